@@ -1,0 +1,216 @@
+//! The graph model: what a flow is. Plain data in the order written; no spans, no syntax trees.
+
+/// The action of a node that declares none, and of a plain `a >> b`.
+pub const DEFAULT_ACTION: &str = "default";
+
+/// The reserved action that a fallible node takes when it has failed for good.
+pub const ERROR_ACTION: &str = "error";
+
+/// The key that an edge for [`ERROR_ACTION`] writes.
+pub const ERROR_KEY: &str = "error";
+
+/// A flow: its signature, its nodes and the edges between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Graph {
+    /// The flow's name, as its author wrote it.
+    pub name: String,
+    /// What the caller gives.
+    pub inputs: Vec<Input>,
+    /// What the caller gets.
+    pub outputs: Vec<Output>,
+    /// Every node, also those that live inside a fork or an item loop. [`NodeId`]s index this list.
+    pub nodes: Vec<Node>,
+    /// The edges of the flow itself, in the order written. Nodes inside a fork or an item loop have none.
+    pub edges: Vec<Edge>,
+}
+
+/// Index of a node in [`Graph::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub usize);
+
+/// A value that the caller gives to the flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input {
+    /// The key under which nodes read it.
+    pub key: String,
+    /// The caller may leave it out (declared as `Option<T>`).
+    pub optional: bool,
+    /// The Rust type as written, without the `Option` of an optional input.
+    pub rust_type: String,
+}
+
+/// A value that the flow returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The key whose value is returned.
+    pub key: String,
+    /// It may be unwritten at an end (declared as `Option<T>`).
+    pub optional: bool,
+    /// The Rust type as written, without the `Option` of an optional output.
+    pub rust_type: String,
+}
+
+/// One step of a flow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// The name by which edges speak of it.
+    pub name: String,
+    /// What runs when it is reached.
+    pub kind: NodeKind,
+    /// What it reads, with the flow's keys (mappings already applied).
+    pub reads: Vec<Read>,
+    /// Every action it can take, with what is written on each. A node without declared actions has the one
+    /// action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed: [`Node::fallible`] says it.
+    pub actions: Vec<Action>,
+    /// It can fail: it returns a `Result`, has a timeout, or is a flow.
+    pub fallible: bool,
+}
+
+/// What runs when a node is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeKind {
+    /// A function or a type with `exec`.
+    Step,
+    /// A flow used as a node, with its name. What it reads and writes is its signature.
+    Flow(String),
+    /// Branches that run at the same time, each from the store as it stood at the fork.
+    Fork(Vec<Branch>),
+    /// The node `body`, once for each item of a collection.
+    Each {
+        /// The node that is run for each item; one of [`Graph::nodes`], without edges of its own.
+        body: NodeId,
+        /// The key under which `body` reads the item. It exists inside the loop only.
+        item: String,
+    },
+    /// Routes by conditions over what it reads.
+    Branch,
+    /// Pauses for a while.
+    Wait,
+    /// Its value comes from outside the program.
+    Human,
+}
+
+/// One branch of a fork: nodes that run one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Branch {
+    /// In the order they run. Each is one of [`Graph::nodes`], without edges of its own.
+    pub chain: Vec<NodeId>,
+}
+
+/// A key that a node reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The key in the flow's store.
+    pub key: String,
+    /// How it is read.
+    pub mode: ReadMode,
+    /// The key may be missing: it is read as an `Option`.
+    pub optional: bool,
+    /// The Rust type of the value as the reader wrote it, without reference and `Option`.
+    pub rust_type: String,
+}
+
+/// How a value is handed to the node that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadMode {
+    /// By reference: `&T`.
+    Borrow,
+    /// By value: `T`. Moved out of the store if no path reads it later, cloned otherwise.
+    Take,
+}
+
+/// A named outcome of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Action {
+    /// The name that edges route by.
+    pub name: String,
+    /// The keys written when the node takes this action.
+    pub writes: Vec<Write>,
+}
+
+/// A key that a node writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Write {
+    /// The key in the flow's store.
+    pub key: String,
+    /// It may be left unwritten (an optional output of a flow used as a node).
+    pub optional: bool,
+    /// The Rust type as the writer wrote it; empty where it is not known.
+    pub rust_type: String,
+}
+
+/// Where a flow goes on: `from - "action" >> to`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    /// Where it starts.
+    pub from: From,
+    /// The action it is for. `None` is a plain `>>`, which stands for [`DEFAULT_ACTION`].
+    pub action: Option<String>,
+    /// Where it leads.
+    pub to: To,
+}
+
+/// The start of an edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum From {
+    /// `start`
+    Start,
+    /// A node of the flow.
+    Node(NodeId),
+}
+
+/// The target of an edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum To {
+    /// A node of the flow.
+    Node(NodeId),
+    /// `end` (the label is [`DEFAULT_ACTION`]) or `end("label")`.
+    End(String),
+}
+
+/// A part of an edge, as its author sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EdgePart {
+    /// The node it starts from.
+    From,
+    /// The action; where none is written, the `>>`.
+    Action,
+    /// The node or end it leads to.
+    To,
+}
+
+impl Graph {
+    /// The node with this id.
+    ///
+    /// # Panics
+    ///
+    /// If the id is not of this graph. [`check`](crate::check) reports such ids instead.
+    pub fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+
+    /// The ids of all nodes, in the order written.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len()).map(NodeId)
+    }
+}
+
+impl Node {
+    /// The action of this name, [`ERROR_ACTION`] excepted.
+    pub fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|action| action.name == name)
+    }
+
+    /// The names that an edge from this node may route: its actions, and [`ERROR_ACTION`] if it can fail.
+    pub fn routable(&self) -> impl Iterator<Item = &str> {
+        let error = (self.fallible && self.action(ERROR_ACTION).is_none()).then_some(ERROR_ACTION);
+        self.actions.iter().map(|action| action.name.as_str()).chain(error)
+    }
+}
+
+impl Edge {
+    /// The action it is for.
+    pub fn action(&self) -> &str {
+        self.action.as_deref().unwrap_or(DEFAULT_ACTION)
+    }
+}

@@ -1,0 +1,20 @@
+//! What a flow *is*, as plain data, and whether it is sound.
+//!
+//! A [`Graph`] is written down by one of the front ends (the `flow!` macro, a JSON loader) and handed to
+//! [`check`], which answers with a [`CheckedGraph`] or with every [`Diagnostic`] it found. A diagnostic names
+//! a [`Site`] in the graph; each front end knows where its user wrote that site (a span, a JSON pointer).
+//!
+//! This crate knows neither macros nor `async`: nothing is analysed twice, and nothing is analysed elsewhere.
+
+mod analysis;
+mod diagnostic;
+mod graph;
+mod suggest;
+
+pub use analysis::{CheckedGraph, Take, check};
+pub use diagnostic::{Code, Diagnostic, Site};
+pub use graph::{
+    Action, Branch, Edge, EdgePart, From, Graph, Input, Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,
+    DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY,
+};
+pub use suggest::{closest, did_you_mean};

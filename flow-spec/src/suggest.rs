@@ -1,0 +1,42 @@
+//! Names that were probably meant.
+
+/// The name nearest to `wrong`, if one is near enough to be a slip of the fingers. A swap of neighbouring
+/// letters counts as one slip (`prase` for `parse`), which plain Levenshtein distance counts as two.
+pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (wrong.chars().count() / 3).max(1);
+    names
+        .into_iter()
+        .filter(|name| *name != wrong)
+        .map(|name| (strsim::osa_distance(&wrong.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// A sentence that helps with an unknown name: the nearest one, else all there are.
+pub fn did_you_mean<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+    if let Some(name) = closest(wrong, names.clone()) {
+        return Some(format!("did you mean \"{name}\"?"));
+    }
+    let all: Vec<String> = names.into_iter().map(|name| format!("\"{name}\"")).collect();
+    (!all.is_empty()).then(|| format!("there is {}", all.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_swap_is_one_slip() {
+        assert_eq!(closest("prase", ["parse", "pause"]), Some("parse"));
+    }
+
+    #[test]
+    fn nothing_near_lists_what_there_is() {
+        assert_eq!(closest("zzz", ["approved", "rejected"]), None);
+        assert_eq!(
+            did_you_mean("zzz", ["approved", "rejected"]).as_deref(),
+            Some(r#"there is "approved", "rejected""#)
+        );
+    }
+}
