@@ -124,7 +124,14 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic with a message only.
     pub fn new(code: Code, site: Site, message: impl Into<String>) -> Self {
-        Diagnostic { code, site, message: message.into(), notes: Vec::new(), help: None, related: Vec::new() }
+        Diagnostic {
+            code,
+            site,
+            message: message.into(),
+            notes: Vec::new(),
+            help: None,
+            related: Vec::new(),
+        }
     }
 
     /// Adds a fact that shows the mistake.

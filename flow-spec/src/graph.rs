@@ -204,7 +204,10 @@ impl Node {
     /// The names that an edge from this node may route: its actions, and [`ERROR_ACTION`] if it can fail.
     pub fn routable(&self) -> impl Iterator<Item = &str> {
         let error = (self.fallible && self.action(ERROR_ACTION).is_none()).then_some(ERROR_ACTION);
-        self.actions.iter().map(|action| action.name.as_str()).chain(error)
+        self.actions
+            .iter()
+            .map(|action| action.name.as_str())
+            .chain(error)
     }
 }
 

@@ -11,10 +11,10 @@ mod diagnostic;
 mod graph;
 mod suggest;
 
-pub use analysis::{CheckedGraph, Take, check};
+pub use analysis::{CheckedGraph, Take, check, check_types};
 pub use diagnostic::{Code, Diagnostic, Site};
 pub use graph::{
-    Action, Branch, Edge, EdgePart, From, Graph, Input, Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,
-    DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY,
+    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
+    Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,
 };
 pub use suggest::{closest, did_you_mean};

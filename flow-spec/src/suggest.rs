@@ -1,24 +1,42 @@
 //! Names that were probably meant.
 
+/// Nobody mistypes a longer name and means another; and comparing long names takes long.
+const LONGEST: usize = 100;
+
 /// The name nearest to `wrong`, if one is near enough to be a slip of the fingers. A swap of neighbouring
 /// letters counts as one slip (`prase` for `parse`), which plain Levenshtein distance counts as two.
 pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (wrong.chars().count() / 3).max(1);
+    let length = wrong.chars().count();
+    if length > LONGEST {
+        return None;
+    }
+    let limit = (length / 3).max(1);
     names
         .into_iter()
-        .filter(|name| *name != wrong)
-        .map(|name| (strsim::osa_distance(&wrong.to_lowercase(), &name.to_lowercase()), name))
+        .filter(|name| *name != wrong && name.chars().count().abs_diff(length) <= limit)
+        .map(|name| {
+            (
+                strsim::osa_distance(&wrong.to_lowercase(), &name.to_lowercase()),
+                name,
+            )
+        })
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
 /// A sentence that helps with an unknown name: the nearest one, else all there are.
-pub fn did_you_mean<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
+pub fn did_you_mean<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<String> {
     if let Some(name) = closest(wrong, names.clone()) {
         return Some(format!("did you mean \"{name}\"?"));
     }
-    let all: Vec<String> = names.into_iter().map(|name| format!("\"{name}\"")).collect();
+    let all: Vec<String> = names
+        .into_iter()
+        .map(|name| format!("\"{name}\""))
+        .collect();
     (!all.is_empty()).then(|| format!("there is {}", all.join(", ")))
 }
 

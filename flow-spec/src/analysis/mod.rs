@@ -1,7 +1,40 @@
-//! Whether a graph is sound. One pass a file.
+//! Whether a graph is sound. One pass a file; [`check`] reads as their table of contents.
+
+mod adjacency;
+mod assignment;
+mod components;
+mod coverage;
+mod dominators;
+mod ends;
+mod forks;
+mod inputs;
+mod keys;
+mod liveness;
+mod names;
+mod outputs;
+mod points;
+mod reach;
+mod reads;
+mod routes;
+mod shape;
+mod start;
+mod suggestions;
+mod types;
+mod words;
+
+use assignment::Assignment;
+use components::Components;
+use forks::Forks;
+use keys::Keys;
+use points::Points;
+use routes::Routes;
+use shape::Shape;
+use suggestions::Suggestions;
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, NodeId};
+
+pub use types::check_types;
 
 /// A graph that [`check`] found sound, with what the analysis learnt about it.
 #[derive(Debug, Clone)]
@@ -28,18 +61,78 @@ impl CheckedGraph {
         &self.graph
     }
 
-    /// What to do with the value that read number `read` of `node` takes.
+    /// What to do with the value that read number `read` of `node` takes. A read that borrows says nothing here.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such node or read.
     pub fn take(&self, node: NodeId, read: usize) -> Take {
         self.takes[node.0][read]
     }
 }
 
+/// The graph, and what every pass asks about it.
+struct Model<'g> {
+    graph: &'g Graph,
+    shape: Shape,
+    routes: Routes,
+    points: Points,
+    keys: Keys<'g>,
+    forks: Forks<'g>,
+}
+
+impl<'g> Model<'g> {
+    fn new(graph: &'g Graph, found: &mut Vec<Diagnostic>) -> Model<'g> {
+        let shape = Shape::new(graph, found);
+        let routes = Routes::new(graph, &shape, found);
+        let points = Points::new(graph, &shape, &routes);
+        let keys = Keys::new(graph, &shape, &routes, &points);
+        let forks = Forks::new(graph, &shape);
+        Model {
+            graph,
+            shape,
+            routes,
+            points,
+            keys,
+            forks,
+        }
+    }
+}
+
 /// Checks a graph.
+///
+/// Types are compared only by the compiler, which knows what their names stand for; a front end without one asks
+/// [`check_types`] as well.
 ///
 /// # Errors
 ///
 /// Every mistake found, in the order of the places they are at.
 pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
-    let takes = graph.nodes.iter().map(|node| node.reads.iter().map(|_| Take::Clone { later: None }).collect()).collect();
+    let mut found = Vec::new();
+    let model = Model::new(&graph, &mut found);
+    let components = Components::new(&model.points.successors);
+    let suggestions = Suggestions::new(&model);
+
+    names::check(&graph, &mut found);
+    shape::check_actions(&graph, &model.shape, &mut found);
+    coverage::unrouted(&model, &mut found);
+    coverage::twice(&model, &mut found);
+    forks::check(&model, &mut found);
+    inputs::check(&model, &suggestions, &mut found);
+    outputs::check_names(&model, &suggestions, &mut found);
+    if start::check(&graph, &mut found) {
+        let reached = reach::reached(&model);
+        reach::check(&model, &components, &reached, &mut found);
+        ends::check(&model, &components, &reached, &mut found);
+        let mut assignment = Assignment::new(&model.points);
+        reads::check(&model, &suggestions, &reached, &mut assignment, &mut found);
+        outputs::check(&model, &reached, &mut assignment, &mut found);
+    }
+
+    if !found.is_empty() {
+        found.sort_by_key(|diagnostic| diagnostic.site);
+        return Err(found);
+    }
+    let takes = liveness::takes(&model, &components);
     Ok(CheckedGraph { graph, takes })
 }

@@ -1,0 +1,130 @@
+//! `#[derive(Action)]`: an enum whose variants are actions and whose fields are what they write.
+
+use flow_spec::Code;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Data, DeriveInput, Fields, Ident, LitStr, Variant};
+
+use crate::contract::{ActionPort, WritePort, actions_tokens};
+use crate::names::snake_case;
+use crate::protocol::{named_macro, runtime};
+use crate::report::Report;
+
+/// The expansion of the derive.
+pub(crate) fn derive(item: TokenStream) -> TokenStream {
+    let item: DeriveInput = match syn::parse2(item) {
+        Ok(item) => item,
+        Err(error) => return error.into_compile_error(),
+    };
+    let mut report = Report::default();
+    let Data::Enum(data) = &item.data else {
+        let help = "make it an enum with a variant for each action";
+        report.error(Code::Malformed, item.ident.span(), "actions are the variants of an enum", help);
+        return report.into_tokens();
+    };
+    if data.variants.is_empty() {
+        let help = "give it a variant for each action";
+        report.error(Code::Malformed, item.ident.span(), format!("`{}` has no actions", item.ident), help);
+    }
+    let actions = actions(data.variants.iter(), &mut report);
+    let (expansion, errors) = (expand(&item, data, &actions), report.into_tokens());
+    quote!(#errors #expansion)
+}
+
+/// The action that each variant is.
+pub(crate) fn actions<'a>(variants: impl Iterator<Item = &'a Variant>, report: &mut Report) -> Vec<ActionPort> {
+    let mut actions: Vec<ActionPort> = Vec::new();
+    let mut index = 0;
+    for variant in variants {
+        let name = name(variant, report);
+        let text = name.value();
+        if let Some(same) = actions.iter().find(|action| action.name.value() == text) {
+            let message = format!("`{}` and `{}` are both the action \"{text}\"", same.variant, variant.ident);
+            report.error(Code::Name, name.span(), message, "name one of them otherwise: `#[action(\"…\")]`");
+            continue;
+        }
+        let writes = writes(variant, &mut index, report);
+        if text == flow_spec::ERROR_ACTION && !writes.is_empty() {
+            let message = "the action \"error\" carries the failed node's error and nothing else";
+            let help = "name the action otherwise: `#[action(\"…\")]`, or remove the fields";
+            report.error(Code::Name, name.span(), message, help);
+        }
+        actions.push(ActionPort { name, variant: variant.ident.clone(), writes });
+    }
+    actions
+}
+
+fn name(variant: &Variant, report: &mut Report) -> LitStr {
+    let by_default = LitStr::new(&snake_case(&variant.ident.to_string()), variant.ident.span());
+    let Some(attribute) = variant.attrs.iter().find(|attribute| attribute.path().is_ident("action")) else {
+        return by_default;
+    };
+    let Some(given) = report.ok(attribute.parse_args::<LitStr>()) else { return by_default };
+    if given.value().is_empty() || given.value().contains(char::is_whitespace) {
+        let help = "write a name such as \"needs_revision\"";
+        report.error(Code::Malformed, given.span(), "an action is named by a word", help);
+        return by_default;
+    }
+    given
+}
+
+fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<WritePort> {
+    match &variant.fields {
+        Fields::Unit => Vec::new(),
+        Fields::Named(fields) => fields
+            .named
+            .iter()
+            .filter_map(|field| {
+                let name: Ident = field.ident.clone()?;
+                let rust_type = crate::node::type_text(&field.ty);
+                let port = WritePort { name, index: *index, optional: false, rust_type };
+                *index += 1;
+                Some(port)
+            })
+            .collect(),
+        Fields::Unnamed(fields) => {
+            let message = format!("`{}` does not say under which key its value is written", variant.ident);
+            let help = format!(
+                "name its field{}: `{} {{ key: {} }}`",
+                if fields.unnamed.len() == 1 { "" } else { "s" },
+                variant.ident,
+                fields.unnamed.first().map(|field| crate::node::type_text(&field.ty)).unwrap_or_default(),
+            );
+            report.error(Code::Malformed, variant.ident.span(), message, help);
+            Vec::new()
+        }
+    }
+}
+
+fn expand(item: &DeriveInput, data: &syn::DataEnum, actions: &[ActionPort]) -> TokenStream {
+    let rt = runtime();
+    let (name, vis) = (&item.ident, &item.vis);
+    let (generics, arguments, bounds) = item.generics.split_for_impl();
+    let names: Vec<_> = actions.iter().map(|action| &action.name).collect();
+    let arms = actions.iter().map(|ActionPort { name, variant, .. }| quote!(Self::#variant { .. } => #name,));
+    let fallback = (actions.len() < data.variants.len() || actions.is_empty())
+        .then(|| quote!(#[allow(unreachable_patterns)] _ => "",));
+    let types = data.variants.iter().filter(|variant| matches!(variant.fields, Fields::Named(_)));
+    let types = types.flat_map(|variant| variant.fields.iter().map(|field| &field.ty));
+    let indexes = 0usize..;
+    let writes = types.zip(indexes).map(|(ty, index)| {
+        quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
+    });
+    let told = actions_tokens(actions);
+    let contract = named_macro(name, vis, &quote! {
+        (@actions $node:tt) => { #rt::node_contract! { $node #told } };
+    });
+    quote! {
+        #[automatically_derived]
+        #[allow(non_local_definitions)]
+        impl #generics ::flow_runtime::Action for #name #arguments #bounds {
+            const ACTIONS: &'static [&'static str] = &[#(#names),*];
+            fn action(&self) -> &'static str {
+                match self { #(#arms)* #fallback }
+            }
+        }
+        #[allow(non_local_definitions)]
+        const _: () = { #(#writes)* };
+        #contract
+    }
+}

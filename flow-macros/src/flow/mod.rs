@@ -1,0 +1,93 @@
+//! `flow!`: parse → resolve → lower → expand.
+//!
+//! The first half, [`define`], sees the flow alone. It emits all that does not depend on the nodes' contracts (the
+//! flow's types, and its own contract) and asks the nodes for theirs. The second half, [`resolved`], sees both: it
+//! builds the graph, has it checked, and emits the loop. A flow with mistakes has all its types and lacks only the
+//! loop, so that its users see no second error.
+
+mod drive;
+mod instances;
+mod items;
+mod parse;
+mod resolve;
+mod syntax;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Token, braced, bracketed};
+
+use crate::contract::Contract;
+use crate::protocol;
+use crate::report::Report;
+
+use instances::Instances;
+
+/// The expansion of `flow! { … }`.
+pub(crate) fn define(tokens: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let parsed = parse::parse(tokens, &mut report);
+    let Some(flow) = parsed.flow else { return report.into_tokens() };
+    let instances = Instances::collect(&flow, &mut report);
+    let items = items::expand(&flow, &instances, &mut report);
+    if report.is_empty() {
+        let ask = protocol::ask(&flow.name, &instances.paths(), &parsed.tokens);
+        return quote!(#items #ask);
+    }
+    let errors = report.into_tokens();
+    let used = instances.paths();
+    quote! {
+        #items
+        #errors
+        #[allow(unused_imports)]
+        const _: () = { #(use #used as _;)* };
+    }
+}
+
+/// The expansion of `flow_resolved! { { … } [contracts] }`.
+pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
+    let told = match told.parse2(tokens) {
+        Ok(told) => told,
+        Err(error) => return error.into_compile_error(),
+    };
+    match told {
+        Told::Group { name, contracts } => protocol::collected_macro(&name, &contracts),
+        Told::All { flow, contracts } => expand(flow, &contracts),
+    }
+}
+
+fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
+    let mut report = Report::default();
+    let parsed = parse::parse(tokens, &mut report);
+    let Some(flow) = parsed.flow else { return report.into_tokens() };
+    let instances = Instances::collect(&flow, &mut report);
+    match resolve::resolve(&flow, &instances, contracts, &mut report) {
+        Some(resolved) => drive::expand(&flow, &instances, &resolved),
+        None => report.into_tokens(),
+    }
+}
+
+/// What the last macro of a chain hands over.
+enum Told {
+    /// The contracts of a group of nodes, to be handed on by a macro of this name.
+    Group { name: Ident, contracts: TokenStream },
+    /// The flow, and the contracts of all its nodes.
+    All { flow: TokenStream, contracts: Vec<Contract> },
+}
+
+fn told(input: ParseStream<'_>) -> syn::Result<Told> {
+    let body;
+    braced!(body in input);
+    let contracts;
+    bracketed!(contracts in input);
+    if body.peek(Token![@]) {
+        body.parse::<Token![@]>()?;
+        body.parse::<Ident>()?;
+        return Ok(Told::Group { name: body.parse()?, contracts: contracts.parse()? });
+    }
+    let mut list = Vec::new();
+    while !contracts.is_empty() {
+        list.push(contracts.parse()?);
+    }
+    Ok(Told::All { flow: body.parse()?, contracts: list })
+}

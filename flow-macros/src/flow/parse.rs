@@ -1,0 +1,415 @@
+//! Reads `flow!`. Judges no meaning, and does not stop at the first mistake: what comes after a statement that
+//! cannot be read is read all the same, so that a flow that is half typed is mostly there.
+
+use flow_spec::Code;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, Ident, LitStr, Path, Token, Type, braced, bracketed, parenthesized, token};
+
+use crate::node::option_of;
+use crate::report::Report;
+use crate::settings::{SETTINGS, Settings, parse_duration};
+
+use super::syntax::{
+    BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed, StepSyntax,
+};
+
+/// Reads the tokens of a `flow!`.
+pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
+    let flow = (|input: ParseStream<'_>| flow(input, report)).parse2(tokens.clone());
+    Parsed { flow: report.ok(flow), tokens }
+}
+
+fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> {
+    let mut flow = FlowSyntax {
+        attributes: input.call(Attribute::parse_outer)?,
+        vis: input.parse()?,
+        name: input.parse().map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
+        inputs: parameters(input, "the flow's inputs: `Name(key: Type, …)`, or `Name()`")?,
+        outputs: if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?;
+            parameters(input, "the flow's outputs: `-> (key: Type, …)`")?
+        } else {
+            Vec::new()
+        },
+        namespace: None,
+        nodes: Vec::new(),
+        branches: Vec::new(),
+        edges: Vec::new(),
+    };
+    if !input.peek(token::Brace) {
+        let text = "expected the flow's body: `{ start >> first_node; … }`";
+        report.text(flow.name.span(), text);
+        skip_to_end(input)?;
+        return Ok(flow);
+    }
+    let content;
+    braced!(content in input);
+    let body = Body::of(&content)?;
+    while !content.is_empty() {
+        if let Err(error) = item(&content, &body, &mut flow, report) {
+            report.push(error);
+            skip_statement(&content)?;
+        }
+    }
+    if !input.is_empty() {
+        report.push(input.error("nothing can follow the flow's body"));
+        skip_to_end(input)?;
+    }
+    Ok(flow)
+}
+
+fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Parameter>> {
+    if !input.peek(token::Paren) {
+        return Err(input.error(format!("expected {expected}")));
+    }
+    let content;
+    parenthesized!(content in input);
+    let parameter = |input: ParseStream<'_>| {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let name: Ident = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let ty: Type = input.parse()?;
+        Ok(match option_of(&ty) {
+            Some(inner) => Parameter { attributes, name, ty: inner.clone(), optional: true },
+            None => Parameter { attributes, name, ty, optional: false },
+        })
+    };
+    Ok(Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?.into_iter().collect())
+}
+
+/// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is missed behind.
+struct Body(Vec<Span>);
+
+impl Body {
+    fn of(content: ParseStream<'_>) -> syn::Result<Self> {
+        let tokens: TokenStream = content.fork().parse()?;
+        Ok(Body(tokens.into_iter().map(|token| token.span()).collect()))
+    }
+
+    /// The place of the token before the cursor.
+    fn before(&self, input: ParseStream<'_>) -> syn::Result<Span> {
+        let ahead: TokenStream = input.fork().parse()?;
+        let index = self.0.len().saturating_sub(ahead.into_iter().count() + 1);
+        Ok(self.0.get(index).copied().unwrap_or_else(|| input.span()))
+    }
+}
+
+/// One statement.
+fn item(input: ParseStream<'_>, body: &Body, flow: &mut FlowSyntax, report: &mut Report) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        let extra: Token![;] = input.parse()?;
+        report.text(extra.span(), "this `;` ends nothing");
+        return Ok(());
+    }
+    let keyword = input.fork().call(Ident::parse_any).ok();
+    let is = |word: &str| keyword.as_ref().is_some_and(|keyword| keyword == word);
+    if is("node") && input.peek2(syn::Ident::peek_any) {
+        let node = node(input, report)?;
+        flow.nodes.push(node);
+        return end_of_statement(input, body, report);
+    }
+    if is("namespace") && !input.peek2(Token![>>]) && !input.peek2(Token![-]) {
+        let keyword: Ident = input.parse()?;
+        let namespace: LitStr =
+            input.parse().map_err(|error| syn::Error::new(error.span(), "expected the namespace in quotes"))?;
+        check_namespace(&namespace, report);
+        if flow.namespace.replace(namespace).is_some() {
+            report.error(Code::Name, keyword.span(), "a second namespace", "a flow has one: remove one of them");
+        }
+        return end_of_statement(input, body, report);
+    }
+    if is("branch") && input.peek2(syn::Ident::peek_any) {
+        let branch = branch(input)?;
+        flow.branches.push(branch);
+        return Ok(());
+    }
+    let edges = chain(input, report)?;
+    flow.edges.extend(edges);
+    end_of_statement(input, body, report)
+}
+
+/// The `;`. Where it is missing, the next statement begins all the same.
+fn end_of_statement(input: ParseStream<'_>, body: &Body, report: &mut Report) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        input.parse::<Token![;]>()?;
+        return Ok(());
+    }
+    if input.is_empty() || input.peek(syn::Ident::peek_any) || input.peek(token::Bracket) {
+        report.text(body.before(input)?, "expected `;` after this statement");
+        return Ok(());
+    }
+    Err(input.error("expected `;`, `>>`, or `- \"action\" >>`"))
+}
+
+/// Skips to the end of a statement that could not be read.
+fn skip_statement(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() {
+        if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            return Ok(());
+        }
+        input.parse::<TokenTree>()?;
+    }
+    Ok(())
+}
+
+fn skip_to_end(input: ParseStream<'_>) -> syn::Result<()> {
+    input.parse::<TokenStream>().map(drop)
+}
+
+/// `a - "x" >> b >> c`: an edge for each `>>`.
+fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyntax>> {
+    let mut edges = Vec::new();
+    let mut from = step(input, report)?;
+    loop {
+        let action = action(input)?;
+        if !input.peek(Token![>>]) {
+            return match action {
+                Some(action) => Err(syn::Error::new(action.span(), "expected `>>` and a step after the action")),
+                None if edges.is_empty() => Err(syn::Error::new(
+                    from.span(),
+                    "this step leads nowhere: write `step >> next;` or `step - \"action\" >> next;`",
+                )),
+                None => Ok(edges),
+            };
+        }
+        let arrow = input.parse::<Token![>>]>()?.span();
+        if input.is_empty() || input.peek(Token![;]) {
+            report.text(arrow, "expected a step after `>>`: a node, `end`, or `end(\"label\")`");
+            return Ok(edges);
+        }
+        let to = step(input, report)?;
+        edges.push(EdgeSyntax { from, action, arrow, to: to.clone() });
+        from = to;
+    }
+}
+
+/// `- "action"`
+fn action(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if !input.peek(Token![-]) {
+        return Ok(None);
+    }
+    input.parse::<Token![-]>()?;
+    if let Ok(name) = input.fork().call(Ident::parse_any) {
+        return Err(syn::Error::new(name.span(), format!("an action is written in quotes: `- \"{name}\"`")));
+    }
+    let action = input.parse();
+    action.map(Some).map_err(|error| syn::Error::new(error.span(), "expected an action in quotes: `- \"action\" >>`"))
+}
+
+fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> {
+    if input.peek(token::Bracket) {
+        return Ok(StepSyntax::Fork(fork(input, report)?));
+    }
+    let path = input.call(Path::parse_mod_style).map_err(|error| {
+        syn::Error::new(error.span(), "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`")
+    })?;
+    let Some(word) = path.get_ident() else { return Ok(StepSyntax::Node(path)) };
+    let span = word.span();
+    match word.to_string().as_str() {
+        "start" => Ok(StepSyntax::Start(span)),
+        "end" if input.peek(token::Paren) => {
+            let content;
+            parenthesized!(content in input);
+            let label: LitStr = content
+                .parse()
+                .map_err(|error| syn::Error::new(error.span(), "expected the end's label in quotes: `end(\"label\")`"))?;
+            if !content.is_empty() {
+                return Err(content.error("an end has one label"));
+            }
+            crate::settings::text(&label, "label", report);
+            Ok(StepSyntax::End(span, Some(label)))
+        }
+        "end" => Ok(StepSyntax::End(span, None)),
+        "wait" if input.peek(token::Paren) => {
+            let content;
+            let paren = parenthesized!(content in input);
+            let text = content.parse::<TokenStream>()?.to_string();
+            parse_duration(&text.replace(' ', ""), paren.span.join(), report);
+            Ok(StepSyntax::Wait(span))
+        }
+        _ if input.peek(token::Paren) => {
+            let text = "a node is wired by its name alone: what it reads comes from the flow";
+            Err(syn::Error::new(span, text))
+        }
+        _ => Ok(StepSyntax::Node(path)),
+    }
+}
+
+/// `[a >> b, c]`
+fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
+    let content;
+    let bracket = bracketed!(content in input);
+    let span = bracket.span.join();
+    if content.is_empty() {
+        return Err(syn::Error::new(span, "a fork without branches: write `[a, b]`"));
+    }
+    while !content.is_empty() {
+        step(&content, report)?;
+        while content.peek(Token![>>]) {
+            content.parse::<Token![>>]>()?;
+            step(&content, report)?;
+        }
+        if !content.is_empty() {
+            content.parse::<Token![,]>().map_err(|error| {
+                syn::Error::new(error.span(), "expected `,` or `>>`: a fork's branches are chains, `[a >> b, c]`")
+            })?;
+        }
+    }
+    Ok(span)
+}
+
+/// `node name: … with settings`
+fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> {
+    input.call(Ident::parse_any)?;
+    let name: Ident = input.parse()?;
+    input.parse::<Token![:]>().map_err(|error| {
+        syn::Error::new(error.span(), format!("expected `:` and what the node is: `node {name}: path;`"))
+    })?;
+    let source = if input.peek(token::Bracket) {
+        NodeSource::Fork(fork(input, report)?)
+    } else if input.peek(Token![for]) {
+        each(input)?
+    } else {
+        NodeSource::Path {
+            path: input.call(type_path)?,
+            mapping: if input.peek(token::Brace) { mapping(input)? } else { Vec::new() },
+            value: if input.peek(Token![=]) {
+                input.parse::<Token![=]>()?;
+                Some(value(input)?)
+            } else {
+                None
+            },
+        }
+    };
+    let settings = if input.peek(Ident) && input.fork().parse::<Ident>()? == "with" {
+        with(input, report)?
+    } else {
+        Settings::default()
+    };
+    Ok(NodeSyntax { name, source, settings })
+}
+
+/// A path that may have generic arguments: `Ask<OpenAi>`.
+fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    match input.parse::<Type>() {
+        Ok(Type::Path(path)) if path.qself.is_none() => Ok(path.path),
+        Ok(other) => Err(syn::Error::new(other.span(), "expected the path of a node")),
+        Err(error) => Err(syn::Error::new(error.span(), "expected the path of a node")),
+    }
+}
+
+/// The expression after `=`, up to `with` or `;`.
+fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
+    input.parse().map_err(|error| syn::Error::new(error.span(), "expected the node's value after `=`"))
+}
+
+/// `{ port <- key, port -> key }`
+fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
+    let content;
+    braced!(content in input);
+    let one = |input: ParseStream<'_>| {
+        let port: Ident = input.parse()?;
+        let reads = input.peek(Token![<-]);
+        if reads {
+            input.parse::<Token![<-]>()?;
+        } else {
+            input.parse::<Token![->]>().map_err(|error| {
+                let text = "expected `<-` and the key that the port reads, or `->` and the key that it writes";
+                syn::Error::new(error.span(), text)
+            })?;
+        }
+        Ok(Mapping { port, reads, key: input.parse()? })
+    };
+    Ok(Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?.into_iter().collect())
+}
+
+/// `for item in key { path { mapping } }`
+fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
+    let span = input.parse::<Token![for]>()?.span();
+    input.parse::<Ident>()?;
+    input.parse::<Token![in]>()?;
+    input.parse::<Ident>()?;
+    let content;
+    braced!(content in input);
+    type_path(&content)?;
+    if content.peek(token::Brace) {
+        mapping(&content)?;
+    }
+    if !content.is_empty() {
+        return Err(content.error("a loop over items runs one node: make a flow of several"));
+    }
+    Ok(NodeSource::Each(span))
+}
+
+/// `with retry(attempts = 3), timeout = "30s"`
+fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
+    input.parse::<Ident>()?;
+    let mut settings = Settings::default();
+    loop {
+        let name: Ident =
+            input.parse().map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
+        if !settings.parse(&name, input, report)? {
+            let unknown = name.to_string();
+            let help = flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default().replace('"', "`");
+            report.error(Code::NamesNothing, name.span(), format!("a node has no setting `{unknown}`"), help);
+            while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![;]) {
+                input.parse::<TokenTree>()?;
+            }
+        }
+        if !input.peek(Token![,]) {
+            return Ok(settings);
+        }
+        input.parse::<Token![,]>()?;
+    }
+}
+
+/// `branch name(reads) { condition => "action", else => "action" }`
+fn branch(input: ParseStream<'_>) -> syn::Result<BranchSyntax> {
+    let keyword: Ident = input.parse()?;
+    input.parse::<Ident>()?;
+    let reads;
+    parenthesized!(reads in input);
+    Punctuated::<Ident, Token![,]>::parse_terminated(&reads)?;
+    let content;
+    braced!(content in input);
+    while !content.is_empty() {
+        if content.peek(Token![else]) {
+            content.parse::<Token![else]>()?;
+        } else {
+            content.parse::<Expr>()?;
+        }
+        content.parse::<Token![=>]>()?;
+        content.parse::<LitStr>()?;
+        if !content.is_empty() {
+            content.parse::<Token![,]>()?;
+        }
+    }
+    Ok(BranchSyntax { keyword: keyword.span() })
+}
+
+/// A namespace is names joined by dots, as paths are.
+fn check_namespace(namespace: &LitStr, report: &mut Report) {
+    let is_name = |segment: &str| {
+        let mut letters = segment.chars();
+        letters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+            && letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-')
+    };
+    if !namespace.value().split('.').all(is_name) {
+        let help = "write names joined by dots, such as \"sales.research\"";
+        report.error(Code::Malformed, namespace.span(), "this is no namespace", help);
+    }
+}
+
+impl StepSyntax {
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            StepSyntax::Start(span) | StepSyntax::End(span, _) | StepSyntax::Wait(span) | StepSyntax::Fork(span) => *span,
+            StepSyntax::Node(path) => path.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span()),
+        }
+    }
+}

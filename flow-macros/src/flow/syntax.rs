@@ -1,0 +1,90 @@
+//! What is written between the braces of `flow!`, as it is written.
+
+use proc_macro2::{Span, TokenStream};
+use syn::{Attribute, Expr, Ident, LitStr, Path, Type, Visibility};
+
+use crate::settings::Settings;
+
+/// A whole `flow!`.
+pub(crate) struct FlowSyntax {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) inputs: Vec<Parameter>,
+    pub(crate) outputs: Vec<Parameter>,
+    pub(crate) namespace: Option<LitStr>,
+    pub(crate) nodes: Vec<NodeSyntax>,
+    pub(crate) branches: Vec<BranchSyntax>,
+    pub(crate) edges: Vec<EdgeSyntax>,
+}
+
+/// An input or an output.
+pub(crate) struct Parameter {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) name: Ident,
+    /// The type, without the `Option` of an optional one.
+    pub(crate) ty: Type,
+    /// It is an `Option`.
+    pub(crate) optional: bool,
+}
+
+/// `node name: … ;`
+pub(crate) struct NodeSyntax {
+    pub(crate) name: Ident,
+    pub(crate) source: NodeSource,
+    pub(crate) settings: Settings,
+}
+
+/// What a declared node is.
+pub(crate) enum NodeSource {
+    /// `path { mapping } = value`
+    Path { path: Path, mapping: Vec<Mapping>, value: Option<Expr> },
+    /// `for item in key { path { mapping } }`
+    Each(Span),
+    /// `[a, b]`
+    Fork(Span),
+}
+
+/// `port <- key` or `port -> key`
+pub(crate) struct Mapping {
+    pub(crate) port: Ident,
+    pub(crate) reads: bool,
+    pub(crate) key: Ident,
+}
+
+/// `branch name(reads) { … }`
+pub(crate) struct BranchSyntax {
+    pub(crate) keyword: Span,
+}
+
+/// One `from - "action" >> to` of a chain.
+pub(crate) struct EdgeSyntax {
+    pub(crate) from: StepSyntax,
+    pub(crate) action: Option<LitStr>,
+    /// The place of the `>>`.
+    pub(crate) arrow: Span,
+    pub(crate) to: StepSyntax,
+}
+
+/// A step of a chain.
+#[derive(Clone)]
+pub(crate) enum StepSyntax {
+    /// `start`
+    Start(Span),
+    /// `end` or `end("label")`
+    End(Span, Option<LitStr>),
+    /// A node: by its name, or by its path.
+    Node(Path),
+    /// `wait(5s)`
+    Wait(Span),
+    /// `[a, b]`
+    Fork(Span),
+}
+
+/// What `flow!` found: as much as could be read.
+pub(crate) struct Parsed {
+    /// Nothing if not even the signature could be read.
+    pub(crate) flow: Option<FlowSyntax>,
+    /// The tokens, to be handed on.
+    pub(crate) tokens: TokenStream,
+}

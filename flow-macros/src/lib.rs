@@ -1,0 +1,47 @@
+//! The macros of `flow-runtime`, which re-exports and documents them.
+//!
+//! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc itself carries the
+//! contracts of the nodes to us: see [`protocol`].
+
+mod action;
+mod contract;
+mod flow;
+mod names;
+mod node;
+mod protocol;
+mod report;
+mod settings;
+
+use proc_macro::TokenStream;
+
+/// Wires nodes into a flow. See `flow_runtime::flow`.
+#[proc_macro]
+pub fn flow(input: TokenStream) -> TokenStream {
+    flow::define(input.into()).into()
+}
+
+/// Makes a function or a type a node. See `flow_runtime::node`.
+#[proc_macro_attribute]
+pub fn node(settings: TokenStream, item: TokenStream) -> TokenStream {
+    node::define(settings.into(), item.into()).into()
+}
+
+/// Makes an enum's variants actions. See `flow_runtime::Action`.
+#[proc_macro_derive(Action, attributes(action))]
+pub fn derive_action(item: TokenStream) -> TokenStream {
+    action::derive(item.into()).into()
+}
+
+/// The second half of `flow!`: called by the contract macro of the flow's last node.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __flow_resolved(input: TokenStream) -> TokenStream {
+    flow::resolved(input.into()).into()
+}
+
+/// The second half of `#[node(actions = …)]`: called by the contract macro of the enum.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __node_contract(input: TokenStream) -> TokenStream {
+    node::with_actions(input.into()).into()
+}

@@ -1,0 +1,93 @@
+//! Names: from one case into another, and identifiers for generated code.
+
+use proc_macro2::{Ident, Span};
+
+/// `NeedsRevision` → `needs_revision`.
+pub(crate) fn snake_case(name: &str) -> String {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let letters: Vec<char> = name.chars().collect();
+    let mut snake = String::with_capacity(name.len() + 4);
+    for (index, &letter) in letters.iter().enumerate() {
+        if letter.is_uppercase() && index > 0 {
+            let after_small = !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
+            let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+            if after_small || (letters[index - 1].is_uppercase() && before_small) {
+                snake.push('_');
+            }
+        }
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+/// `needs_revision` → `NeedsRevision`.
+pub(crate) fn camel_case(name: &str) -> String {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let mut camel = String::with_capacity(name.len());
+    for part in name.split(['_', '-', '.']) {
+        let mut letters = part.chars();
+        if let Some(first) = letters.next() {
+            if first.is_ascii_digit() && camel.is_empty() {
+                camel.push('_');
+            }
+            camel.extend(first.to_uppercase());
+            camel.push_str(letters.as_str());
+        }
+    }
+    camel
+}
+
+/// Whether the name starts with a capital letter, as those of types do.
+pub(crate) fn is_type_name(name: &Ident) -> bool {
+    plain(name).starts_with(|letter: char| letter.is_uppercase())
+}
+
+/// The name as text, without the `r#` of a raw identifier.
+pub(crate) fn plain(name: &Ident) -> String {
+    let text = name.to_string();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+/// The place of what the user wrote, resolved where generated code is: for whatever our `let`s and fields define.
+pub(crate) fn here(user: Span) -> Span {
+    Span::call_site().located_at(user)
+}
+
+/// An identifier of generated code, shown at what the user wrote.
+pub(crate) fn ident(name: &str, user: Span) -> Ident {
+    let span = here(user);
+    match syn::parse_str::<Ident>(name) {
+        Ok(_) => Ident::new(name, span),
+        Err(_) if matches!(name, "self" | "Self" | "super" | "crate" | "_" | "") => {
+            Ident::new(&format!("{name}_"), span)
+        }
+        Err(_) => Ident::new_raw(name, span),
+    }
+}
+
+/// An identifier of generated code that no user's name can clash with.
+pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
+    Ident::new(&format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)), here(user))
+}
+
+/// A path as its author would write it.
+pub(crate) fn path_text(path: &syn::Path) -> String {
+    quote::ToTokens::to_token_stream(path).to_string().replace(' ', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases() {
+        for (camel, snake) in
+            [("NeedsRevision", "needs_revision"), ("Ok", "ok"), ("HttpCall", "http_call"), ("V2Api", "v2_api")]
+        {
+            assert_eq!(snake_case(camel), snake);
+            assert_eq!(camel_case(snake), camel);
+        }
+        assert_eq!(snake_case("HTTPCall"), "http_call");
+        assert_eq!(camel_case("2nd"), "_2nd");
+    }
+}

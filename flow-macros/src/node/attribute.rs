@@ -1,0 +1,124 @@
+//! What `#[node(…)]` may say.
+
+use flow_spec::{Code, did_you_mean};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{LitStr, Path, Token, parenthesized};
+
+use crate::report::Report;
+use crate::settings::{SETTINGS, Settings};
+
+/// The settings of a node.
+#[derive(Default)]
+pub(super) struct NodeAttribute {
+    pub(super) settings: Settings,
+    /// `actions = Verdict`
+    pub(super) actions: Option<Path>,
+    /// `writes = key` or `writes(a, b)`
+    pub(super) writes: Option<Vec<Ident>>,
+    /// `human = "Deploy?"`
+    pub(super) human: Option<LitStr>,
+}
+
+const OWN: [&str; 5] = ["actions", "writes", "human", "poll", "blocking"];
+
+impl NodeAttribute {
+    /// Parses what stands between the parentheses. A setting that is wrong is reported and left out.
+    pub(super) fn parse(tokens: TokenStream, report: &mut Report) -> Self {
+        let mut attribute = NodeAttribute::default();
+        let parsed = (|input: ParseStream<'_>| {
+            while !input.is_empty() {
+                let name: Ident = input.parse()?;
+                attribute.setting(&name, input, report)?;
+                if !input.is_empty() {
+                    input.parse::<Token![,]>()?;
+                }
+            }
+            Ok(())
+        })
+        .parse2(tokens);
+        report.ok(parsed);
+        attribute
+    }
+
+    fn setting(&mut self, name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+        let again = match name.to_string().as_str() {
+            "actions" => {
+                input.parse::<Token![=]>()?;
+                self.actions.replace(input.parse()?).is_some()
+            }
+            "writes" => self.writes.replace(writes(name.span(), input, report)?).is_some(),
+            "human" => {
+                input.parse::<Token![=]>()?;
+                let prompt: LitStr = input.parse()?;
+                crate::settings::text(&prompt, "prompt", report);
+                self.human.replace(prompt).is_some()
+            }
+            "poll" => {
+                let content;
+                parenthesized!(content in input);
+                content.parse::<TokenStream>()?;
+                unsupported(name, report);
+                false
+            }
+            "blocking" => {
+                unsupported(name, report);
+                false
+            }
+            "concurrency" | "collect_errors" => {
+                self.settings.parse(name, input, report)?;
+                let message = format!("`{name}` is a setting of a fork or of a loop over items");
+                report.error(Code::NamesNothing, name.span(), message, "give it in the flow, after `with`");
+                false
+            }
+            other => {
+                if !self.settings.parse(name, input, report)? {
+                    let names: Vec<&str> = OWN.into_iter().chain(SETTINGS.into_iter().take(2)).collect();
+                    let help = did_you_mean(other, names.iter().copied()).unwrap_or_default().replace('"', "`");
+                    report.error(Code::NamesNothing, name.span(), format!("a node has no setting `{other}`"), help);
+                    skip_value(input)?;
+                }
+                false
+            }
+        };
+        if again {
+            report.error(Code::Name, name.span(), format!("`{name}` is given twice"), "remove one of them");
+        }
+        Ok(())
+    }
+}
+
+fn unsupported(name: &Ident, report: &mut Report) {
+    let help = "it is part of the language, and will come with a later release";
+    report.error(Code::Unsupported, name.span(), format!("`{name}` is not supported yet"), help);
+}
+
+/// `= key` or `(a, b)`
+fn writes(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ident>> {
+    if input.peek(Token![=]) {
+        input.parse::<Token![=]>()?;
+        return Ok(vec![input.parse()?]);
+    }
+    let content;
+    parenthesized!(content in input);
+    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+    if keys.is_empty() {
+        let help = "name the keys that the returned values are written under, or return nothing";
+        report.error(Code::NamesNothing, span, "`writes` names no key", help);
+    }
+    for (index, key) in keys.iter().enumerate() {
+        if keys[..index].contains(key) {
+            report.error(Code::Name, key.span(), format!("`{key}` is written twice"), "give each value its own key");
+        }
+    }
+    Ok(keys)
+}
+
+/// Skips the value of a setting that is unknown.
+fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        input.parse::<proc_macro2::TokenTree>()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! `#[node]`: what is written stays as it was written; beside it comes what `flow!` needs to know and to call.
+
+mod attribute;
+mod function;
+mod human;
+mod outcome;
+mod parameter;
+pub(crate) use parameter::option_of;
+mod step;
+mod steps;
+
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Token, Type, Visibility};
+
+use crate::contract::{ActionPort, Contract, list};
+use crate::protocol::contract_macro;
+use crate::report::Report;
+
+use attribute::NodeAttribute;
+
+/// The expansion of `#[node(settings)] item`.
+pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let attribute = NodeAttribute::parse(settings, &mut report);
+    let expansion = match item_kind(&item) {
+        Some("impl") => report_or(steps::expand(&attribute, item.clone(), &mut report), &mut report),
+        Some("enum" | "struct") => report_or(human::expand(&attribute, item.clone(), &mut report), &mut report),
+        _ => report_or(function::expand(&attribute, item.clone(), &mut report), &mut report),
+    };
+    let errors = report.into_tokens();
+    quote!(#item #errors #expansion)
+}
+
+/// A mistake after which there is nothing to expand is reported, and the item stands alone.
+fn report_or(expansion: syn::Result<TokenStream>, report: &mut Report) -> TokenStream {
+    report.ok(expansion).unwrap_or_default()
+}
+
+/// The keyword that says what an item is.
+fn item_kind(item: &TokenStream) -> Option<&'static str> {
+    item.clone().into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) => ["impl", "enum", "struct", "fn", "async"].into_iter().find(|kind| word == kind),
+        _ => None,
+    })
+}
+
+/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own macro supplies
+/// them, and [`with_actions`] defines the macro then.
+fn contract(name: &Ident, vis: &Visibility, attribute: &NodeAttribute, contract: &Contract) -> TokenStream {
+    match &attribute.actions {
+        None => contract_macro(name, vis, &contract.to_token_stream()),
+        Some(actions) => {
+            let path = mod_path(actions);
+            quote!(#path! { @actions { #vis #name #contract } })
+        }
+    }
+}
+
+/// The path as that of a macro: without generic arguments.
+pub(crate) fn mod_path(path: &syn::Path) -> syn::Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = syn::PathArguments::None;
+    }
+    path
+}
+
+/// A contract that still lacks the actions of its enum.
+struct ContractWithActions {
+    vis: Visibility,
+    name: Ident,
+    contract: Contract,
+}
+
+impl Parse for ContractWithActions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let content;
+        syn::braced!(content in input);
+        let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
+        let actions: Vec<ActionPort> = list(input)?;
+        Ok(ContractWithActions { vis, name, contract: Contract { actions, ..contract } })
+    }
+}
+
+/// The expansion of `node_contract!`, which the macro of an enum of actions calls.
+pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
+    match syn::parse2::<ContractWithActions>(input) {
+        Ok(ContractWithActions { vis, name, contract }) => contract_macro(&name, &vis, &contract.to_token_stream()),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+/// A type as its author would write it.
+pub(crate) fn type_text(ty: &Type) -> String {
+    let mut text = ty.to_token_stream().to_string();
+    for (spaced, tight) in [
+        (" :: ", "::"), (":: ", "::"), (" ::", "::"), (" < ", "<"), (" <", "<"), ("< ", "<"), (" >", ">"), ("& ", "&"),
+        (" ,", ","), ("( ", "("), (" )", ")"), ("[ ", "["), (" ]", "]"), (" ;", ";"), ("' ", "'"),
+    ] {
+        text = text.replace(spaced, tight);
+    }
+    text
+}
+
+/// Skips what is no method: everything up to a `;` or a block.
+fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() {
+        if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            return Ok(());
+        }
+        let block = input.peek(syn::token::Brace);
+        input.parse::<TokenTree>()?;
+        if block {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,157 @@
+//! What a node returns, and what is written of it.
+
+use flow_spec::Code;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote};
+use syn::spanned::Spanned as _;
+use syn::{GenericArgument, PathArguments, ReturnType, Type};
+
+use crate::contract::WritePort;
+use crate::protocol::runtime;
+use crate::report::Report;
+
+use super::attribute::NodeAttribute;
+use super::parameter::last_segment;
+use super::type_text;
+
+/// The return type of a function.
+#[derive(Clone)]
+pub(super) struct Returned {
+    pub(super) span: Span,
+    /// It is a `Result`.
+    pub(super) fallible: bool,
+    /// The type of the value: of a `Result`, that of its `Ok`.
+    pub(super) value: TokenStream,
+    /// The same, if it can be read off the `Result`.
+    value_type: Option<Type>,
+}
+
+/// What `flow!` and the store have to know of what a node returns.
+pub(super) struct Outcome {
+    /// The type of `Step::Outcome`.
+    pub(super) ty: TokenStream,
+    pub(super) writes: Vec<WritePort>,
+    /// The types of the writes, by their index.
+    pub(super) types: Vec<TokenStream>,
+}
+
+impl Returned {
+    pub(super) fn new(output: &ReturnType, fallback_span: Span, report: &mut Report) -> Self {
+        let ReturnType::Type(_, ty) = output else {
+            let unit: Type = syn::parse_quote!(());
+            return Returned { span: fallback_span, fallible: false, value: quote!(()), value_type: Some(unit) };
+        };
+        if !last_segment(ty).is_some_and(|name| name == "Result") {
+            refuse_unowned(ty, report);
+            let value_type = Some((**ty).clone());
+            return Returned { span: ty.span(), fallible: false, value: ty.to_token_stream(), value_type };
+        }
+        let value_type = result_value(ty);
+        if let Some(ty) = &value_type {
+            refuse_unowned(ty, report);
+        }
+        let rt = runtime();
+        let value = match &value_type {
+            Some(value) => value.to_token_stream(),
+            None => quote!(<#ty as #rt::Fallible>::Ok),
+        };
+        Returned { span: ty.span(), fallible: true, value, value_type }
+    }
+
+    /// Whether there is no value.
+    pub(super) fn is_unit(&self) -> bool {
+        matches!(&self.value_type, Some(Type::Tuple(tuple)) if tuple.elems.is_empty())
+    }
+
+    /// What a node that returns this writes.
+    pub(super) fn outcome(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Outcome {
+        let keys = self.keys(name, attribute, report);
+        let types = match (&keys[..], &attribute.actions) {
+            ([], _) => Vec::new(),
+            ([_], None) => vec![(self.value.clone(), self.text())],
+            (keys, actions) => self.elements(keys.len(), actions.is_some(), report),
+        };
+        let writes = keys.iter().zip(&types).enumerate().map(|(index, (key, (_, rust_type)))| WritePort {
+            name: key.clone(),
+            index,
+            optional: false,
+            rust_type: rust_type.clone(),
+        });
+        let writes = writes.collect();
+        let ty = match &attribute.actions {
+            // Named as the attribute names it, so that returning something else is an error at the return type.
+            Some(actions) if keys.is_empty() => actions.to_token_stream(),
+            _ => self.value.clone(),
+        };
+        Outcome { ty, writes, types: types.into_iter().map(|(ty, _)| ty).collect() }
+    }
+
+    fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {
+        match &attribute.writes {
+            Some(keys) if self.is_unit() => {
+                if let Some(key) = keys.first() {
+                    let help = "return the value, or remove `writes`";
+                    report.error(Code::NamesNothing, key.span(), format!("nothing is returned to write as `{key}`"), help);
+                }
+                Vec::new()
+            }
+            Some(keys) => keys.clone(),
+            None if self.is_unit() || attribute.actions.is_some() => Vec::new(),
+            None => vec![crate::names::ident(name, self.span)],
+        }
+    }
+
+    /// The types of the returned tuple: one for each key, and the actions last.
+    fn elements(&self, keys: usize, actions: bool, report: &mut Report) -> Vec<(TokenStream, String)> {
+        let wanted = keys + usize::from(actions);
+        match &self.value_type {
+            Some(Type::Tuple(tuple)) if tuple.elems.len() == wanted => {
+                tuple.elems.iter().take(keys).map(|ty| (ty.to_token_stream(), type_text(ty))).collect()
+            }
+            _ => {
+                let message = format!("a tuple of {wanted} is to be returned, and this is `{}`", self.text());
+                let help = match actions {
+                    true => "return a value for each key of `writes`, and the action last: `(A, B, Verdict)`",
+                    false => "return a value for each key of `writes`: `(A, B)`",
+                };
+                report.error(Code::Malformed, self.span, message, help);
+                Vec::new()
+            }
+        }
+    }
+
+    fn text(&self) -> String {
+        self.value_type.as_ref().map(type_text).unwrap_or_default()
+    }
+}
+
+/// `T` of `Result<T, E>`.
+fn result_value(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    match &path.path.segments.last()?.arguments {
+        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            GenericArgument::Type(ty) => Some(ty.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a node returns is kept by the flow, so it is owned and has a name.
+fn refuse_unowned(ty: &Type, report: &mut Report) {
+    match ty {
+        Type::Reference(reference) if !reference.lifetime.as_ref().is_some_and(|name| name.ident == "static") => {
+            let owned = match type_text(&reference.elem).as_str() {
+                "str" => "String".to_owned(),
+                elem => elem.strip_prefix('[').and_then(|elem| elem.strip_suffix(']')).map_or(elem.to_owned(), |elem| format!("Vec<{elem}>")),
+            };
+            let message = "a node returns a value of its own, for the flow to keep";
+            report.error(Code::Malformed, ty.span(), message, format!("return `{owned}`"));
+        }
+        Type::ImplTrait(_) => {
+            let help = "name the type: every key of a flow has one";
+            report.error(Code::Malformed, ty.span(), "the returned type is not named", help);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,126 @@
+//! The parameters of a node: each is a read, named by the key it reads.
+
+use flow_spec::Code;
+use proc_macro2::{Ident, Span};
+use syn::spanned::Spanned as _;
+use syn::{FnArg, GenericArgument, Pat, PathArguments, Type, TypePath};
+
+use crate::contract::{Mode, ReadPort};
+use crate::report::Report;
+
+use super::type_text;
+
+/// A parameter of a node.
+#[derive(Clone)]
+pub(super) struct Parameter {
+    pub(super) name: Ident,
+    pub(super) ty: Type,
+    pub(super) kind: ParameterKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ParameterKind {
+    /// `&Context`: what the node may know of the run. Not a read.
+    Context,
+    /// A value, handed over like this.
+    Value(Mode),
+}
+
+impl Parameter {
+    /// What `flow!` has to know of it, if it is a read.
+    pub(super) fn port(&self) -> Option<ReadPort> {
+        match self.kind {
+            ParameterKind::Context => None,
+            ParameterKind::Value(mode) => {
+                Some(ReadPort { name: self.name.clone(), mode, rust_type: type_text(value_type(&self.ty, mode)) })
+            }
+        }
+    }
+
+    /// Whether it takes its value.
+    pub(super) fn takes(&self) -> bool {
+        matches!(self.kind, ParameterKind::Value(mode) if mode.takes())
+    }
+}
+
+/// The parameters but for `self`. Those that cannot be reads are reported and left out.
+pub(super) fn parameters<'a>(inputs: impl Iterator<Item = &'a FnArg>, report: &mut Report) -> Vec<Parameter> {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for input in inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        let name = match &*typed.pat {
+            Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
+            other => {
+                let help = "give it a name and take it apart in the body";
+                let message = "a parameter of a node is named by the key it reads";
+                report.error(Code::Malformed, other.span(), message, help);
+                continue;
+            }
+        };
+        let Some(kind) = kind(&name, &typed.ty, report) else { continue };
+        parameters.push(Parameter { name, ty: (*typed.ty).clone(), kind });
+    }
+    parameters
+}
+
+fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
+    let mut refuse = |span: Span, message: String, help: String| {
+        report.error(Code::Malformed, span, message, help);
+        None
+    };
+    match ty {
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            let elem = type_text(&reference.elem);
+            let message = format!("a node cannot change `{name}` in place");
+            refuse(ty.span(), message, format!("read it as `&{elem}` or take it as `{elem}`, and return the new value"))
+        }
+        Type::Reference(reference) if last_segment(&reference.elem).is_some_and(|name| name == "Context") => {
+            Some(ParameterKind::Context)
+        }
+        Type::Reference(_) => Some(ParameterKind::Value(Mode::Borrow)),
+        Type::ImplTrait(_) => {
+            let help = "name the type: every key of a flow has one";
+            refuse(ty.span(), format!("the type of `{name}` is not named"), help.to_owned())
+        }
+        _ => Some(ParameterKind::Value(match option_of(ty) {
+            None => Mode::Take,
+            Some(Type::Reference(reference)) if is_unsized(&reference.elem) => Mode::MaybeDeref,
+            Some(Type::Reference(_)) => Mode::MaybeBorrow,
+            Some(_) => Mode::MaybeTake,
+        })),
+    }
+}
+
+/// The type of the value that is read: without reference and `Option`.
+fn value_type(ty: &Type, mode: Mode) -> &Type {
+    let ty = if mode.optional() { option_of(ty).unwrap_or(ty) } else { ty };
+    match ty {
+        Type::Reference(reference) if !mode.takes() => &reference.elem,
+        other => other,
+    }
+}
+
+/// `T` of `Option<T>`.
+pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
+    let Type::Path(TypePath { qself: None, path, .. }) = ty else { return None };
+    let segment = path.segments.last().filter(|segment| segment.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(ty)) => Some(ty),
+        _ => None,
+    }
+}
+
+/// The last name of a type's path.
+pub(super) fn last_segment(ty: &Type) -> Option<&Ident> {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|segment| &segment.ident),
+        _ => None,
+    }
+}
+
+/// Whether the store holds something else, which derefs to it: `str`, `[T]`, `Path`, `dyn Trait`.
+fn is_unsized(ty: &Type) -> bool {
+    matches!(ty, Type::Slice(_) | Type::TraitObject(_))
+        || last_segment(ty).is_some_and(|name| ["str", "Path", "OsStr", "CStr"].iter().any(|text| name == text))
+}

@@ -1,0 +1,161 @@
+//! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::Generics;
+
+use crate::contract::Mode;
+use crate::names::here;
+use crate::protocol::runtime;
+use crate::settings::Settings;
+
+use super::outcome::Outcome;
+use super::parameter::{Parameter, ParameterKind};
+
+/// A node, as far as functions and types have it in common.
+pub(super) struct Step<'a> {
+    /// `revise`, or `Ask<M>`.
+    pub(super) self_ty: TokenStream,
+    pub(super) generics: &'a Generics,
+    /// Generics of the function itself: lifetimes only.
+    pub(super) lifetimes: Option<&'a Generics>,
+    pub(super) receiver: Option<TokenStream>,
+    pub(super) settings: &'a Settings,
+    pub(super) reads: Vec<&'a Parameter>,
+    pub(super) outcome: Outcome,
+    pub(super) outcome_span: proc_macro2::Span,
+    pub(super) actions: Option<&'a syn::Path>,
+    pub(super) visit: bool,
+    /// An expression of the outcome's value, that may `return` an error.
+    pub(super) body: TokenStream,
+}
+
+impl Step<'_> {
+    /// The trait implementations and `__step`.
+    pub(super) fn expand(&self) -> TokenStream {
+        let rt = runtime();
+        let Step { self_ty, receiver, outcome, body, .. } = self;
+        let (generics, _, bounds) = self.generics.split_for_impl();
+        let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
+        let ty = &outcome.ty;
+        let actions = match &self.actions {
+            Some(actions) => quote!(#actions),
+            None => quote!(()),
+        };
+        let types = outcome.types.iter().enumerate().map(|(index, ty)| {
+            quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
+        });
+        let (lifetimes, _, lifetime_bounds) = match self.lifetimes {
+            Some(generics) => {
+                let (lifetimes, _, bounds) = generics.split_for_impl();
+                (Some(lifetimes), (), bounds)
+            }
+            None => (None, (), None),
+        };
+        let receiver = receiver.as_ref().map(|receiver| quote!(#receiver,));
+        let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
+        let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| quote!(#name: #ty));
+        let done = quote_spanned!(here(self.outcome_span)=> ::core::result::Result::Ok(__outcome));
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_local_definitions)]
+            const _: () = {
+                impl #generics #rt::Node for #self_ty #bounds {}
+                impl #generics #rt::Step for #self_ty #bounds {
+                    type Outcome = #ty;
+                    type Actions = #actions;
+                    const POLICY: #rt::Policy = #policy;
+                }
+                #(#types)*
+                impl #generics #self_ty #bounds {
+                    #[doc(hidden)]
+                    #[inline]
+                    #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
+                    pub async fn __step #lifetimes (
+                        #receiver #visit #(#parameters),*
+                    ) -> ::core::result::Result<#ty, #rt::Failed> #lifetime_bounds {
+                        let __outcome = { #body };
+                        #done
+                    }
+                }
+            };
+        }
+    }
+}
+
+/// A part of a node that may be tried again.
+pub(super) struct Attempted {
+    /// The call, without `.await`.
+    pub(super) call: TokenStream,
+    pub(super) is_async: bool,
+    /// It returns a `Result`.
+    pub(super) fallible: bool,
+    /// It can fail, by itself or by a timeout.
+    pub(super) can_fail: bool,
+    pub(super) context: bool,
+    /// There can be one attempt only.
+    pub(super) once: bool,
+    /// The value, or the `return`, after the last attempt has failed with `__error`.
+    pub(super) give_up: TokenStream,
+}
+
+impl Attempted {
+    /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
+    pub(super) fn value(&self) -> TokenStream {
+        let Attempted { call, give_up, .. } = self;
+        let context = self.context.then(|| quote!(let __context = __attempts.context();));
+        let awaited = if self.is_async { quote!(#call.await) } else { call.clone() };
+        if !self.can_fail {
+            return quote!({ #context #awaited });
+        }
+        let work = match (self.fallible, self.is_async) {
+            (true, true) => call.clone(),
+            (true, false) => quote!(async { #awaited }),
+            (false, _) => {
+                quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
+            }
+        };
+        if self.once {
+            return quote!({
+                #context
+                match __attempts.attempt(#work).await {
+                    ::core::result::Result::Ok(__value) => __value,
+                    ::core::result::Result::Err(__failure) => {
+                        let __error = __attempts.exhausted(__failure);
+                        #give_up
+                    }
+                }
+            });
+        }
+        quote!(loop {
+            #context
+            match __attempts.attempt(#work).await {
+                ::core::result::Result::Ok(__value) => break __value,
+                ::core::result::Result::Err(__failure) => match __attempts.again(__failure).await {
+                    ::core::result::Result::Ok(()) => {}
+                    ::core::result::Result::Err(__error) => break { #give_up },
+                },
+            }
+        })
+    }
+}
+
+/// `return Err(__error)`
+pub(super) fn fail() -> TokenStream {
+    quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)))
+}
+
+/// The argument for a parameter: the value of the same name, cloned if there is another attempt to come.
+pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
+    let rt = runtime();
+    let Parameter { name, kind, .. } = parameter;
+    match kind {
+        ParameterKind::Context => quote!(&__context),
+        ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
+            let span = here(syn::spanned::Spanned::span(&parameter.ty));
+            let value = format_ident!("{name}", span = name.span());
+            quote_spanned!(span=> #rt::CloneForAttempt::for_attempt(&#value))
+        }
+        ParameterKind::Value(_) => quote!(#name),
+    }
+}

@@ -1,0 +1,117 @@
+//! How contracts reach `flow!`: through a macro of each node's own name.
+//!
+//! `flow!` expands to a call of its first node's macro, which appends its contract to a list and calls the next; the
+//! last one hands everything to `__flow_resolved!`. `use nodes::review;` brings the function and the macro alike, so
+//! contracts are found wherever the node is, and rustc itself explains a name that is none. A chain of macro calls
+//! counts against the recursion limit, so a flow's nodes are asked in groups; a group's end defines a macro that
+//! hands on what the group has collected and speaks the same protocol as a node.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Path, Visibility};
+
+use crate::names::plain;
+
+/// How many nodes are asked in one chain.
+const GROUP: usize = 60;
+
+/// The hidden module of the runtime that generated code refers to.
+pub(crate) fn runtime() -> TokenStream {
+    quote!(::flow_runtime::__private)
+}
+
+/// The macro, named `name`, that tells `contract`.
+pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &TokenStream) -> TokenStream {
+    let rt = runtime();
+    let arms = quote! {
+        (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
+            $next! { @contract [$($rest),*] $body [$($told)* #contract] }
+        };
+        (@contract [] $body:tt [$($told:tt)*]) => {
+            #rt::flow_resolved! { $body [$($told)* #contract] }
+        };
+        (@type $type:ty) => { $type };
+    };
+    named_macro(name, vis, &arms)
+}
+
+/// A macro that can be imported as `name`, with these arms.
+pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
+    let unique = unique_name(name);
+    let export = matches!(vis, Visibility::Public(_)).then(|| quote!(#[macro_export]));
+    let otherwise = std_macro(name).map(|path| quote!(($($other:tt)*) => { #path!($($other)*) };));
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_local_definitions, unused_macros, clippy::crate_in_macro_def)]
+        #export
+        macro_rules! #unique {
+            #arms
+            #otherwise
+        }
+        #[doc(hidden)]
+        #[allow(unused_imports, unreachable_pub, clippy::pub_use)]
+        #vis use #unique as #name;
+    }
+}
+
+/// Exported macros of a crate share one namespace, whatever module they are in: a name that is unique in the crate
+/// and the same in every build.
+fn unique_name(name: &Ident) -> Ident {
+    let span = name.span();
+    let mut hasher = DefaultHasher::new();
+    (span.file(), span.start().line, span.start().column).hash(&mut hasher);
+    format_ident!("__flow_{}_{:016x}", plain(name), hasher.finish(), span = Span::call_site())
+}
+
+/// The macro of std that a node of this name hides, and that must go on working beside it.
+fn std_macro(name: &Ident) -> Option<TokenStream> {
+    const STD: [&str; 36] = [
+        "assert", "assert_eq", "assert_ne", "cfg", "column", "compile_error", "concat", "dbg", "debug_assert",
+        "debug_assert_eq", "debug_assert_ne", "env", "eprint", "eprintln", "file", "format", "format_args", "include",
+        "include_bytes", "include_str", "is_x86_feature_detected", "line", "matches", "module_path", "option_env",
+        "panic", "print", "println", "stringify", "thread_local", "todo", "unimplemented", "unreachable", "vec",
+        "write", "writeln",
+    ];
+    STD.contains(&plain(name).as_str()).then(|| quote!(::std::#name))
+}
+
+/// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together with `body`.
+pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
+    let rt = runtime();
+    if nodes.is_empty() {
+        return quote!(#rt::flow_resolved! { { #body } [] });
+    }
+    let mut tokens = TokenStream::new();
+    let mut chain: Vec<Path> = nodes.to_vec();
+    if nodes.len() > GROUP {
+        chain.clear();
+        for (index, group) in nodes.chunks(GROUP).enumerate() {
+            let collected = format_ident!("__flow_{}_nodes_{index}", plain(flow), span = Span::call_site());
+            let (first, rest) = (&group[0], &group[1..]);
+            tokens.extend(quote!(#first! { @contract [#(#rest),*] { @define #collected } [] }));
+            chain.push(collected.into());
+        }
+    }
+    let (first, rest) = (&chain[0], &chain[1..]);
+    tokens.extend(quote!(#first! { @contract [#(#rest),*] { #body } [] }));
+    tokens
+}
+
+/// The macro that a group's end defines: it hands on what the group has told.
+pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
+    let rt = runtime();
+    quote! {
+        #[allow(unused_macros)]
+        macro_rules! #name {
+            (@contract [$next:path $(, $rest:path)*] $body:tt [$($before:tt)*]) => {
+                $next! { @contract [$($rest),*] $body [$($before)* #told] }
+            };
+            (@contract [] $body:tt [$($before:tt)*]) => {
+                #rt::flow_resolved! { $body [$($before)* #told] }
+            };
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Actions: the named outcomes by which a flow is routed.
+
+/// The outcomes of a node, each with the name by which edges route it. Derive it on an enum.
+///
+/// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` names it otherwise. The named
+/// fields of a variant are what the node writes when it takes that action.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[derive(Action)]
+/// enum Verdict {
+///     Approved { amount: u64 },
+///     #[action("revise")]
+///     NeedsRevision { feedback: String },
+///     Rejected,
+/// }
+///
+/// assert_eq!(Verdict::ACTIONS, ["approved", "revise", "rejected"]);
+/// assert_eq!(Verdict::Approved { amount: 3 }.action(), "approved");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no actions",
+    label = "not an enum of actions",
+    note = "an enum gets its actions by `#[derive(Action)]`"
+)]
+pub trait Action {
+    /// The names of all actions, in the order of the variants.
+    const ACTIONS: &'static [&'static str];
+
+    /// The name of this action.
+    fn action(&self) -> &'static str;
+}
+
+/// The six standard actions of PRD-004 (BackpackFlow): `complete`, `error`, `success`, `failure`, `retry` and
+/// `default`.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(actions = FlowAction)]
+/// fn classify(question: &str) -> FlowAction {
+///     if question.ends_with('?') { FlowAction::Success } else { FlowAction::Failure }
+/// }
+/// # flow! { Classify(question: String) { start >> classify;
+/// #     classify - "success" >> end; classify - "failure" >> end("no_question"); classify - "complete" >> end;
+/// #     classify - "error" >> end; classify - "retry" >> classify; classify - "default" >> end; } }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, flow_macros::Action)]
+pub enum FlowAction {
+    /// The work is complete.
+    Complete,
+    /// It went wrong.
+    Error,
+    /// It succeeded.
+    Success,
+    /// It did not succeed.
+    Failure,
+    /// It is to be done again.
+    Retry,
+    /// Nothing in particular.
+    Default,
+}

@@ -1,0 +1,103 @@
+//! What a node may know of the run it is part of.
+
+use std::fmt;
+use std::future::pending;
+use std::sync::{Arc, OnceLock};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::observer::{Event, EventKind, Observer, RunId};
+use crate::scope::{OwnedPath, Path, Scope};
+
+/// What a node may know of the run it is part of: a parameter `cx: &Context` of a node is given it and is no read.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(retry(attempts = 3))]
+/// fn connect(cx: &Context) -> Result<String, String> {
+///     if cx.attempt() < 2 {
+///         return Err("connection refused".into());
+///     }
+///     Ok(format!("{} connected at attempt {}", cx.namespace(), cx.attempt()))
+/// }
+///
+/// flow! {
+///     Connect() -> (connect: String) {
+///         start >> connect >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let out = Connect::new().run(ConnectInput::builder().build()).await?;
+/// assert_eq!(out.connect, "connect.connect connected at attempt 2");
+/// # Ok(()) }
+/// ```
+pub struct Context {
+    path: OwnedPath,
+    namespace: OnceLock<String>,
+    attempt: u32,
+    run: RunId,
+    cancellation: Option<CancellationToken>,
+    observer: Option<Arc<dyn Observer>>,
+}
+
+impl Context {
+    pub(crate) fn new(scope: &Scope<'_>, attempt: u32) -> Self {
+        let options = &scope.run.options;
+        Context {
+            path: scope.owned_path(),
+            namespace: OnceLock::new(),
+            attempt,
+            run: scope.run.id,
+            cancellation: options.cancellation.clone(),
+            observer: options.observer.clone(),
+        }
+    }
+
+    /// The index of the current attempt, from 0. It starts anew with each visit to the node, and a fallback sees
+    /// that of the last attempt (as PocketFlow's `cur_retry`).
+    pub fn attempt(&self) -> u32 {
+        self.attempt
+    }
+
+    /// The node's path within the run, such as `orders.payment.charge`.
+    pub fn namespace(&self) -> &str {
+        self.namespace.get_or_init(|| self.path.put_together())
+    }
+
+    /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it
+    /// does nothing.
+    pub fn emit(&self, delta: &str) {
+        if let Some(observer) = &self.observer {
+            let event = Event { run: self.run, path: Path::text(self.namespace()), kind: EventKind::Delta(delta) };
+            observer.on_event(&event);
+        }
+    }
+
+    /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters only to work that
+    /// the node has started elsewhere.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancellation.as_ref().is_some_and(|token| token.is_cancelled())
+    }
+
+    /// Waits until the run is cancelled. Never ready for a run that cannot be.
+    ///
+    /// # Cancel safety
+    ///
+    /// It may be dropped and called again.
+    pub async fn cancelled(&self) {
+        match &self.cancellation {
+            Some(token) => token.cancelled().await,
+            None => pending().await,
+        }
+    }
+}
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Context").field("namespace", &self.namespace()).field("attempt", &self.attempt).finish()
+    }
+}

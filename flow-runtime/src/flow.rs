@@ -1,0 +1,80 @@
+//! What every flow is: its signature, its routing table, and how it is run.
+
+use std::fmt::{Debug, Display};
+use std::future::Future;
+
+use crate::error::FlowError;
+use crate::options::RunOptions;
+
+/// A flow. Implemented by [`flow!`](crate::flow).
+///
+/// A flow value is the flow's settings. It can be run any number of times, also many times at once.
+pub trait Flow: Send + Sync {
+    /// What the caller gives. For `Qa`, the struct `QaInput`.
+    type Input: Send;
+    /// What the caller gets. For `Qa`, the struct `QaOutput`.
+    type Output: Send;
+    /// Its nodes. For `Qa`, the enum `QaNode`.
+    type Node: Copy + Debug + Display + Send + Sync + 'static;
+    /// Its ends. For `Qa`, the enum `QaEnd`.
+    type End: Copy + Debug + Display + Send + Sync + 'static;
+
+    /// The flow's name, as written.
+    const NAME: &'static str;
+
+    /// The first segment of the path of each of its nodes: what it declares as `namespace`, else its name in
+    /// snake_case. A flow used as a node has the namespace of that node instead.
+    const NAMESPACE: &'static str;
+
+    /// Where it goes on, for every action of every node, in the order written.
+    const ROUTES: &'static [Route<Self::Node, Self::End>];
+
+    /// Runs the flow to an end.
+    ///
+    /// # Errors
+    ///
+    /// A node failed for good ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the run took more than
+    /// a million steps ([`FlowError::StepLimit`]).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. What its nodes
+    /// have done elsewhere stays done.
+    fn run(&self, input: Self::Input) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+
+    /// Runs the flow to an end, with a budget, a cancellation token or an observer. With the feature `tracing`, each
+    /// node runs in a span that carries its path.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Flow::run), and [`FlowError::Cancelled`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run`](Flow::run).
+    fn run_with(
+        &self,
+        input: Self::Input,
+        options: RunOptions,
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+}
+
+/// One line of a flow's routing table: `from - "action" >> to`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route<N, E> {
+    /// The node it starts from; `None` is `start`.
+    pub from: Option<N>,
+    /// The action it is for.
+    pub action: &'static str,
+    /// Where it leads.
+    pub to: Target<N, E>,
+}
+
+/// Where a route leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target<N, E> {
+    /// To a node.
+    Node(N),
+    /// To an end of the flow.
+    End(E),
+}

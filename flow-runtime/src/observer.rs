@@ -1,0 +1,128 @@
+//! Watching a run: what happens to each node, as it happens.
+
+use std::fmt;
+
+use crate::scope::Path;
+
+/// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
+/// [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
+///
+/// An observer is called within the run, so it should be quick. One that panics is isolated: the run goes on.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use flow_runtime::prelude::*;
+///
+/// #[derive(Default)]
+/// struct Log(Mutex<Vec<String>>);
+///
+/// impl Observer for Log {
+///     fn on_event(&self, event: &Event<'_>) {
+///         self.0.lock().unwrap().push(event.to_string());
+///     }
+/// }
+///
+/// #[node]
+/// fn greet(name: &str) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// flow! {
+///     Greeting(name: String) -> (greet: String) {
+///         start >> greet >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let log = Arc::new(Log::default());
+/// let input = GreetingInput::builder().name("Ann".into()).build();
+/// Greeting::new().run_with(input, RunOptions::new().observer(log.clone())).await?;
+/// assert_eq!(
+///     *log.0.lock().unwrap(),
+///     ["greeting.greet started", "greeting.greet finished: default", "greeting ended: default"],
+/// );
+/// # Ok(()) }
+/// ```
+pub trait Observer: Send + Sync {
+    /// Something happened.
+    fn on_event(&self, event: &Event<'_>);
+}
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    pub(crate) run: RunId,
+    pub(crate) path: Path<'a>,
+    pub(crate) kind: EventKind<'a>,
+}
+
+/// What happened.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub enum EventKind<'a> {
+    /// A node was reached.
+    NodeStarted,
+    /// An attempt of a node failed.
+    AttemptFailed {
+        /// Which one, counted from 0.
+        attempt: u32,
+        /// Why.
+        error: &'a (dyn std::error::Error + Send + Sync + 'static),
+    },
+    /// A node has a part of its result ([`Context::emit`](crate::Context::emit)).
+    Delta(&'a str),
+    /// A node is done.
+    NodeFinished {
+        /// The action it took.
+        action: &'static str,
+    },
+    /// A flow, the run's own or one used as a node, has reached an end.
+    FlowEnded {
+        /// The end's label; `"default"` for a plain `end`.
+        end: &'static str,
+    },
+}
+
+/// Tells the runs of a process apart. Printed as a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub(crate) u64);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<'a> Event<'a> {
+    /// The run it belongs to.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Where it happened: the path of the node or, of [`EventKind::FlowEnded`], of the flow. It is put together
+    /// only when printed or turned into a `String`.
+    pub fn path(&self) -> Path<'a> {
+        self.path
+    }
+
+    /// What happened.
+    pub fn kind(&self) -> EventKind<'a> {
+        self.kind
+    }
+}
+
+/// One line, such as `orders.payment.charge finished: default`.
+impl fmt::Display for Event<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path;
+        match self.kind {
+            EventKind::NodeStarted => write!(f, "{path} started"),
+            EventKind::AttemptFailed { attempt, error } => write!(f, "{path} attempt {attempt} failed: {error}"),
+            EventKind::Delta(delta) => write!(f, "{path} delta: {delta}"),
+            EventKind::NodeFinished { action } => write!(f, "{path} finished: {action}"),
+            EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),
+        }
+    }
+}

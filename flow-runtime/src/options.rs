@@ -1,0 +1,92 @@
+//! How a single run is to be run.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::observer::Observer;
+
+/// How many steps a run may take unless [`RunOptions::step_budget`] says otherwise.
+pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
+
+/// How a single run is to be run: given to [`Flow::run_with`](crate::Flow::run_with).
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[derive(Action)]
+/// enum Again { Again }
+///
+/// #[node(actions = Again)]
+/// fn spin() -> Again { Again::Again }
+/// # #[derive(Action)] enum Stop { Go, Stop }
+/// # #[node(actions = Stop)] fn check() -> Stop { Stop::Go }
+///
+/// flow! {
+///     Spin() {
+///         start >> spin;
+///         spin - "again" >> check;
+///         check - "go" >> spin;
+///         check - "stop" >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let options = RunOptions::new().step_budget(100);
+/// let error = Spin::new().run_with(SpinInput::builder().build(), options).await.unwrap_err();
+/// assert!(matches!(error, FlowError::StepLimit { limit: 100, .. }));
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct RunOptions {
+    pub(crate) step_budget: u64,
+    pub(crate) cancellation: Option<CancellationToken>,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl RunOptions {
+    /// The defaults: a budget of a million steps, no cancellation, no observer.
+    pub fn new() -> Self {
+        RunOptions { step_budget: DEFAULT_STEP_BUDGET, cancellation: None, observer: None }
+    }
+
+    /// How many steps the run may take, those of nested flows included. The run ends with
+    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too many.
+    pub fn step_budget(mut self, steps: u64) -> Self {
+        self.step_budget = steps;
+        self
+    }
+
+    /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is cancelled: the
+    /// work under way is dropped at its next `.await`, and neither retried nor handed to a fallback.
+    pub fn cancellation(mut self, token: CancellationToken) -> Self {
+        self.cancellation = Some(token);
+        self
+    }
+
+    /// Tells the observer what happens.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        RunOptions::new()
+    }
+}
+
+impl fmt::Debug for RunOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunOptions")
+            .field("step_budget", &self.step_budget)
+            .field("cancellation", &self.cancellation)
+            .field("observer", &self.observer.as_ref().map(|_| "…"))
+            .finish()
+    }
+}

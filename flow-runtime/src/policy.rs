@@ -1,0 +1,117 @@
+//! How often, how long and with which pauses a node is tried.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// The settings of a node that concern its faults: `retry(…)` and `timeout = …`.
+///
+/// A node's own settings are given to `#[node]`; a flow overrides them with `with`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Policy {
+    /// When to try again.
+    pub retry: Retry,
+    /// How long one attempt may take.
+    pub timeout: Option<Duration>,
+}
+
+/// When a failed attempt is followed by another one.
+///
+/// `attempts` counts every attempt, the first included, as PocketFlow's `max_retries` does. The wait lies
+/// between attempts only: there is none before the first and none after the last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// How many attempts are made in all. 1 means no retry.
+    pub attempts: NonZeroU32,
+    /// The wait after the first failed attempt.
+    pub wait: Duration,
+    /// By which factor the wait grows after each further one. 1.0 keeps it constant.
+    pub backoff: f64,
+    /// What the wait never exceeds.
+    pub max_wait: Duration,
+    /// Which part of the wait is left to chance, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes one
+    /// between 5 s and 10 s.
+    pub jitter: f64,
+}
+
+impl Policy {
+    /// One attempt, without a limit of time.
+    pub const DEFAULT: Policy = Policy { retry: Retry::NEVER, timeout: None };
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_retry(mut self, retry: Retry) -> Self {
+        self.retry = retry;
+        self
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy::DEFAULT
+    }
+}
+
+impl Retry {
+    /// One attempt.
+    pub const NEVER: Retry = Retry::attempts(NonZeroU32::MIN);
+
+    /// This many attempts without a wait between them.
+    pub const fn attempts(attempts: NonZeroU32) -> Self {
+        Retry { attempts, wait: Duration::ZERO, backoff: 1.0, max_wait: Duration::MAX, jitter: 0.0 }
+    }
+
+    /// The wait after the failed attempt of this index (0 for the first), before chance shortens it.
+    pub fn wait_after(&self, attempt: u32) -> Duration {
+        let growth = self.backoff.powi(i32::try_from(attempt).unwrap_or(i32::MAX));
+        Duration::try_from_secs_f64(self.wait.as_secs_f64() * growth).unwrap_or(Duration::MAX).min(self.max_wait)
+    }
+
+    /// The wait after the failed attempt of this index, shortened by chance if there is `jitter`.
+    pub(crate) fn jittered_wait_after(&self, attempt: u32) -> Duration {
+        let wait = self.wait_after(attempt);
+        if self.jitter > 0.0 { wait.mul_f64(1.0 - self.jitter * fastrand::f64()) } else { wait }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: Retry = Retry::attempts(NonZeroU32::new(4).unwrap());
+
+    #[test]
+    fn backoff_doubles_and_is_capped() {
+        let retry = Retry {
+            wait: Duration::from_millis(100),
+            backoff: 2.0,
+            max_wait: Duration::from_millis(300),
+            ..BASE
+        };
+        let waits = [0, 1, 2, 3].map(|attempt| retry.wait_after(attempt).as_millis());
+        assert_eq!(waits, [100, 200, 300, 300]);
+    }
+
+    #[test]
+    fn a_wait_that_overflows_is_capped() {
+        let retry = Retry { wait: Duration::from_secs(1), backoff: 10.0, max_wait: Duration::from_secs(60), ..BASE };
+        assert_eq!(retry.wait_after(u32::MAX), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn jitter_only_shortens() {
+        let retry = Retry { wait: Duration::from_secs(10), jitter: 0.5, ..BASE };
+        for _ in 0..1000 {
+            let wait = retry.jittered_wait_after(0);
+            assert!((Duration::from_secs(5)..=Duration::from_secs(10)).contains(&wait), "{wait:?}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Where a run is: the stack of flows under way, each at one of its nodes.
+//!
+//! The hard thing is to cost nothing. A scope lives on the stack of its flow's future, knows its position as an
+//! index, and is turned into text only when somebody asks.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+use crate::engine::Run;
+
+/// One flow under way: the run's own, or one used as a node, within the flow that uses it.
+#[derive(Debug)]
+pub struct Scope<'a> {
+    pub(crate) run: &'a Run,
+    within: Option<&'a Scope<'a>>,
+    flow: &'static FlowInfo,
+    at: AtomicU16,
+}
+
+/// What a scope needs to know of its flow.
+#[derive(Debug)]
+pub struct FlowInfo {
+    /// The first segments of every path of a run of this flow. Unused where the flow is a node of another one.
+    pub namespace: &'static str,
+    /// The names of its nodes, by index.
+    pub nodes: &'static [&'static str],
+}
+
+/// The position of a scope that is at no node: before its first step, and after its last.
+const NOWHERE: u16 = u16::MAX;
+
+impl<'a> Scope<'a> {
+    /// The scope of a run's own flow.
+    pub fn root(run: &'a Run, flow: &'static FlowInfo) -> Self {
+        Scope { run, within: None, flow, at: AtomicU16::new(NOWHERE) }
+    }
+
+    /// The scope of a flow that is the current node of this one.
+    pub fn nested<'b>(&'b self, flow: &'static FlowInfo) -> Scope<'b> {
+        Scope { run: self.run, within: Some(self), flow, at: AtomicU16::new(NOWHERE) }
+    }
+
+    /// Moves on to a node.
+    #[inline]
+    pub(crate) fn enter(&self, node: u16) {
+        self.at.store(node, Ordering::Relaxed);
+    }
+
+    /// Has reached an end.
+    #[inline]
+    pub(crate) fn leave(&self) {
+        self.at.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// The path of the current node, or of the flow itself if it is at none.
+    pub(crate) fn path(&self) -> Path<'_> {
+        Path(Place::Node(self, self.at.load(Ordering::Relaxed)))
+    }
+
+    /// The path of the flow itself.
+    pub(crate) fn flow_path(&self) -> Path<'_> {
+        Path(Place::Node(self, NOWHERE))
+    }
+
+    /// The path of the current node, as a value that outlives the scope.
+    pub(crate) fn owned_path(&self) -> OwnedPath {
+        let flow = match self.within {
+            None => Cow::Borrowed(self.flow.namespace),
+            Some(outer) => Cow::Owned(outer.path().to_string()),
+        };
+        OwnedPath { flow, node: self.path().node() }
+    }
+}
+
+/// A scope that is dropped at a node did not reach an end. If that is because the node panicked, or because the
+/// run was cancelled, the run is told where: the innermost scope is dropped first, so the first report stands.
+impl Drop for Scope<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if *self.at.get_mut() != NOWHERE {
+            self.run.interrupted_at(self.path());
+        }
+    }
+}
+
+/// The path of a node within its run, such as `orders.payment.charge`: the names of the nodes around it, the
+/// outermost first, each a flow but the last. It is put together when printed.
+#[derive(Clone, Copy)]
+pub struct Path<'a>(Place<'a>);
+
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// A node of a scope; of a scope that is at none, the flow itself.
+    Node(&'a Scope<'a>, u16),
+    /// Already put together.
+    Text(&'a str),
+}
+
+impl<'a> Path<'a> {
+    pub(crate) fn text(path: &'a str) -> Self {
+        Path(Place::Text(path))
+    }
+
+    /// The name of the node alone, without those around it. Empty for a run's own flow.
+    fn node(self) -> &'static str {
+        match self.0 {
+            Place::Node(scope, node) => scope.flow.nodes.get(usize::from(node)).copied().unwrap_or_default(),
+            Place::Text(_) => "",
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Place::Text(path) => f.write_str(path),
+            Place::Node(scope, _) => {
+                match scope.within {
+                    Some(outer) => outer.path().fmt(f)?,
+                    None => f.write_str(scope.flow.namespace)?,
+                }
+                match self.node() {
+                    "" => Ok(()),
+                    name => write!(f, ".{name}"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+/// The path of a node, as a value that outlives the scope.
+#[derive(Clone)]
+pub(crate) struct OwnedPath {
+    /// The path of the flow. Only that of a flow used as a node has to be put together.
+    flow: Cow<'static, str>,
+    node: &'static str,
+}
+
+impl OwnedPath {
+    pub(crate) fn put_together(&self) -> String {
+        format!("{}.{}", self.flow, self.node)
+    }
+}

@@ -1,0 +1,179 @@
+//! One visit of a run to a node, and the attempts it makes there.
+
+use std::future::Future;
+
+use crate::context::Context;
+use crate::engine::Failed;
+use crate::error::{BoxError, Failure, FlowError, NodeError, TimedOut};
+use crate::observer::EventKind;
+use crate::policy::Policy;
+use crate::scope::{Path, Scope};
+
+/// One visit of a run to a node.
+#[derive(Debug, Clone, Copy)]
+pub struct Visit<'a> {
+    scope: &'a Scope<'a>,
+    policy: &'static Policy,
+}
+
+impl<'a> Visit<'a> {
+    /// A visit to the scope's current node.
+    #[inline]
+    pub fn new(scope: &'a Scope<'a>, policy: &'static Policy) -> Self {
+        Visit { scope, policy }
+    }
+
+    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only spans ask for it"))]
+    pub(crate) fn path(&self) -> Path<'a> {
+        self.scope.path()
+    }
+
+    /// The attempts of this visit. The count starts anew with each visit.
+    #[inline]
+    pub fn attempts(self) -> Attempts<'a> {
+        Attempts { visit: self, index: 0 }
+    }
+
+    /// The work of a node that cannot fail, within the time that its flow allows.
+    pub async fn within_timeout<T>(self, work: impl Future<Output = Result<T, Failed>> + Send) -> Result<T, Failed> {
+        let Some(after) = self.policy.timeout else { return work.await };
+        match tokio::time::timeout(after, work).await {
+            Ok(result) => result,
+            Err(_) => Err(self.attempts().exhausted(Failure::TimedOut(TimedOut { after })).into()),
+        }
+    }
+}
+
+/// The attempts that one visit makes at a node.
+#[derive(Debug)]
+pub struct Attempts<'a> {
+    visit: Visit<'a>,
+    index: u32,
+}
+
+impl Attempts<'_> {
+    /// What the node may know about the current attempt.
+    pub fn context(&self) -> Context {
+        Context::new(self.visit.scope, self.index)
+    }
+
+    /// Makes one attempt, within the node's timeout.
+    #[inline]
+    pub async fn attempt<T, E: IntoFailure>(&self, work: impl Future<Output = Result<T, E>> + Send) -> Result<T, Failure> {
+        let result = match self.visit.policy.timeout {
+            None => work.await,
+            Some(after) => match tokio::time::timeout(after, work).await {
+                Ok(result) => result,
+                Err(_) => return Err(Failure::TimedOut(TimedOut { after })),
+            },
+        };
+        result.map_err(IntoFailure::into_failure)
+    }
+
+    /// After a failed attempt: waits until the next one is due, or gives up.
+    ///
+    /// # Errors
+    ///
+    /// The node's error, if that was the last attempt.
+    pub async fn again(&mut self, failure: Failure) -> Result<(), NodeError> {
+        let retry = &self.visit.policy.retry;
+        if self.index + 1 >= retry.attempts.get() {
+            return Err(self.exhausted(failure));
+        }
+        self.report(&failure);
+        self.pause().await;
+        Ok(())
+    }
+
+    /// The result of what is not tried again: `prep` and `post`.
+    #[inline]
+    pub fn once<T, E: IntoFailure>(&self, result: Result<T, E>) -> Result<T, Failed> {
+        result.map_err(|error| self.exhausted(error.into_failure()).into())
+    }
+
+    /// The result of the fallback, which may fail as well and then keeps the error it was given.
+    #[inline]
+    pub fn fallback<T, E: IntoFailure>(&self, result: Result<T, E>, error: NodeError) -> Result<T, Failed> {
+        result.map_err(|fallback| {
+            let fallback = fallback.into_failure();
+            self.report(&fallback);
+            error.of_fallback(fallback).into()
+        })
+    }
+
+    /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
+    pub async fn attempt_flow<T>(&self, work: impl Future<Output = Result<T, Failed>> + Send) -> Result<T, Failed> {
+        let Some(after) = self.visit.policy.timeout else { return work.await };
+        match tokio::time::timeout(after, work).await {
+            Ok(result) => result,
+            Err(_) => {
+                let failure = Failure::TimedOut(TimedOut { after });
+                Err(NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure).into())
+            }
+        }
+    }
+
+    /// As [`again`](Attempts::again), after a failed attempt at a flow used as a node.
+    ///
+    /// # Errors
+    ///
+    /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
+    pub async fn flow_again(&mut self, failed: Failed) -> Result<(), Failed> {
+        let FlowError::Node(error) = &*failed else { return Err(failed) };
+        let scope = self.visit.scope;
+        scope.run.emit(scope.path(), EventKind::AttemptFailed { attempt: self.index, error });
+        let retry = &self.visit.policy.retry;
+        if self.index + 1 >= retry.attempts.get() {
+            return Err(failed);
+        }
+        self.pause().await;
+        Ok(())
+    }
+
+    /// Waits until the next attempt is due.
+    async fn pause(&mut self) {
+        let wait = self.visit.policy.retry.jittered_wait_after(self.index);
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        self.index += 1;
+    }
+
+    /// The node's error: this attempt was the last one.
+    pub fn exhausted(&self, failure: Failure) -> NodeError {
+        self.report(&failure);
+        NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure)
+    }
+
+    fn report(&self, failure: &Failure) {
+        let scope = self.visit.scope;
+        let kind = EventKind::AttemptFailed { attempt: self.index, error: failure.error() };
+        scope.run.emit(scope.path(), kind);
+    }
+}
+
+impl From<NodeError> for Failed {
+    fn from(error: NodeError) -> Self {
+        Box::new(FlowError::Node(error))
+    }
+}
+
+/// The error type of a node: anything that can become a `Box<dyn Error + Send + Sync>`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the error of a node",
+    label = "not an error type",
+    note = "implement `std::error::Error` for it (and `Send + Sync + 'static`); `String`, `Box<dyn Error + Send + Sync>` and \
+            `anyhow::Error` will do as they are"
+)]
+pub trait IntoFailure {
+    /// The error, of any type.
+    fn into_failure(self) -> Failure;
+}
+
+#[diagnostic::do_not_recommend]
+impl<E: Into<BoxError>> IntoFailure for E {
+    #[inline]
+    fn into_failure(self) -> Failure {
+        Failure::Returned(self.into())
+    }
+}

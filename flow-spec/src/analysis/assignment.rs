@@ -1,0 +1,164 @@
+//! Definite assignment: at which points may a key still be unwritten, and by which path?
+//!
+//! The hard thing is the time. A forward analysis of every key at every point is quadratic, and so is a search from
+//! each reader back to `start`. Here the search goes back along the dominator tree: it passes in one leap
+//! whatever part of the flow has no writer of the key beside it, so that only the surroundings of the writers are
+//! walked. Why that is right: every path to a point `p` passes its dominators; hence `p` can be reached without a
+//! write if its immediate dominator `d` can, and `p` from `d`. Of the second part only a writer that is below `d`
+//! but not below `p` can be in the way.
+
+use std::collections::VecDeque;
+
+use super::dominators::Dominators;
+use super::points::{Point, Points, START};
+
+/// Answers for one key after the other.
+pub(super) struct Assignment<'a> {
+    points: &'a Points,
+    tree: Dominators,
+    /// The writers of the key in question, as ascending numbers of the tree.
+    writers: Vec<usize>,
+    /// For each number of the tree, the question for which it was last searched.
+    searched: Vec<usize>,
+    question: usize,
+    /// For each point, the one before it on a shortest path from `start` without regard to any key.
+    plain: Option<Vec<Option<usize>>>,
+}
+
+/// A place where a key may be unwritten: which of the points asked for, and the edges of a shortest path to it.
+pub(super) struct Unassigned {
+    pub(super) asked: usize,
+    pub(super) path: Vec<usize>,
+}
+
+impl<'a> Assignment<'a> {
+    pub(super) fn new(points: &'a Points) -> Assignment<'a> {
+        let open = |point: usize| !points.unclear[point];
+        let tree = Dominators::new(&points.successors, &points.predecessors, START, open);
+        let searched = vec![0; tree.len()];
+        Assignment {
+            points,
+            tree,
+            writers: Vec::new(),
+            searched,
+            question: 0,
+            plain: None,
+        }
+    }
+
+    /// Those of the points `asked` that a run can reach without passing one of the points `written_at`.
+    pub(super) fn unassigned(&mut self, written_at: &[usize], asked: &[usize]) -> Vec<Unassigned> {
+        self.question += 1;
+        self.writers.clear();
+        self.writers.extend(
+            written_at
+                .iter()
+                .filter_map(|&point| self.tree.number(point)),
+        );
+        self.writers.sort_unstable();
+        let is_missing = asked.iter().any(|&point| {
+            self.tree
+                .number(point)
+                .is_some_and(|number| self.reached_without(number))
+        });
+        if !is_missing {
+            return Vec::new();
+        }
+        let before = self.paths_without(written_at);
+        let paths = asked.iter().enumerate();
+        paths
+            .filter_map(|(asked, &point)| {
+                Some(Unassigned {
+                    asked,
+                    path: self.edges(&before, point)?,
+                })
+            })
+            .collect()
+    }
+
+    /// Whether a path leads from `start` to `target` on which no writer comes before it.
+    fn reached_without(&mut self, target: usize) -> bool {
+        let mut waiting = vec![target];
+        while let Some(number) = waiting.pop() {
+            let Some(above) = self.lowest_beside(number) else {
+                return true;
+            };
+            if self.is_writer(above) {
+                continue;
+            }
+            let top = self.tree.child_towards(above, number);
+            if std::mem::replace(&mut self.searched[top], self.question) == self.question {
+                continue;
+            }
+            for &before in self.points.predecessors.of(self.tree.vertex(top)) {
+                // A path that has passed `top` says nothing new about how to get there.
+                let before = self
+                    .tree
+                    .number(before)
+                    .filter(|&before| !self.tree.dominates(top, before));
+                waiting.extend(before.filter(|&before| !self.is_writer(before)));
+            }
+        }
+        false
+    }
+
+    fn is_writer(&self, number: usize) -> bool {
+        self.writers.binary_search(&number).is_ok()
+    }
+
+    /// The lowest strict dominator that is a writer, or below which there is one beside `number`.
+    fn lowest_beside(&self, number: usize) -> Option<usize> {
+        let first = self.writers.partition_point(|&writer| writer < number);
+        let after = self
+            .writers
+            .partition_point(|&writer| writer < self.tree.end(number));
+        let left = first.checked_sub(1).map(|at| self.writers[at]);
+        let right = self.writers.get(after).copied();
+        let beside = left.into_iter().chain(right);
+        beside.map(|writer| self.tree.common(number, writer)).max()
+    }
+
+    /// For each point that a run can reach without a write, the point before it on a shortest such path.
+    fn paths_without(&mut self, written_at: &[usize]) -> Vec<Option<usize>> {
+        let points = self.points;
+        if written_at.is_empty() {
+            return self
+                .plain
+                .get_or_insert_with(|| shortest_paths(points, written_at))
+                .clone();
+        }
+        shortest_paths(points, written_at)
+    }
+
+    fn edges(&self, before: &[Option<usize>], point: usize) -> Option<Vec<usize>> {
+        let mut edges = Vec::new();
+        let mut at = point;
+        while at != START {
+            if let Point::Edge(edge) = self.points.kinds[at] {
+                edges.push(edge);
+            }
+            at = before[at]?;
+        }
+        edges.reverse();
+        Some(edges)
+    }
+}
+
+fn shortest_paths(points: &Points, written_at: &[usize]) -> Vec<Option<usize>> {
+    let mut closed = points.unclear.clone();
+    written_at.iter().for_each(|&point| closed[point] = true);
+    let mut before = vec![None; points.kinds.len()];
+    let mut waiting = VecDeque::from([START]);
+    while let Some(point) = waiting.pop_front() {
+        if closed[point] {
+            continue;
+        }
+        for &next in points.successors.of(point) {
+            if before[next].is_none() && next != START && !points.unclear[next] {
+                before[next] = Some(point);
+                waiting.push_back(next);
+            }
+        }
+    }
+    before
+}

@@ -1,0 +1,125 @@
+//! Whether every action of every node goes somewhere, and to one place only.
+
+use std::collections::HashMap;
+
+use super::Model;
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, From, NodeId, To};
+
+/// Reports the actions that no edge routes.
+pub(super) fn unrouted(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+    for id in model.graph.node_ids() {
+        if model.shape.place(id).is_some() || !model.routes.mentioned[id.0] {
+            continue;
+        }
+        let node = model.graph.node(id);
+        for (at, action) in node.actions.iter().enumerate() {
+            let first = node
+                .actions
+                .iter()
+                .position(|other| other.name == action.name)
+                == Some(at);
+            if model.routes.routed[id.0][at].is_some() || !first {
+                continue;
+            }
+            let message = if action.name == DEFAULT_ACTION {
+                format!("`{}` leads nowhere", node.name)
+            } else {
+                format!("action \"{}\" of `{}` goes nowhere", action.name, node.name)
+            };
+            let fixed = words::step(&node.name, &action.name, "end");
+            found.push(
+                Diagnostic::new(Code::UnroutedAction, Site::Node(id), message)
+                    .help(format!("say where it goes, such as `{fixed};`")),
+            );
+        }
+    }
+}
+
+/// Reports the second and every further edge for one action of a node.
+pub(super) fn twice(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+    let mut first: HashMap<(NodeId, &str), usize> = HashMap::new();
+    for (at, edge) in model.graph.edges.iter().enumerate() {
+        let From::Node(id) = edge.from else { continue };
+        let is_known = id.0 < model.graph.nodes.len()
+            && model
+                .graph
+                .node(id)
+                .routable()
+                .any(|name| name == edge.action());
+        if !is_known || model.shape.place(id).is_some() {
+            continue;
+        }
+        if let Some(&earlier) = first.get(&(id, edge.action())) {
+            found.push(second_edge(
+                model,
+                id,
+                (earlier, &model.graph.edges[earlier]),
+                (at, edge),
+            ));
+        } else {
+            first.insert((id, edge.action()), at);
+        }
+    }
+}
+
+fn second_edge(
+    model: &Model<'_>,
+    id: NodeId,
+    first: (usize, &Edge),
+    second: (usize, &Edge),
+) -> Diagnostic {
+    let name = words::name(model.graph, id);
+    let action = second.1.action();
+    let (left, right) = (
+        words::target(model.graph, &first.1.to),
+        words::target(model.graph, &second.1.to),
+    );
+    let what = if action == DEFAULT_ACTION {
+        format!("`{name}` leads")
+    } else {
+        format!("action \"{action}\" of `{name}` goes")
+    };
+    let (message, help) = match (&first.1.to, &second.1.to) {
+        (left_to, right_to) if left_to == right_to => (
+            format!("{what} to `{left}` already: this edge stands here twice"),
+            "remove one of them".to_owned(),
+        ),
+        (To::Node(left_id), To::Node(right_id)) => {
+            let join = join(model, *left_id, *right_id);
+            let fork = words::step(name, action, &format!("[{left}, {right}] >> {join}"));
+            (
+                format!("{what} to two places: to `{left}` and to `{right}`"),
+                format!("to run both at the same time, write `{fork}`; else remove one of them"),
+            )
+        }
+        _ => (
+            format!("{what} to two places: to `{left}` and to `{right}`"),
+            "remove one of them".to_owned(),
+        ),
+    };
+    Diagnostic::new(
+        Code::DuplicateEdge,
+        Site::Edge(second.0, EdgePart::Action),
+        message,
+    )
+    .help(help)
+    .related(
+        Site::Edge(first.0, EdgePart::Action),
+        "it is routed here already",
+    )
+}
+
+/// Where both go on, if it is the same place.
+fn join(model: &Model<'_>, left: NodeId, right: NodeId) -> String {
+    let next = |id: NodeId| {
+        let routed = model.routes.routed.get(id.0)?;
+        let [edge] = routed[..] else { return None };
+        Some(&model.graph.edges[edge?].to)
+    };
+    match (next(left), next(right)) {
+        (Some(left), Some(right)) if left == right => words::target(model.graph, left),
+        _ => "…".to_owned(),
+    }
+}

@@ -1,0 +1,185 @@
+//! Whether the branches of a fork leave each other's keys alone.
+//!
+//! The hard thing is nesting: what a node does concerns every fork around it, as far out as it can be seen.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Model;
+use super::shape::Shape;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{Graph, NodeId, NodeKind};
+
+/// Who reads and writes what, in the branches of every fork.
+pub(super) struct Forks<'g> {
+    uses: HashMap<(NodeId, &'g str), Uses>,
+    /// One for each fork, branch, node and key, in the order of the nodes.
+    accesses: Vec<Access<'g>>,
+}
+
+struct Access<'g> {
+    fork: NodeId,
+    branch: usize,
+    node: NodeId,
+    key: &'g str,
+    writes: bool,
+}
+
+/// The users of one key in one fork.
+#[derive(Default)]
+struct Uses {
+    readers: Users,
+    writers: Users,
+}
+
+/// The first user of a key, and the first one in another branch: of the two, one is not in a given branch.
+#[derive(Default)]
+struct Users {
+    first: Option<(usize, NodeId)>,
+    other: Option<(usize, NodeId)>,
+}
+
+impl Users {
+    fn add(&mut self, branch: usize, node: NodeId) {
+        match self.first {
+            None => self.first = Some((branch, node)),
+            Some((first, _)) if first != branch => {
+                self.other.get_or_insert((branch, node));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn outside(&self, branch: usize) -> Option<NodeId> {
+        let users = self.first.iter().chain(&self.other);
+        users
+            .filter(|(at, _)| *at != branch)
+            .map(|&(_, node)| node)
+            .next()
+    }
+}
+
+impl<'g> Forks<'g> {
+    pub(super) fn new(graph: &'g Graph, shape: &Shape) -> Forks<'g> {
+        let mut accesses = Vec::new();
+        for id in graph.node_ids() {
+            enter_accesses(graph, shape, id, &mut accesses);
+        }
+        let mut uses: HashMap<(NodeId, &str), Uses> = HashMap::new();
+        for access in &accesses {
+            let uses = uses.entry((access.fork, access.key)).or_default();
+            let users = if access.writes {
+                &mut uses.writers
+            } else {
+                &mut uses.readers
+            };
+            users.add(access.branch, access.node);
+        }
+        Forks { uses, accesses }
+    }
+
+    /// A node in another branch of a fork around `id` that reads the key at the same time.
+    pub(super) fn reads_meanwhile(&self, shape: &Shape, id: NodeId, key: &str) -> Option<NodeId> {
+        self.meanwhile(shape, id, key, |uses| &uses.readers)
+    }
+
+    /// A node in another branch of a fork around `id` that writes the key at the same time.
+    pub(super) fn writes_meanwhile(&self, shape: &Shape, id: NodeId, key: &str) -> Option<NodeId> {
+        self.meanwhile(shape, id, key, |uses| &uses.writers)
+    }
+
+    fn meanwhile(
+        &self,
+        shape: &Shape,
+        id: NodeId,
+        key: &str,
+        users: impl Fn(&Uses) -> &Users,
+    ) -> Option<NodeId> {
+        let mut at = id;
+        while let Some(place) = shape.place(at) {
+            let uses = self.uses.get(&(place.owner, key));
+            if let Some(user) = uses.and_then(|uses| users(uses).outside(place.branch)) {
+                return Some(user);
+            }
+            at = place.owner;
+        }
+        None
+    }
+}
+
+/// Adds what the node reads and writes to every fork around it.
+fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mut Vec<Access<'g>>) {
+    let node = graph.node(id);
+    let mut items: Vec<&str> = Vec::new();
+    let mut in_loop = false;
+    let mut at = id;
+    while let Some(place) = shape.place(at) {
+        let (fork, branch) = (place.owner, place.branch);
+        if let NodeKind::Each { item, .. } = &graph.node(fork).kind {
+            // The item, and what is written for one item, exist inside the loop only.
+            items.push(item);
+            in_loop = true;
+        } else {
+            let access = |key, writes| Access {
+                fork,
+                branch,
+                node: id,
+                key,
+                writes,
+            };
+            let reads = node
+                .reads
+                .iter()
+                .filter(|read| !items.contains(&read.key.as_str()));
+            accesses.extend(reads.map(|read| access(read.key.as_str(), false)));
+            if !in_loop {
+                let writes = node.actions.iter().flat_map(|action| &action.writes);
+                accesses.extend(writes.map(|write| access(write.key.as_str(), true)));
+            }
+        }
+        at = fork;
+    }
+}
+
+/// Reports the keys over which branches get in each other's way.
+pub(super) fn check(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+    let mut seen = HashSet::new();
+    for access in &model.forks.accesses {
+        let Some(uses) = model.forks.uses.get(&(access.fork, access.key)) else {
+            continue;
+        };
+        let Some(writer) = uses.writers.outside(access.branch) else {
+            continue;
+        };
+        // Where two branches write the key, a word about reading it would say the same again.
+        let is_reported = match (access.writes, uses.writers.first, uses.writers.other) {
+            (true, Some((first, _)), _) => first == access.branch,
+            (_, _, other) => other.is_some(),
+        };
+        if is_reported || !seen.insert((access.node, access.key, access.writes)) {
+            continue;
+        }
+        found.push(conflict(model.graph, access, writer));
+    }
+}
+
+fn conflict(graph: &Graph, access: &Access<'_>, writer: NodeId) -> Diagnostic {
+    let (name, other, key) = (
+        &graph.node(access.node).name,
+        &graph.node(writer).name,
+        access.key,
+    );
+    let (message, help) = if access.writes {
+        (
+            format!("`{name}` writes `{key}`, and so does `{other}` at the same time"),
+            format!("let one of them write another key: `node {name}: … {{ {key} -> {key}_2 }};`"),
+        )
+    } else {
+        (
+            format!("`{name}` reads `{key}` while `{other}` writes it in another branch"),
+            format!("put it after `{other}`, or read a key that no other branch writes"),
+        )
+    };
+    Diagnostic::new(Code::ForkConflict, Site::Node(access.node), message)
+        .help(help)
+        .related(Site::Node(writer), format!("`{other}` writes `{key}`"))
+}

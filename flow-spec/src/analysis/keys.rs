@@ -1,0 +1,151 @@
+//! The keys of a flow, each with a number, and who reads and writes it.
+
+use std::collections::HashMap;
+
+use super::points::{Point, Points};
+use super::routes::{Effect, Routes};
+use super::shape::Shape;
+use crate::graph::{DEFAULT_ACTION, ERROR_KEY, Graph, NodeId, NodeKind, Write};
+
+/// Every key that the flow mentions.
+pub(super) struct Keys<'g> {
+    numbers: HashMap<&'g str, usize>,
+    list: Vec<Key<'g>>,
+}
+
+/// One key.
+#[derive(Default)]
+pub(super) struct Key<'g> {
+    pub(super) name: &'g str,
+    /// The first input of this name.
+    pub(super) input: Option<usize>,
+    /// The caller always gives it.
+    pub(super) given: bool,
+    /// The flow returns it.
+    pub(super) output: bool,
+    /// The nodes that read it, each with the index of the read.
+    pub(super) reads: Vec<(NodeId, usize)>,
+    /// The nodes that can write it so that others see it, whether or not anything leads there.
+    pub(super) writers: Vec<NodeId>,
+    /// The item loop for the items of which it exists, which says nothing of the rest of the flow.
+    pub(super) loop_only: Option<NodeId>,
+    /// The points that certainly write it.
+    pub(super) written_at: Vec<usize>,
+}
+
+impl<'g> Keys<'g> {
+    pub(super) fn new(
+        graph: &'g Graph,
+        shape: &Shape,
+        routes: &Routes,
+        points: &Points,
+    ) -> Keys<'g> {
+        let mut keys = Keys {
+            numbers: HashMap::new(),
+            list: Vec::new(),
+        };
+        for (at, input) in graph.inputs.iter().enumerate() {
+            let key = keys.enter(&input.key);
+            key.input.get_or_insert(at);
+            key.given |= !input.optional;
+        }
+        for output in &graph.outputs {
+            keys.enter(&output.key).output = true;
+        }
+        for id in graph.node_ids() {
+            for (at, read) in graph.node(id).reads.iter().enumerate() {
+                keys.enter(&read.key).reads.push((id, at));
+            }
+            let within = loop_around(graph, shape, id);
+            for write in graph
+                .node(id)
+                .actions
+                .iter()
+                .flat_map(|action| &action.writes)
+            {
+                let key = keys.enter(&write.key);
+                if let Some(within) = within {
+                    key.loop_only.get_or_insert(within);
+                } else if key.writers.last() != Some(&id) {
+                    key.writers.push(id);
+                }
+            }
+        }
+        for (at, point) in points.kinds.iter().enumerate() {
+            keys.enter_writes(graph, shape, routes, at, *point);
+        }
+        keys
+    }
+
+    fn enter(&mut self, name: &'g str) -> &mut Key<'g> {
+        let number = *self.numbers.entry(name).or_insert(self.list.len());
+        if number == self.list.len() {
+            self.list.push(Key {
+                name,
+                ..Key::default()
+            });
+        }
+        &mut self.list[number]
+    }
+
+    fn enter_writes(
+        &mut self,
+        graph: &'g Graph,
+        shape: &Shape,
+        routes: &Routes,
+        at: usize,
+        point: Point,
+    ) {
+        let mut certain = |writes: &'g [Write]| {
+            for write in writes.iter().filter(|write| !write.optional) {
+                self.enter(&write.key).written_at.push(at);
+            }
+        };
+        match point {
+            Point::Start | Point::Node(_) | Point::Failed(_) | Point::End(_) => {}
+            Point::Item(id) => {
+                if let NodeKind::Each { item, .. } = &graph.node(id).kind {
+                    let key = self.enter(item);
+                    key.loop_only.get_or_insert(id);
+                    key.written_at.push(at);
+                }
+            }
+            Point::Done(id) => {
+                if shape.place(id).is_some()
+                    && let Some(action) = graph.node(id).action(DEFAULT_ACTION)
+                {
+                    certain(&action.writes);
+                }
+            }
+            Point::Edge(edge) => match routes.edges[edge].effect {
+                Effect::Nothing | Effect::Everything => {}
+                Effect::Action(id, action) => certain(&graph.node(id).actions[action].writes),
+                Effect::Failure => self.enter(ERROR_KEY).written_at.push(at),
+                Effect::AnyAction(id) => {
+                    graph
+                        .node(id)
+                        .actions
+                        .iter()
+                        .for_each(|action| certain(&action.writes));
+                    self.enter(ERROR_KEY).written_at.push(at);
+                }
+            },
+        }
+    }
+
+    /// The key of this name.
+    pub(super) fn get(&self, name: &str) -> Option<&Key<'g>> {
+        self.numbers.get(name).map(|&number| &self.list[number])
+    }
+
+    /// Every key, in the order in which they are first met.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Key<'g>> {
+        self.list.iter()
+    }
+}
+
+/// The item loop that runs this node for each item, and collects what it writes.
+fn loop_around(graph: &Graph, shape: &Shape, id: NodeId) -> Option<NodeId> {
+    let owner = shape.place(id)?.owner;
+    matches!(graph.node(owner).kind, NodeKind::Each { .. }).then_some(owner)
+}

@@ -1,0 +1,140 @@
+//! Names that are reserved or taken, and a flow that contains itself.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Graph, Node, NodeId, NodeKind, To};
+
+const RESERVED_NODES: [&str; 7] = ["start", "end", "wait", "branch", "namespace", "node", "for"];
+
+pub(super) fn check(graph: &Graph, found: &mut Vec<Diagnostic>) {
+    let inputs = graph
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(at, input)| (Site::Input(at), &input.key));
+    signature("input", inputs, found);
+    let outputs = graph
+        .outputs
+        .iter()
+        .enumerate()
+        .map(|(at, output)| (Site::Output(at), &output.key));
+    signature("output", outputs, found);
+    let mut names = HashMap::new();
+    for id in graph.node_ids() {
+        let node = graph.node(id);
+        node_name(id, node, &mut names, found);
+        actions_and_keys(id, node, found);
+        if matches!(&node.kind, NodeKind::Flow(flow) if *flow == graph.name) {
+            let message = format!("`{}` contains itself", graph.name);
+            found.push(
+                Diagnostic::new(Code::Recursion, Site::Node(id), message)
+                    .help("lead an edge back to the step from which it has to run again"),
+            );
+        }
+    }
+    for (at, edge) in graph.edges.iter().enumerate() {
+        if matches!(&edge.to, To::End(label) if label == ERROR_ACTION) {
+            let message =
+                format!("the label \"{ERROR_ACTION}\" is reserved for a flow that has failed");
+            found.push(
+                Diagnostic::new(Code::Name, Site::Edge(at, EdgePart::To), message)
+                    .help("call it something else, such as `end(\"failed\")`"),
+            );
+        }
+    }
+}
+
+fn signature<'g>(
+    what: &str,
+    keys: impl Iterator<Item = (Site, &'g String)>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut first: HashMap<&str, Site> = HashMap::new();
+    for (site, key) in keys {
+        if key == ERROR_KEY {
+            found.push(reserved_key(site));
+        }
+        if let Some(&earlier) = first.get(key.as_str()) {
+            let message = format!("the {what} `{key}` is declared twice");
+            found.push(
+                Diagnostic::new(Code::Name, site, message)
+                    .help("remove one of them, or give it another name")
+                    .related(earlier, "it is declared here already"),
+            );
+        } else {
+            first.insert(key, site);
+        }
+    }
+}
+
+fn node_name<'g>(
+    id: NodeId,
+    node: &'g Node,
+    names: &mut HashMap<&'g str, NodeId>,
+    found: &mut Vec<Diagnostic>,
+) {
+    if is_anonymous(node) {
+        return;
+    }
+    let name = node.name.as_str();
+    if RESERVED_NODES.contains(&name) {
+        let message = format!("a node cannot be called `{name}`, which is a word of the language");
+        found.push(
+            Diagnostic::new(Code::Name, Site::Node(id), message)
+                .help(format!("give it another name: `node {name}_step: …;`")),
+        );
+    }
+    if let Some(&earlier) = names.get(name) {
+        let message = format!("a second node is called `{name}`");
+        found.push(
+            Diagnostic::new(Code::Name, Site::Node(id), message)
+                .help(format!("give it another name: `node second_{name}: …;`"))
+                .related(Site::Node(earlier), "the first one is here"),
+        );
+    } else {
+        names.insert(name, id);
+    }
+}
+
+/// Its author did not name it: a `wait(…)` or `[…]` that stands in an edge.
+fn is_anonymous(node: &Node) -> bool {
+    let is_word = node
+        .name
+        .chars()
+        .all(|letter| letter == '_' || letter.is_alphanumeric());
+    match node.kind {
+        NodeKind::Wait => true,
+        NodeKind::Fork(_) => !is_word || node.name.is_empty(),
+        _ => false,
+    }
+}
+
+fn actions_and_keys(id: NodeId, node: &Node, found: &mut Vec<Diagnostic>) {
+    let mut actions = HashMap::new();
+    for action in &node.actions {
+        let times = actions.entry(action.name.as_str()).or_insert(0);
+        *times += 1;
+        if *times == 2 {
+            let message = format!("`{}` has two actions \"{}\"", node.name, action.name);
+            found.push(
+                Diagnostic::new(Code::Name, Site::Node(id), message)
+                    .help("give one of them another name"),
+            );
+        }
+    }
+    let mut writes = node.actions.iter().flat_map(|action| &action.writes);
+    if writes.any(|write| write.key == ERROR_KEY) {
+        let mut diagnostic = reserved_key(Site::Node(id));
+        diagnostic.message = format!(
+            "`{}` writes `{ERROR_KEY}`, which is reserved for the failed node's error",
+            node.name
+        );
+        found.push(diagnostic);
+    }
+}
+
+fn reserved_key(site: Site) -> Diagnostic {
+    let message = format!("`{ERROR_KEY}` is reserved for the failed node's error");
+    Diagnostic::new(Code::Name, site, message).help("use another key, such as `problem`")
+}

@@ -1,0 +1,90 @@
+//! Whether every `end` has the outputs that the flow declares.
+
+use super::Model;
+use super::assignment::Assignment;
+use super::points::Point;
+use super::reads::{explain, is_left_to_others};
+use super::suggestions::{Suggestions, exists};
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{ERROR_KEY, EdgePart};
+
+/// Reports the outputs that are no key of the flow.
+pub(super) fn check_names(
+    model: &Model<'_>,
+    suggestions: &Suggestions<'_>,
+    found: &mut Vec<Diagnostic>,
+) {
+    for (at, output) in model.graph.outputs.iter().enumerate() {
+        if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(exists) {
+            continue;
+        }
+        let message = format!("nothing writes the output `{}`", output.key);
+        let help = match suggestions.of(&output.key) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "let a node write it: `#[node(writes = {})]`, or remove it",
+                output.key
+            ),
+        };
+        found.push(Diagnostic::new(Code::NamesNothing, Site::Output(at), message).help(help));
+    }
+}
+
+/// Reports the ends at which an output may be unwritten.
+pub(super) fn check(
+    model: &Model<'_>,
+    reached: &[bool],
+    assignment: &mut Assignment<'_>,
+    found: &mut Vec<Diagnostic>,
+) {
+    let ends: Vec<(usize, usize)> = model
+        .points
+        .kinds
+        .iter()
+        .enumerate()
+        .filter_map(|(at, point)| {
+            if let Point::End(edge) = point {
+                Some((at, *edge))
+            } else {
+                None
+            }
+        })
+        .collect();
+    let asked: Vec<usize> = ends.iter().map(|&(at, _)| at).collect();
+    for (at, output) in model.graph.outputs.iter().enumerate() {
+        let is_first = || {
+            !model.graph.outputs[..at]
+                .iter()
+                .any(|other| other.key == output.key)
+        };
+        let Some(key) = model.keys.get(&output.key) else {
+            continue;
+        };
+        if output.optional || key.given || key.name == ERROR_KEY || !exists(key) || !is_first() {
+            continue;
+        }
+        if is_left_to_others(model, key, reached) {
+            continue;
+        }
+        for missing in assignment.unassigned(&key.written_at, &asked) {
+            let (_, edge) = ends[missing.asked];
+            let path = words::path(model.graph, &missing.path);
+            let message = format!("this end leaves the output `{}` unwritten", output.key);
+            let declared = words::owned_type(&output.rust_type);
+            let declared = if declared.is_empty() { "_" } else { &declared };
+            let diagnostic = Diagnostic::new(
+                Code::UnwrittenOutput,
+                Site::Edge(edge, EdgePart::To),
+                message,
+            )
+            .note(format!("this path does not write it: {path}"))
+            .help(format!(
+                "write `{key}` before, or declare it `{key}: Option<{declared}>`",
+                key = output.key
+            ))
+            .related(Site::Output(at), "the output is declared here");
+            found.push(explain(model, &output.key, &missing.path, diagnostic));
+        }
+    }
+}

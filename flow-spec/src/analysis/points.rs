@@ -1,0 +1,185 @@
+//! The flow as single points that a run passes, forks and loops laid out among the rest.
+//!
+//! The hard thing is to give a fork an order without giving it a meaning it does not have. Its branches are laid
+//! out one after the other, since all of them have run when it is left; that a branch does not see what another
+//! one writes is the business of the pass on forks.
+
+use super::adjacency::Adjacency;
+use super::routes::{Effect, Routes, Source, Target};
+use super::shape::Shape;
+use crate::graph::{Graph, NodeId, NodeKind};
+
+/// A point that a run passes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Point {
+    /// The flow has been called.
+    Start,
+    /// The node is reached, and reads.
+    Node(NodeId),
+    /// The next item of a loop is there.
+    Item(NodeId),
+    /// A fork or loop, or a node inside one, has done its work. Inside, its writes happen here.
+    Done(NodeId),
+    /// Something inside a fork or loop has failed.
+    Failed(NodeId),
+    /// An edge is followed: what its action writes is written here.
+    Edge(usize),
+    /// The flow has ended, by the edge of this index.
+    End(usize),
+}
+
+/// All points of a flow, and which follows which.
+pub(super) struct Points {
+    pub(super) kinds: Vec<Point>,
+    pub(super) successors: Adjacency,
+    pub(super) predecessors: Adjacency,
+    /// The points from which nothing more is asked: the ends, and edges that lead nowhere because they are wrong.
+    pub(super) finals: Vec<usize>,
+    /// Edges of which nothing is known, so that no path through them shows a mistake.
+    pub(super) unclear: Vec<bool>,
+    exits: Vec<usize>,
+}
+
+/// The point where a run begins.
+pub(super) const START: usize = 0;
+
+/// The point where the node is reached.
+pub(super) fn point_of(id: NodeId) -> usize {
+    id.0 + 1
+}
+
+impl Points {
+    pub(super) fn new(graph: &Graph, shape: &Shape, routes: &Routes) -> Points {
+        let mut layout = Layout::new(graph, shape);
+        for id in graph.node_ids() {
+            layout.inner(graph, shape, id);
+        }
+        let mut finals = Vec::new();
+        let mut unclear_edges = Vec::new();
+        for (edge, route) in routes.edges.iter().enumerate() {
+            let from = match route.from {
+                Source::Start => START,
+                Source::Node(id) => layout.exit(id),
+                Source::Failed(id) => layout.failed(shape, id),
+            };
+            let at = layout.add(Point::Edge(edge));
+            layout.arcs.push((from, at));
+            if route.effect == Effect::Everything {
+                unclear_edges.push(at);
+            }
+            match route.to {
+                Target::Node(id) => layout.arcs.push((at, point_of(id))),
+                Target::Lost => finals.push(at),
+                Target::End => {
+                    let end = layout.add(Point::End(edge));
+                    layout.arcs.push((at, end));
+                    finals.push(end);
+                }
+            }
+        }
+        let count = layout.kinds.len();
+        let mut unclear = vec![false; count];
+        unclear_edges.into_iter().for_each(|at| unclear[at] = true);
+        Points {
+            successors: Adjacency::new(count, layout.arcs.iter().copied()),
+            predecessors: Adjacency::new(count, layout.arcs.iter().map(|&(from, to)| (to, from))),
+            exits: graph.node_ids().map(|id| layout.exit(id)).collect(),
+            kinds: layout.kinds,
+            finals,
+            unclear,
+        }
+    }
+
+    /// The point from which the node's edges start.
+    pub(super) fn exit(&self, id: NodeId) -> usize {
+        self.exits[id.0]
+    }
+}
+
+struct Layout {
+    kinds: Vec<Point>,
+    arcs: Vec<(usize, usize)>,
+    done: Vec<Option<usize>>,
+    failed: Vec<Option<usize>>,
+}
+
+impl Layout {
+    fn new(graph: &Graph, shape: &Shape) -> Layout {
+        let mut kinds = vec![Point::Start];
+        kinds.extend(graph.node_ids().map(Point::Node));
+        let failed = vec![None; graph.nodes.len()];
+        let mut layout = Layout {
+            kinds,
+            arcs: Vec::new(),
+            done: Vec::new(),
+            failed,
+        };
+        for id in graph.node_ids() {
+            let inside = shape.place(id).is_some();
+            let done = (inside || holds_others(graph, id)).then(|| layout.add(Point::Done(id)));
+            layout.done.push(done);
+        }
+        layout
+    }
+
+    fn add(&mut self, point: Point) -> usize {
+        self.kinds.push(point);
+        self.kinds.len() - 1
+    }
+
+    /// Where the node has done its work.
+    fn exit(&self, id: NodeId) -> usize {
+        self.done[id.0].unwrap_or(point_of(id))
+    }
+
+    /// Where the node has failed: anything inside it may have run before.
+    fn failed(&mut self, shape: &Shape, id: NodeId) -> usize {
+        if shape.chains(id).is_empty() {
+            return point_of(id);
+        }
+        if let Some(failed) = self.failed[id.0] {
+            return failed;
+        }
+        let failed = self.add(Point::Failed(id));
+        self.failed[id.0] = Some(failed);
+        self.arcs.push((point_of(id), failed));
+        self.arcs.extend(
+            shape
+                .inside(id)
+                .into_iter()
+                .map(|part| (point_of(part), failed)),
+        );
+        failed
+    }
+
+    /// The arcs from where a node is reached to where it is done, if these are two points.
+    fn inner(&mut self, graph: &Graph, shape: &Shape, id: NodeId) {
+        let Some(done) = self.done[id.0] else { return };
+        let chains = shape.chains(id);
+        if let NodeKind::Each { .. } = graph.node(id).kind {
+            self.arcs.push((point_of(id), done));
+            if let Some(&body) = chains.iter().flatten().next() {
+                let item = self.add(Point::Item(id));
+                let body_done = self.exit(body);
+                self.arcs.push((point_of(id), item));
+                self.arcs.push((item, point_of(body)));
+                self.arcs.push((body_done, item));
+                self.arcs.push((body_done, done));
+            }
+            return;
+        }
+        let mut before = point_of(id);
+        for &part in chains.iter().flatten() {
+            self.arcs.push((before, point_of(part)));
+            before = self.exit(part);
+        }
+        self.arcs.push((before, done));
+    }
+}
+
+fn holds_others(graph: &Graph, id: NodeId) -> bool {
+    matches!(
+        graph.node(id).kind,
+        NodeKind::Fork(_) | NodeKind::Each { .. }
+    )
+}

@@ -1,0 +1,189 @@
+//! Whether what a node reads is there on every path that leads to it.
+
+use super::Model;
+use super::assignment::{Assignment, Unassigned};
+use super::keys::Key;
+use super::points::point_of;
+use super::routes::{Effect, Source};
+use super::suggestions::{Suggestions, exists};
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, NodeId, NodeKind, Read, Write};
+
+/// Reports each read that some path does not write, once for each node and key.
+pub(super) fn check(
+    model: &Model<'_>,
+    suggestions: &Suggestions<'_>,
+    reached: &[bool],
+    assignment: &mut Assignment<'_>,
+    found: &mut Vec<Diagnostic>,
+) {
+    for key in model.keys.iter().filter(|key| !key.given) {
+        if is_left_to_others(model, key, reached) {
+            continue;
+        }
+        let mut readers: Vec<(NodeId, usize)> = Vec::new();
+        for &(id, at) in &key.reads {
+            let is_required = !model.graph.node(id).reads[at].optional
+                && model
+                    .forks
+                    .writes_meanwhile(&model.shape, id, key.name)
+                    .is_none();
+            if is_required && readers.last().is_none_or(|&(last, _)| last != id) {
+                readers.push((id, at));
+            }
+        }
+        let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
+        for missing in assignment.unassigned(&key.written_at, &asked) {
+            let (id, at) = readers[missing.asked];
+            found.push(unassigned(model, suggestions, key, (id, at), &missing));
+        }
+    }
+}
+
+/// Only nodes write it that `start` does not lead to, which is reported already.
+pub(super) fn is_left_to_others(model: &Model<'_>, key: &Key<'_>, reached: &[bool]) -> bool {
+    let writes = |&id: &NodeId| reached[point_of(model.shape.outermost(id))];
+    key.input.is_none() && !key.writers.is_empty() && !key.writers.iter().any(writes)
+}
+
+fn unassigned(
+    model: &Model<'_>,
+    suggestions: &Suggestions<'_>,
+    key: &Key<'_>,
+    (id, at): (NodeId, usize),
+    missing: &Unassigned,
+) -> Diagnostic {
+    let graph = model.graph;
+    let node = graph.node(id);
+    let read = &node.reads[at];
+    let site = match missing.path.last() {
+        Some(&last) if model.shape.place(id).is_none() => Site::Edge(last, EdgePart::To),
+        _ => Site::Node(id),
+    };
+    let what = format!("`{}` reads `{}`", node.name, key.name);
+    let path = format!(
+        "this path does not write it: {}",
+        words::path(graph, &missing.path)
+    );
+    let report = |message: String| Diagnostic::new(Code::UnassignedRead, site, message);
+
+    if key.name == ERROR_KEY {
+        return report(format!("{what}, which is not written on every path to it"))
+            .note(path)
+            .help(error_help(model, id, read, missing));
+    }
+    if let Some(input) = key.input {
+        let mut diagnostic = report(format!("{what}, which the caller may leave out"))
+            .help(optional_input_help(
+                model,
+                id,
+                read,
+                &graph.inputs[input].rust_type,
+            ))
+            .related(
+                Site::Input(input),
+                format!("`{}` is declared as an `Option` here", key.name),
+            );
+        if !key.written_at.is_empty() {
+            diagnostic = diagnostic.note(path);
+        }
+        return diagnostic;
+    }
+    if !exists(key) {
+        let help = match (suggestions.of(key.name), key.loop_only) {
+            (_, Some(within)) => format!(
+                "`{}` exists only inside `{}`, for one item at a time",
+                key.name,
+                words::name(graph, within)
+            ),
+            (Some(near), _) => format!(
+                "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
+                name = node.name,
+                key = key.name
+            ),
+            (None, None) => words::supply(graph, id, read),
+        };
+        return report(format!("{what}, which nothing writes")).help(help);
+    }
+    let diagnostic = report(format!("{what}, which is not written on every path to it")).note(path);
+    explain(model, key.name, &missing.path, diagnostic).help(words::supply(graph, id, read))
+}
+
+/// Adds why a node on the path that could write the key did not.
+pub(super) fn explain(
+    model: &Model<'_>,
+    key: &str,
+    path: &[usize],
+    mut diagnostic: Diagnostic,
+) -> Diagnostic {
+    let writes = |writes: &[Write]| writes.iter().any(|write| write.key == key);
+    let mut explained = Vec::new();
+    for &edge in path {
+        let route = model.routes.edges[edge];
+        let (Source::Node(id) | Source::Failed(id)) = route.from else {
+            continue;
+        };
+        let node = model.graph.node(id);
+        let on: Vec<&str> = node
+            .actions
+            .iter()
+            .filter(|action| writes(&action.writes))
+            .map(|action| action.name.as_str())
+            .collect();
+        if on.is_empty() || explained.contains(&id) {
+            continue;
+        }
+        explained.push(id);
+        diagnostic = diagnostic.note(match route.effect {
+            Effect::Failure => format!(
+                "`{}` has failed on this path, so it wrote nothing",
+                node.name
+            ),
+            Effect::Action(_, action) if writes(&node.actions[action].writes) => {
+                format!("`{}` may leave `{key}` unwritten", node.name)
+            }
+            _ => format!(
+                "`{}` writes `{key}` only on {}",
+                node.name,
+                words::quoted(on)
+            ),
+        });
+    }
+    diagnostic
+}
+
+fn error_help(model: &Model<'_>, id: NodeId, read: &Read, missing: &Unassigned) -> String {
+    let graph = model.graph;
+    let last = missing
+        .path
+        .last()
+        .map(|&edge| model.routes.edges[edge].from);
+    let fallible = match last {
+        Some(Source::Node(before)) if graph.node(before).fallible => Some(before),
+        _ => graph
+            .node_ids()
+            .find(|&other| other != id && graph.node(other).fallible),
+    };
+    let before = fallible.map_or("a_step", |before| words::name(graph, before));
+    let edge = words::step(
+        before,
+        ERROR_ACTION,
+        words::name(graph, model.shape.outermost(id)),
+    );
+    let mut help = format!("it exists only where an \"{ERROR_ACTION}\" edge leads: `{edge}`");
+    if let Some(optional) = words::optional(graph, id, read) {
+        help.push_str(&format!("; where other edges lead there too, {optional}"));
+    }
+    help
+}
+
+fn optional_input_help(model: &Model<'_>, id: NodeId, read: &Read, rust_type: &str) -> String {
+    let input = format!("make the input required: `{}: {rust_type}`", read.key);
+    match words::optional(model.graph, id, read) {
+        Some(optional) if !matches!(model.graph.node(id).kind, NodeKind::Each { .. }) => {
+            format!("{optional}, or {input}")
+        }
+        _ => input,
+    }
+}

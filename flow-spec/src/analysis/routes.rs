@@ -1,0 +1,314 @@
+//! What each edge stands for: where it really leads, and what it writes on the way.
+//!
+//! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt action is taken
+//! for the action that was probably meant, so that nothing else is reported because of it.
+
+use std::collections::HashMap;
+
+use super::shape::Shape;
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, From, Graph, NodeId, To};
+use crate::suggest::closest;
+
+/// Where an edge starts, as the analysis takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Start,
+    /// The node has done its work.
+    Node(NodeId),
+    /// The node has failed.
+    Failed(NodeId),
+}
+
+/// What has been written when an edge is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    Nothing,
+    /// The writes of the node's action of this index.
+    Action(NodeId, usize),
+    /// Whatever the node can write: the edge's action is not known.
+    AnyAction(NodeId),
+    /// The failed node's error.
+    Failure,
+    /// Nothing can be said, because the edge itself is wrong.
+    Everything,
+}
+
+/// Where an edge leads, as the analysis takes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Node(NodeId),
+    End,
+    /// Nowhere in this graph.
+    Lost,
+}
+
+/// An edge, understood.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Route {
+    pub(super) from: Source,
+    pub(super) effect: Effect,
+    pub(super) to: Target,
+}
+
+/// Every edge, understood, and what that says of the nodes.
+pub(super) struct Routes {
+    /// One for each edge of the graph.
+    pub(super) edges: Vec<Route>,
+    /// For each node and action, the first edge that routes it, or that was probably meant to.
+    pub(super) routed: Vec<Vec<Option<usize>>>,
+    /// Whether an edge names the node, at either end.
+    pub(super) mentioned: Vec<bool>,
+}
+
+impl Routes {
+    pub(super) fn new(graph: &Graph, shape: &Shape, found: &mut Vec<Diagnostic>) -> Routes {
+        let mut resolver = Resolver::new(graph, shape);
+        let mut unknown = Vec::new();
+        let edges = graph.edges.iter().enumerate();
+        let mut routes: Vec<Route> = edges
+            .map(|(at, edge)| {
+                let to = resolver.target(at, edge, found);
+                let (from, effect) = resolver.source(at, edge, &mut unknown, found);
+                let inside = matches!(edge.to, To::Node(id) if to != Target::Node(id));
+                Route {
+                    from,
+                    effect: if inside { Effect::Everything } else { effect },
+                    to,
+                }
+            })
+            .collect();
+        // Only now it is known which actions are routed, and so which ones the unknown names may stand for.
+        for (at, id) in unknown {
+            let (diagnostic, meant) = resolver.unknown_action(at, id);
+            found.push(diagnostic);
+            let Some(meant) = meant else { continue };
+            if routes[at].effect != Effect::Everything {
+                routes[at].effect = meant;
+            }
+            if meant == Effect::Failure {
+                routes[at].from = Source::Failed(id);
+            }
+        }
+        Routes {
+            edges: routes,
+            routed: resolver.routed,
+            mentioned: resolver.mentioned,
+        }
+    }
+}
+
+struct Resolver<'g> {
+    graph: &'g Graph,
+    shape: &'g Shape,
+    actions: HashMap<(NodeId, &'g str), usize>,
+    fallible: Vec<bool>,
+    routed: Vec<Vec<Option<usize>>>,
+    mentioned: Vec<bool>,
+}
+
+impl<'g> Resolver<'g> {
+    fn new(graph: &'g Graph, shape: &'g Shape) -> Resolver<'g> {
+        let mut actions = HashMap::new();
+        let mut fallible: Vec<bool> = graph.nodes.iter().map(|node| node.fallible).collect();
+        for id in graph.node_ids() {
+            let node = graph.node(id);
+            for (at, action) in node.actions.iter().enumerate() {
+                actions.entry((id, action.name.as_str())).or_insert(at);
+            }
+            // What fails inside a fork or a loop fails the whole of it.
+            fallible[shape.outermost(id).0] |= node.fallible;
+        }
+        let routed = graph
+            .nodes
+            .iter()
+            .map(|node| vec![None; node.actions.len()])
+            .collect();
+        let mentioned = vec![false; graph.nodes.len()];
+        Resolver {
+            graph,
+            shape,
+            actions,
+            fallible,
+            routed,
+            mentioned,
+        }
+    }
+
+    fn source(
+        &mut self,
+        at: usize,
+        edge: &'g Edge,
+        unknown: &mut Vec<(usize, NodeId)>,
+        found: &mut Vec<Diagnostic>,
+    ) -> (Source, Effect) {
+        let id = match edge.from {
+            From::Start => {
+                if let Some(action) = edge
+                    .action
+                    .as_deref()
+                    .filter(|&name| name != DEFAULT_ACTION)
+                {
+                    found.push(self.start_action(at, edge, action));
+                }
+                return (Source::Start, Effect::Nothing);
+            }
+            From::Node(id) => id,
+        };
+        let Some(id) = self.outer(at, EdgePart::From, id, found) else {
+            return (Source::Start, Effect::Everything);
+        };
+        if From::Node(id) != edge.from {
+            return (Source::Node(id), Effect::Everything);
+        }
+        let name = edge.action();
+        if let Some(&action) = self.actions.get(&(id, name)) {
+            self.routed[id.0][action].get_or_insert(at);
+            return (Source::Node(id), Effect::Action(id, action));
+        }
+        if name == ERROR_ACTION {
+            if !self.fallible[id.0] {
+                found.push(self.cannot_fail(at, id));
+            }
+            return (Source::Failed(id), Effect::Failure);
+        }
+        unknown.push((at, id));
+        (Source::Node(id), Effect::AnyAction(id))
+    }
+
+    fn target(&mut self, at: usize, edge: &Edge, found: &mut Vec<Diagnostic>) -> Target {
+        match edge.to {
+            To::End(_) => Target::End,
+            To::Node(id) => self
+                .outer(at, EdgePart::To, id, found)
+                .map_or(Target::Lost, Target::Node),
+        }
+    }
+
+    /// The node itself, or what it is inside of, which is a mistake; nothing if there is no such node.
+    fn outer(
+        &mut self,
+        at: usize,
+        part: EdgePart,
+        id: NodeId,
+        found: &mut Vec<Diagnostic>,
+    ) -> Option<NodeId> {
+        let Some(mentioned) = self.mentioned.get_mut(id.0) else {
+            let message = format!("this edge names node number {}, which does not exist", id.0);
+            found.push(Diagnostic::new(
+                Code::UnknownNode,
+                Site::Edge(at, part),
+                message,
+            ));
+            return None;
+        };
+        *mentioned = true;
+        let Some(place) = self.shape.place(id) else {
+            return Some(id);
+        };
+        let outermost = self.shape.outermost(id);
+        self.mentioned[outermost.0] = true;
+        let (name, owner) = (
+            words::name(self.graph, id),
+            words::name(self.graph, place.owner),
+        );
+        let verb = if part == EdgePart::From {
+            "leave"
+        } else {
+            "enter"
+        };
+        let message = format!("`{name}` stands inside `{owner}`, so no edge can {verb} it");
+        let help = match part {
+            EdgePart::To => format!("lead the edge to `{}`", words::name(self.graph, outermost)),
+            _ => format!(
+                "write the step after it into the branch, `[{name} >> …]`, or after the whole of it: `{}`",
+                words::step(words::name(self.graph, outermost), DEFAULT_ACTION, "…")
+            ),
+        };
+        found.push(Diagnostic::new(Code::ForkShape, Site::Edge(at, part), message).help(help));
+        Some(outermost)
+    }
+
+    fn start_action(&self, at: usize, edge: &Edge, action: &str) -> Diagnostic {
+        let message = format!("`start` has no action \"{action}\"");
+        let fixed = words::step(
+            "start",
+            DEFAULT_ACTION,
+            &words::target(self.graph, &edge.to),
+        );
+        Diagnostic::new(
+            Code::UnknownAction,
+            Site::Edge(at, EdgePart::Action),
+            message,
+        )
+        .help(format!("write `{fixed}`"))
+    }
+
+    fn cannot_fail(&self, at: usize, id: NodeId) -> Diagnostic {
+        let name = words::name(self.graph, id);
+        let message = format!("`{name}` cannot fail, so it never takes \"{ERROR_ACTION}\"");
+        Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(format!(
+            "let `{name}` return a `Result`, or remove this edge"
+        ))
+    }
+
+    /// What to say of an edge for an action that the node does not have, and what it was meant for if there is
+    /// only one thing it can have been.
+    fn unknown_action(&mut self, at: usize, id: NodeId) -> (Diagnostic, Option<Effect>) {
+        let edge = &self.graph.edges[at];
+        let node = self.graph.node(id);
+        let wrong = edge.action();
+        let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
+        let names = || node.actions.iter().map(|action| action.name.as_str());
+        let near = if wrong == DEFAULT_ACTION {
+            None
+        } else {
+            closest(wrong, names().chain(error))
+        };
+        let free = self.routed[id.0].iter().position(Option::is_none);
+        let only_default = names().all(|name| name == DEFAULT_ACTION);
+        let to = words::target(self.graph, &edge.to);
+
+        let mut message = format!("`{}` has no action \"{wrong}\"", node.name);
+        if wrong == DEFAULT_ACTION && !node.actions.is_empty() {
+            message.push_str(&format!(": it takes {}", words::quoted(names())));
+        }
+        let help = if let Some(near) = near {
+            format!("did you mean \"{near}\"?")
+        } else if only_default {
+            format!(
+                "it has no actions to choose from: write `{}`",
+                words::step(&node.name, DEFAULT_ACTION, &to)
+            )
+        } else if wrong == DEFAULT_ACTION {
+            let action = &node.actions[free.unwrap_or(0)].name;
+            format!("write `{}`", words::step(&node.name, action, &to))
+        } else {
+            format!("it takes {}", words::quoted(names().chain(error)))
+        };
+        let diagnostic = Diagnostic::new(
+            Code::UnknownAction,
+            Site::Edge(at, EdgePart::Action),
+            message,
+        )
+        .help(help);
+
+        let meant = match near {
+            Some(near) => match self.actions.get(&(id, near)) {
+                Some(&action) => {
+                    self.routed[id.0][action].get_or_insert(at);
+                    Some(Effect::Action(id, action))
+                }
+                None => Some(Effect::Failure),
+            },
+            None => {
+                if let Some(free) = free {
+                    self.routed[id.0][free] = Some(at);
+                }
+                None
+            }
+        };
+        (diagnostic, meant)
+    }
+}

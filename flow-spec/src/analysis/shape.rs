@@ -1,0 +1,215 @@
+//! Which nodes live inside which fork or item loop.
+//!
+//! The hard thing is that a graph may say anything: a node in two places, a fork inside itself. Here it is cut
+//! down to a forest, with a report of what was cut, so that no later pass can meet such a thing.
+
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
+
+/// The place of a node inside a fork or an item loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The fork or loop.
+    pub(super) owner: NodeId,
+    /// The branch of the fork; 0 in a loop.
+    pub(super) branch: usize,
+}
+
+/// The nesting of the nodes.
+pub(super) struct Shape {
+    places: Vec<Option<Place>>,
+    chains: Vec<Vec<Vec<NodeId>>>,
+    outermost: Vec<NodeId>,
+}
+
+impl Shape {
+    /// The nesting that `graph` describes, without what cannot be.
+    pub(super) fn new(graph: &Graph, found: &mut Vec<Diagnostic>) -> Shape {
+        let mut places = vec![None; graph.nodes.len()];
+        let mut written: Vec<Vec<Vec<NodeId>>> = graph.nodes.iter().map(chains).collect();
+        for owner in graph.node_ids() {
+            for (branch, chain) in written[owner.0].iter_mut().enumerate() {
+                chain.retain(|&part| {
+                    claim(graph, &mut places, Place { owner, branch }, part, found)
+                });
+            }
+        }
+        for (id, place) in cut_circles(&mut places) {
+            found.push(contains_itself(graph, id));
+            written[place.owner.0][place.branch].retain(|&part| part != id);
+        }
+        let outermost = outermost(&places);
+        Shape {
+            places,
+            chains: written,
+            outermost,
+        }
+    }
+
+    /// Where inside a fork or loop the node is, if it is.
+    pub(super) fn place(&self, id: NodeId) -> Option<Place> {
+        self.places[id.0]
+    }
+
+    /// The branches of a fork, or the body of a loop as the only one.
+    pub(super) fn chains(&self, id: NodeId) -> &[Vec<NodeId>] {
+        &self.chains[id.0]
+    }
+
+    /// The node of the flow itself that this node is, or is inside of.
+    pub(super) fn outermost(&self, id: NodeId) -> NodeId {
+        self.outermost[id.0]
+    }
+
+    /// Every node inside `id`, at any depth, in the order written.
+    pub(super) fn inside(&self, id: NodeId) -> Vec<NodeId> {
+        let mut inside = Vec::new();
+        let mut waiting: Vec<NodeId> = self.parts_backwards(id).collect();
+        while let Some(part) = waiting.pop() {
+            inside.push(part);
+            waiting.extend(self.parts_backwards(part));
+        }
+        inside
+    }
+
+    fn parts_backwards(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        self.chains[id.0]
+            .iter()
+            .rev()
+            .flat_map(|chain| chain.iter().rev().copied())
+    }
+}
+
+/// Reports the actions that would leave a fork or a loop from the inside.
+pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Vec<Diagnostic>) {
+    for id in graph.node_ids() {
+        let Some(place) = shape.place(id) else {
+            continue;
+        };
+        let node = graph.node(id);
+        let Some(action) = node
+            .actions
+            .iter()
+            .find(|action| action.name != DEFAULT_ACTION)
+        else {
+            continue;
+        };
+        let message = match graph.node(place.owner).kind {
+            NodeKind::Each { .. } => format!(
+                "`{}` runs once for each item, so its action \"{}\" leads nowhere",
+                node.name, action.name
+            ),
+            _ => format!(
+                "`{}` stands in a fork, so its action \"{}\" cannot lead out of it",
+                node.name, action.name
+            ),
+        };
+        found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(format!(
+            "make a flow of its own that routes the actions of `{}` to its `end`, and put that flow here",
+            node.name
+        )));
+    }
+}
+
+fn chains(node: &Node) -> Vec<Vec<NodeId>> {
+    match &node.kind {
+        NodeKind::Fork(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
+        NodeKind::Each { body, .. } => vec![vec![*body]],
+        _ => Vec::new(),
+    }
+}
+
+/// Puts `part` at `place`, if it can be there.
+fn claim(
+    graph: &Graph,
+    places: &mut [Option<Place>],
+    place: Place,
+    part: NodeId,
+    found: &mut Vec<Diagnostic>,
+) -> bool {
+    let owner = &graph.node(place.owner).name;
+    let Some(taken) = places.get_mut(part.0) else {
+        let message = format!(
+            "`{owner}` contains node number {}, which does not exist",
+            part.0
+        );
+        found.push(Diagnostic::new(
+            Code::UnknownNode,
+            Site::Node(place.owner),
+            message,
+        ));
+        return false;
+    };
+    if part == place.owner {
+        found.push(contains_itself(graph, part));
+        return false;
+    }
+    let name = &graph.node(part).name;
+    if let Some(first) = *taken {
+        let message = if first.owner == place.owner {
+            format!("`{name}` stands twice in `{owner}`")
+        } else {
+            format!(
+                "`{name}` stands in `{}` and again in `{owner}`",
+                graph.node(first.owner).name
+            )
+        };
+        let help = format!("give the second place a node of its own: `node {name}_again: {name};`");
+        found.push(Diagnostic::new(Code::ForkShape, Site::Node(part), message).help(help));
+        return false;
+    }
+    *taken = Some(place);
+    true
+}
+
+fn contains_itself(graph: &Graph, id: NodeId) -> Diagnostic {
+    let message = format!("`{}` contains itself", graph.node(id).name);
+    Diagnostic::new(Code::ForkShape, Site::Node(id), message)
+        .help("use an edge that goes back, if it has to run again")
+}
+
+/// Takes one node out of each circle of owners, and says which and from where.
+fn cut_circles(places: &mut [Option<Place>]) -> Vec<(NodeId, Place)> {
+    let mut seen_from = vec![usize::MAX; places.len()];
+    let mut cut = Vec::new();
+    for start in 0..places.len() {
+        let mut at = start;
+        while seen_from[at] == usize::MAX {
+            seen_from[at] = start;
+            match places[at] {
+                Some(place) => at = place.owner.0,
+                None => break,
+            }
+        }
+        if seen_from[at] == start
+            && let Some(place) = places[at].take()
+        {
+            cut.push((NodeId(at), place));
+        }
+    }
+    cut
+}
+
+fn outermost(places: &[Option<Place>]) -> Vec<NodeId> {
+    let mut known: Vec<Option<NodeId>> = vec![None; places.len()];
+    let mut path = Vec::new();
+    for start in 0..places.len() {
+        let mut at = start;
+        let top = loop {
+            if let Some(top) = known[at] {
+                break top;
+            }
+            path.push(at);
+            match places[at] {
+                Some(place) => at = place.owner.0,
+                None => break NodeId(at),
+            }
+        };
+        path.drain(..).for_each(|passed| known[passed] = Some(top));
+    }
+    known
+        .into_iter()
+        .enumerate()
+        .map(|(at, top)| top.unwrap_or(NodeId(at)))
+        .collect()
+}
