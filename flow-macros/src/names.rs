@@ -1,6 +1,7 @@
 //! Names: from one case into another, and identifiers for generated code.
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 
 /// `NeedsRevision` → `needs_revision`.
 pub(crate) fn snake_case(name: &str) -> String {
@@ -70,9 +71,26 @@ pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
     Ident::new(&format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)), here(user))
 }
 
+/// A path as generated code names it: each token where the user wrote it, resolved where generated code is.
+pub(crate) fn located(path: &syn::Path) -> TokenStream {
+    fn locate(tokens: TokenStream) -> TokenStream {
+        let locate_one = |token: TokenTree| {
+            let span = here(token.span());
+            let mut token = match token {
+                TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), locate(group.stream()))),
+                other => other,
+            };
+            token.set_span(span);
+            token
+        };
+        tokens.into_iter().map(locate_one).collect()
+    }
+    locate(path.to_token_stream())
+}
+
 /// A path as its author would write it.
 pub(crate) fn path_text(path: &syn::Path) -> String {
-    quote::ToTokens::to_token_stream(path).to_string().replace(' ', "")
+    path.to_token_stream().to_string().replace(' ', "")
 }
 
 #[cfg(test)]

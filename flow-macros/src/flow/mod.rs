@@ -10,7 +10,9 @@ mod instances;
 mod items;
 mod parse;
 mod resolve;
+mod store;
 mod syntax;
+mod visit;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;

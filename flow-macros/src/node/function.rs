@@ -14,7 +14,7 @@ use crate::report::Report;
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
 use super::parameter::{ParameterKind, parameters};
-use super::step::{Attempted, Step, argument, fail};
+use super::step::{Attempted, Step, argument};
 
 /// A function as far as we read it: its body is none of our business.
 struct Function {
@@ -64,7 +64,7 @@ pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut 
         can_fail,
         context,
         once,
-        give_up: fail(),
+        give_up: None,
     };
     let value = attempted.value();
     let visit = can_fail || context;

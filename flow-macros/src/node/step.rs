@@ -95,14 +95,15 @@ pub(super) struct Attempted {
     pub(super) context: bool,
     /// There can be one attempt only.
     pub(super) once: bool,
-    /// The value, or the `return`, after the last attempt has failed with `__error`.
-    pub(super) give_up: TokenStream,
+    /// The value after the last attempt has failed with `__error`. Without it, the node fails.
+    pub(super) give_up: Option<TokenStream>,
 }
 
 impl Attempted {
     /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
     pub(super) fn value(&self) -> TokenStream {
-        let Attempted { call, give_up, .. } = self;
+        let Attempted { call, .. } = self;
+        let fail = quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)));
         let context = self.context.then(|| quote!(let __context = __attempts.context();));
         let awaited = if self.is_async { quote!(#call.await) } else { call.clone() };
         if !self.can_fail {
@@ -116,6 +117,7 @@ impl Attempted {
             }
         };
         if self.once {
+            let give_up = self.give_up.as_ref().unwrap_or(&fail);
             return quote!({
                 #context
                 match __attempts.attempt(#work).await {
@@ -127,22 +129,18 @@ impl Attempted {
                 }
             });
         }
+        let give_up = self.give_up.as_ref().map_or(fail, |value| quote!(break #value));
         quote!(loop {
             #context
             match __attempts.attempt(#work).await {
                 ::core::result::Result::Ok(__value) => break __value,
                 ::core::result::Result::Err(__failure) => match __attempts.again(__failure).await {
                     ::core::result::Result::Ok(()) => {}
-                    ::core::result::Result::Err(__error) => break { #give_up },
+                    ::core::result::Result::Err(__error) => #give_up,
                 },
             }
         })
     }
-}
-
-/// `return Err(__error)`
-pub(super) fn fail() -> TokenStream {
-    quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)))
 }
 
 /// The argument for a parameter: the value of the same name, cloned if there is another attempt to come.

@@ -17,7 +17,7 @@ use crate::report::Report;
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
 use super::parameter::{Parameter, ParameterKind, parameters};
-use super::step::{Attempted, Step, argument, fail};
+use super::step::{Attempted, Step, argument};
 
 /// An `impl` block as far as we read it.
 struct Steps {
@@ -351,9 +351,9 @@ impl<'a> Node<'a> {
         post.typed().map(argument_of).collect()
     }
 
-    /// What happens after the last attempt: the fallback, or the failure.
-    fn give_up(&self, report: &mut Report) -> TokenStream {
-        let Some(fallback) = &self.fallback else { return fail() };
+    /// The fallback's value, if there is a fallback.
+    fn give_up(&self, report: &mut Report) -> Option<TokenStream> {
+        let fallback = self.fallback.as_ref()?;
         let mut arguments = Vec::new();
         for typed in fallback.typed() {
             match self.fallback_argument(typed) {
@@ -372,14 +372,14 @@ impl<'a> Node<'a> {
         }
         let context = fallback.has_context().then(|| quote!(let __context = __attempts.context();));
         let value = fallback.awaited(&arguments);
-        match fallback.returned.fallible {
+        Some(match fallback.returned.fallible {
             true => quote!({
                 #context
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             }),
             false => quote!({ #context #value }),
-        }
+        })
     }
 
     fn fallback_argument(&self, typed: &syn::PatType) -> Option<TokenStream> {

@@ -15,7 +15,7 @@ use super::points::{Point, Points, START};
 /// Answers for one key after the other.
 pub(super) struct Assignment<'a> {
     points: &'a Points,
-    tree: Dominators,
+    tree: &'a Dominators,
     /// The writers of the key in question, as ascending numbers of the tree.
     writers: Vec<usize>,
     /// For each number of the tree, the question for which it was last searched.
@@ -32,9 +32,7 @@ pub(super) struct Unassigned {
 }
 
 impl<'a> Assignment<'a> {
-    pub(super) fn new(points: &'a Points) -> Assignment<'a> {
-        let open = |point: usize| !points.unclear[point];
-        let tree = Dominators::new(&points.successors, &points.predecessors, START, open);
+    pub(super) fn new(points: &'a Points, tree: &'a Dominators) -> Assignment<'a> {
         let searched = vec![0; tree.len()];
         Assignment {
             points,
@@ -80,7 +78,7 @@ impl<'a> Assignment<'a> {
     fn reached_without(&mut self, target: usize) -> bool {
         let mut waiting = vec![target];
         while let Some(number) = waiting.pop() {
-            let Some(above) = self.lowest_beside(number) else {
+            let Some(above) = self.tree.lowest_beside(&self.writers, number) else {
                 return true;
             };
             if self.is_writer(above) {
@@ -104,18 +102,6 @@ impl<'a> Assignment<'a> {
 
     fn is_writer(&self, number: usize) -> bool {
         self.writers.binary_search(&number).is_ok()
-    }
-
-    /// The lowest strict dominator that is a writer, or below which there is one beside `number`.
-    fn lowest_beside(&self, number: usize) -> Option<usize> {
-        let first = self.writers.partition_point(|&writer| writer < number);
-        let after = self
-            .writers
-            .partition_point(|&writer| writer < self.tree.end(number));
-        let left = first.checked_sub(1).map(|at| self.writers[at]);
-        let right = self.writers.get(after).copied();
-        let beside = left.into_iter().chain(right);
-        beside.map(|writer| self.tree.common(number, writer)).max()
     }
 
     /// For each point that a run can reach without a write, the point before it on a shortest such path.

@@ -102,6 +102,22 @@ impl Dominators {
         above <= below && below < self.end(above)
     }
 
+    /// Of the strict dominators of `at`, the lowest that is marked or has a marked vertex below it which is not below
+    /// `at`. The marks ascend.
+    pub(super) fn lowest_beside(&self, marks: &[usize], at: usize) -> Option<usize> {
+        let first = marks.partition_point(|&mark| mark < at);
+        let after = marks.partition_point(|&mark| mark < self.end(at));
+        let nearest = first.checked_sub(1).map(|left| marks[left]);
+        let nearest = nearest.into_iter().chain(marks.get(after).copied());
+        nearest.map(|mark| self.common(at, mark)).max()
+    }
+
+    /// Whether a marked vertex is `at` or below it. The marks ascend.
+    pub(super) fn is_above_any(&self, marks: &[usize], at: usize) -> bool {
+        let first = marks.partition_point(|&mark| mark < at);
+        marks.get(first).is_some_and(|&mark| mark < self.end(at))
+    }
+
     /// The nearest vertex that dominates both.
     pub(super) fn common(&self, mut left: usize, mut right: usize) -> usize {
         while self.head[left] != self.head[right] {

@@ -1,22 +1,30 @@
 //! Liveness: which values may be moved out of the store because nothing reads them later.
 //!
-//! Asked only of a sound flow. For each key that some node takes, one search goes back from all its readers and
-//! stops where the key is written anew; it does not go further back than the first node that takes the key.
+//! Asked only of a sound flow. For each key that some node takes, one search goes back from all its readers, until
+//! the key is written anew or no node that takes it can come earlier. The hard thing is again the time: where a
+//! loop goes back to before a reader, the key lives all through it. So the search leaps along the dominator
+//! tree over whatever part of the flow neither writes nor takes the key: all that can come before such a part
+//! comes before its topmost point.
 
 use std::collections::VecDeque;
 
 use super::Model;
 use super::Take;
 use super::components::Components;
+use super::dominators::Dominators;
 use super::keys::Key;
 use super::points::{Point, point_of};
 use crate::graph::{Node, NodeId, NodeKind, Read, ReadMode};
 
 /// What to do with each value, for each read of each node.
-pub(super) fn takes(model: &Model<'_>, components: &Components) -> Vec<Vec<Take>> {
+pub(super) fn takes(
+    model: &Model<'_>,
+    components: &Components,
+    tree: &Dominators,
+) -> Vec<Vec<Take>> {
     let unknown = |node: &Node| vec![Take::Clone { later: None }; node.reads.len()];
     let mut takes: Vec<Vec<Take>> = model.graph.nodes.iter().map(unknown).collect();
-    let mut search = Search::new(model, components);
+    let mut search = Search::new(model, components, tree);
     for key in model.keys.iter() {
         let is_taken = |&(id, at): &(NodeId, usize)| read(model, id, at).mode == ReadMode::Take;
         let taken: Vec<(NodeId, usize)> = key.reads.iter().copied().filter(is_taken).collect();
@@ -65,69 +73,122 @@ fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> 
 struct Search<'a, 'g> {
     model: &'a Model<'g>,
     components: &'a Components,
+    tree: &'a Dominators,
     ends: Vec<usize>,
+    /// The nodes that take the key and the points that write it, as ascending numbers of the tree.
+    marks: Vec<usize>,
     question: usize,
-    /// For each point, the question for which the entries below hold.
+    /// For each number of the tree, the question for which it was last searched, or is of interest.
+    searched: Vec<usize>,
     written: Vec<usize>,
-    reading: Vec<usize>,
-    asked: Vec<usize>,
+    taking: Vec<usize>,
+    found: Vec<usize>,
     next_reader: Vec<Option<NodeId>>,
 }
 
 impl<'a, 'g> Search<'a, 'g> {
-    fn new(model: &'a Model<'g>, components: &'a Components) -> Search<'a, 'g> {
+    fn new(
+        model: &'a Model<'g>,
+        components: &'a Components,
+        tree: &'a Dominators,
+    ) -> Search<'a, 'g> {
         let kinds = &model.points.kinds;
         let is_end = |&at: &usize| matches!(kinds[at], Point::End(_));
         Search {
             model,
             components,
+            tree,
             ends: (0..kinds.len()).filter(is_end).collect(),
+            marks: Vec::new(),
             question: 0,
-            written: vec![0; kinds.len()],
-            reading: vec![0; kinds.len()],
-            asked: vec![0; kinds.len()],
-            next_reader: vec![None; kinds.len()],
+            searched: vec![0; tree.len()],
+            written: vec![0; tree.len()],
+            taking: vec![0; tree.len()],
+            found: vec![0; tree.len()],
+            next_reader: vec![None; tree.len()],
         }
     }
 
     /// Finds who reads the key after each of the nodes that take it.
     fn run(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) {
-        self.question += 1;
-        let of = |&(id, _): &(NodeId, usize)| self.components.of(point_of(id));
-        let Some(earliest) = taken.iter().map(of).max() else {
+        let (model, tree) = (self.model, self.tree);
+        let mut wanted = self.mark(key, taken);
+        let component = |&(id, _): &(NodeId, usize)| self.components.of(point_of(id));
+        let Some(earliest) = taken.iter().map(component).max() else {
             return;
         };
-        key.written_at
-            .iter()
-            .for_each(|&at| self.written[at] = self.question);
         let ends = if key.output {
             self.ends.as_slice()
         } else {
             &[]
         };
         let readers = key.reads.iter().map(|&(id, _)| (point_of(id), Some(id)));
-        let mut waiting: VecDeque<(usize, Option<NodeId>)> =
-            readers.chain(ends.iter().map(|&at| (at, None))).collect();
-        waiting
-            .iter()
-            .for_each(|&(at, _)| self.reading[at] = self.question);
-        while let Some((at, reader)) = waiting.pop_front() {
-            for &before in self.model.points.predecessors.of(at) {
-                let is_new = self.asked[before] != self.question;
-                if !is_new || self.components.of(before) > earliest {
+        let mut waiting: VecDeque<(usize, Option<NodeId>)> = readers
+            .chain(ends.iter().map(|&at| (at, None)))
+            .filter_map(|(at, reader)| Some((tree.number(at)?, reader)))
+            .collect();
+        while wanted > 0
+            && let Some((number, reader)) = waiting.pop_front()
+        {
+            let (top, is_clear) = self.leap(number);
+            if std::mem::replace(&mut self.searched[top], self.question) == self.question {
+                continue;
+            }
+            for &point in model.points.predecessors.of(tree.vertex(top)) {
+                let Some(before) = tree.number(point) else {
+                    continue;
+                };
+                let is_passed = is_clear && tree.dominates(top, before);
+                let is_too_early = self.components.of(point) > earliest;
+                if is_passed || is_too_early || self.written[before] == self.question {
                     continue;
                 }
-                self.asked[before] = self.question;
-                self.next_reader[before] = reader;
-                if self.reading[before] != self.question && self.written[before] != self.question {
-                    waiting.push_back((before, reader));
+                if self.found[before] != self.question {
+                    self.found[before] = self.question;
+                    self.next_reader[before] = reader;
+                    wanted -= usize::from(self.taking[before] == self.question);
                 }
+                waiting.push_back((before, reader));
             }
+        }
+    }
+
+    /// Marks the points of interest; says how many take the key.
+    fn mark(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) -> usize {
+        self.question += 1;
+        self.marks.clear();
+        for number in key.written_at.iter().filter_map(|&at| self.tree.number(at)) {
+            self.written[number] = self.question;
+            self.marks.push(number);
+        }
+        let mut taking = 0;
+        for number in taken
+            .iter()
+            .filter_map(|&(id, _)| self.tree.number(point_of(id)))
+        {
+            if std::mem::replace(&mut self.taking[number], self.question) != self.question {
+                self.marks.push(number);
+                taking += 1;
+            }
+        }
+        self.marks.sort_unstable();
+        taking
+    }
+
+    /// The highest dominator below which there is no mark, and whether there is one: if not, the point itself.
+    fn leap(&self, number: usize) -> (usize, bool) {
+        if self.tree.is_above_any(&self.marks, number) {
+            return (number, false);
+        }
+        match self.tree.lowest_beside(&self.marks, number) {
+            Some(above) => (self.tree.child_towards(above, number), true),
+            None => (number, true),
         }
     }
 
     /// Who reads the value after it has been taken at this point, if anyone does.
     fn later(&self, at: usize) -> Option<Option<NodeId>> {
-        (self.asked[at] == self.question).then_some(self.next_reader[at])
+        let number = self.tree.number(at)?;
+        (self.found[number] == self.question).then_some(self.next_reader[number])
     }
 }

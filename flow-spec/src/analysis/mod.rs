@@ -111,6 +111,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let model = Model::new(&graph, &mut found);
     let components = Components::new(&model.points.successors);
+    let dominators = model.points.dominators();
     let suggestions = Suggestions::new(&model);
 
     names::check(&graph, &mut found);
@@ -124,7 +125,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
         let reached = reach::reached(&model);
         reach::check(&model, &components, &reached, &mut found);
         ends::check(&model, &components, &reached, &mut found);
-        let mut assignment = Assignment::new(&model.points);
+        let mut assignment = Assignment::new(&model.points, &dominators);
         reads::check(&model, &suggestions, &reached, &mut assignment, &mut found);
         outputs::check(&model, &reached, &mut assignment, &mut found);
     }
@@ -133,6 +134,6 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
         found.sort_by_key(|diagnostic| diagnostic.site);
         return Err(found);
     }
-    let takes = liveness::takes(&model, &components);
+    let takes = liveness::takes(&model, &components, &dominators);
     Ok(CheckedGraph { graph, takes })
 }

@@ -5,6 +5,7 @@
 //! one writes is the business of the pass on forks.
 
 use super::adjacency::Adjacency;
+use super::dominators::Dominators;
 use super::routes::{Effect, Routes, Source, Target};
 use super::shape::Shape;
 use crate::graph::{Graph, NodeId, NodeKind};
@@ -88,6 +89,12 @@ impl Points {
             finals,
             unclear,
         }
+    }
+
+    /// Which points every clear path from `start` to a point must pass.
+    pub(super) fn dominators(&self) -> Dominators {
+        let open = |point: usize| !self.unclear[point];
+        Dominators::new(&self.successors, &self.predecessors, START, open)
     }
 
     /// The point from which the node's edges start.

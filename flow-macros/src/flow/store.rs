@@ -1,0 +1,143 @@
+//! The store of a flow: a struct with a field for each key, whose type is that of the key's first writer.
+
+use std::collections::HashMap;
+
+use flow_spec::{Code, ERROR_KEY};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+
+use crate::names::{here, hidden, ident, located, plain};
+use crate::protocol::runtime_at;
+
+use super::drive::Drive;
+use super::items::TypeNames;
+use super::resolve::{key_of, mapping};
+use super::syntax::FlowSyntax;
+
+/// The keys of a flow.
+#[derive(Default)]
+pub(super) struct Store {
+    keys: Vec<Key>,
+    by_name: HashMap<String, usize>,
+}
+
+/// A key of the store.
+pub(super) struct Key {
+    pub(super) name: Ident,
+    pub(super) ty: TokenStream,
+    /// The node that writes it first; nothing for an input.
+    writer: Option<Ident>,
+    /// How many writers it has.
+    writers: usize,
+}
+
+impl Store {
+    /// The keys that the inputs and the nodes write.
+    pub(super) fn of(drive: &Drive<'_>) -> Self {
+        let mut store = Store::default();
+        for input in &drive.flow.inputs {
+            let ty = &input.ty;
+            let name = ident(&plain(&input.name), input.name.span());
+            store.add(name, quote_spanned!(here(input.name.span())=> #ty), None);
+        }
+        for (index, instance, contract) in drive.nodes() {
+            let site = here(instance.span());
+            let (rt, path) = (runtime_at(site), located(&instance.path));
+            let (mapping, writer) = (mapping(drive.flow, instance), Some(&instance.name));
+            let key = |port: &Ident| ident(&plain(key_of(mapping, port, false)), instance.span());
+            for port in &contract.writes {
+                let index = port.index;
+                store.add(key(&port.name), quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type), writer);
+            }
+            for port in contract.actions.iter().flat_map(|action| &action.writes) {
+                let index = port.index;
+                let ty = quote_spanned!(site=> <<#path as #rt::Step>::Actions as #rt::Writes<#index>>::Type);
+                store.add(key(&port.name), ty, writer);
+            }
+            if drive.error_route(index, contract).is_some() {
+                store.add(ident(ERROR_KEY, instance.span()), quote_spanned!(site=> #rt::NodeError), writer);
+            }
+        }
+        store
+    }
+
+    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&Ident>) {
+        match self.by_name.get(&plain(&name)) {
+            Some(&index) => self.keys[index].writers += 1,
+            None => {
+                self.by_name.insert(plain(&name), self.keys.len());
+                self.keys.push(Key { name, ty, writer: writer.cloned(), writers: 1 });
+            }
+        }
+    }
+
+    /// Whether anything writes the key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.by_name.contains_key(key)
+    }
+
+    /// The key, if several write it: then they have to agree on its type.
+    pub(super) fn shared(&self, key: &str) -> Option<&Key> {
+        self.by_name.get(key).map(|&index| &self.keys[index]).filter(|key| key.writers > 1)
+    }
+
+    /// The struct, and the traits by which writers agree.
+    pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+        let site = here(flow.name.span());
+        let input = &names.input;
+        let fields = self.keys.iter().map(|Key { name, ty, .. }| {
+            let site = here(name.span());
+            quote_spanned!(site=> #name: ::core::option::Option<#ty>)
+        });
+        let given = self.keys.iter().map(|Key { name, .. }| {
+            let given = flow.inputs.iter().find(|input| plain(&input.name) == plain(name));
+            match given {
+                Some(given) if given.optional => quote_spanned!(site=> #name: input.#name),
+                Some(_) => quote_spanned!(site=> #name: ::core::option::Option::Some(input.#name)),
+                None => quote_spanned!(site=> #name: ::core::option::Option::None),
+            }
+        });
+        let agreements = self.keys.iter().filter(|key| key.writers > 1).map(Key::agreement);
+        quote_spanned! {site=>
+            #[allow(dead_code)]
+            struct State { #(#fields,)* }
+            impl State {
+                #[inline]
+                fn new(input: #input) -> Self {
+                    State { #(#given,)* }
+                }
+            }
+            #(#agreements)*
+        }
+    }
+}
+
+impl Key {
+    /// A trait that all writers of the key go through, so that one of another type is told so in our words.
+    fn agreement(&self) -> TokenStream {
+        let name = &self.name;
+        let site = here(name.span());
+        let agreement = hidden("agree", &plain(name), name.span());
+        let first = match &self.writer {
+            Some(writer) => format!("`{writer}` writes it as `{{First}}`"),
+            None => "the flow's input is `{First}`".to_owned(),
+        };
+        let message = format!("this node writes `{name}` as `{{Self}}`, but {first} [{}]", Code::WriterTypes);
+        let note = format!(
+            "help: a key has one type: let one of them write another key, by `writes = …` or by a mapping \
+             `{{ {name} -> other }}`"
+        );
+        quote_spanned! {site=>
+            #[diagnostic::on_unimplemented(message = #message, label = "another type", note = #note)]
+            #[allow(non_camel_case_types)]
+            trait #agreement<First> {
+                fn agree(self) -> First;
+            }
+            #[diagnostic::do_not_recommend]
+            impl<T> #agreement<T> for T {
+                #[inline]
+                fn agree(self) -> T { self }
+            }
+        }
+    }
+}

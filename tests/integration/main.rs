@@ -1,0 +1,3 @@
+//! How flows behave, a module for each topic.
+
+mod design;
