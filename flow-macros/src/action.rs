@@ -19,12 +19,22 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let Data::Enum(data) = &item.data else {
         let help = "make it an enum with a variant for each action";
-        report.error(Code::Malformed, item.ident.span(), "actions are the variants of an enum", help);
+        report.error(
+            Code::Malformed,
+            item.ident.span(),
+            "actions are the variants of an enum",
+            help,
+        );
         return report.into_tokens();
     };
     if data.variants.is_empty() {
         let help = "give it a variant for each action";
-        report.error(Code::Malformed, item.ident.span(), format!("`{}` has no actions", item.ident), help);
+        report.error(
+            Code::Malformed,
+            item.ident.span(),
+            format!("`{}` has no actions", item.ident),
+            help,
+        );
     }
     let actions = actions(data.variants.iter(), &mut report);
     let (expansion, errors) = (expand(&item, data, &actions), report.into_tokens());
@@ -32,15 +42,26 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 }
 
 /// The action that each variant is.
-pub(crate) fn actions<'a>(variants: impl Iterator<Item = &'a Variant>, report: &mut Report) -> Vec<ActionPort> {
+pub(crate) fn actions<'a>(
+    variants: impl Iterator<Item = &'a Variant>,
+    report: &mut Report,
+) -> Vec<ActionPort> {
     let mut actions: Vec<ActionPort> = Vec::new();
     let mut index = 0;
     for variant in variants {
         let name = name(variant, report);
         let text = name.value();
         if let Some(same) = actions.iter().find(|action| action.name.value() == text) {
-            let message = format!("`{}` and `{}` are both the action \"{text}\"", same.variant, variant.ident);
-            report.error(Code::Name, name.span(), message, "name one of them otherwise: `#[action(\"…\")]`");
+            let message = format!(
+                "`{}` and `{}` are both the action \"{text}\"",
+                same.variant, variant.ident
+            );
+            report.error(
+                Code::Name,
+                name.span(),
+                message,
+                "name one of them otherwise: `#[action(\"…\")]`",
+            );
             continue;
         }
         let writes = writes(variant, &mut index, report);
@@ -49,20 +70,38 @@ pub(crate) fn actions<'a>(variants: impl Iterator<Item = &'a Variant>, report: &
             let help = "name the action otherwise: `#[action(\"…\")]`, or remove the fields";
             report.error(Code::Name, name.span(), message, help);
         }
-        actions.push(ActionPort { name, variant: variant.ident.clone(), writes });
+        actions.push(ActionPort {
+            name,
+            variant: variant.ident.clone(),
+            writes,
+        });
     }
     actions
 }
 
 fn name(variant: &Variant, report: &mut Report) -> LitStr {
-    let by_default = LitStr::new(&snake_case(&variant.ident.to_string()), variant.ident.span());
-    let Some(attribute) = variant.attrs.iter().find(|attribute| attribute.path().is_ident("action")) else {
+    let by_default = LitStr::new(
+        &snake_case(&variant.ident.to_string()),
+        variant.ident.span(),
+    );
+    let Some(attribute) = variant
+        .attrs
+        .iter()
+        .find(|attribute| attribute.path().is_ident("action"))
+    else {
         return by_default;
     };
-    let Some(given) = report.ok(attribute.parse_args::<LitStr>()) else { return by_default };
+    let Some(given) = report.ok(attribute.parse_args::<LitStr>()) else {
+        return by_default;
+    };
     if given.value().is_empty() || given.value().contains(char::is_whitespace) {
         let help = "write a name such as \"needs_revision\"";
-        report.error(Code::Malformed, given.span(), "an action is named by a word", help);
+        report.error(
+            Code::Malformed,
+            given.span(),
+            "an action is named by a word",
+            help,
+        );
         return by_default;
     }
     given
@@ -77,18 +116,30 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
             .filter_map(|field| {
                 let name: Ident = field.ident.clone()?;
                 let rust_type = crate::node::type_text(&field.ty);
-                let port = WritePort { name, index: *index, optional: false, rust_type };
+                let port = WritePort {
+                    name,
+                    index: *index,
+                    optional: false,
+                    rust_type,
+                };
                 *index += 1;
                 Some(port)
             })
             .collect(),
         Fields::Unnamed(fields) => {
-            let message = format!("`{}` does not say under which key its value is written", variant.ident);
+            let message = format!(
+                "`{}` does not say under which key its value is written",
+                variant.ident
+            );
             let help = format!(
                 "name its field{}: `{} {{ key: {} }}`",
                 if fields.unnamed.len() == 1 { "" } else { "s" },
                 variant.ident,
-                fields.unnamed.first().map(|field| crate::node::type_text(&field.ty)).unwrap_or_default(),
+                fields
+                    .unnamed
+                    .first()
+                    .map(|field| crate::node::type_text(&field.ty))
+                    .unwrap_or_default(),
             );
             report.error(Code::Malformed, variant.ident.span(), message, help);
             Vec::new()
@@ -101,19 +152,28 @@ fn expand(item: &DeriveInput, data: &syn::DataEnum, actions: &[ActionPort]) -> T
     let (name, vis) = (&item.ident, &item.vis);
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let names: Vec<_> = actions.iter().map(|action| &action.name).collect();
-    let arms = actions.iter().map(|ActionPort { name, variant, .. }| quote!(Self::#variant { .. } => #name,));
+    let arms = actions
+        .iter()
+        .map(|ActionPort { name, variant, .. }| quote!(Self::#variant { .. } => #name,));
     let fallback = (actions.len() < data.variants.len() || actions.is_empty())
         .then(|| quote!(#[allow(unreachable_patterns)] _ => "",));
-    let types = data.variants.iter().filter(|variant| matches!(variant.fields, Fields::Named(_)));
+    let types = data
+        .variants
+        .iter()
+        .filter(|variant| matches!(variant.fields, Fields::Named(_)));
     let types = types.flat_map(|variant| variant.fields.iter().map(|field| &field.ty));
     let indexes = 0usize..;
     let writes = types.zip(indexes).map(|(ty, index)| {
         quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
     });
     let told = actions_tokens(actions);
-    let contract = named_macro(name, vis, &quote! {
-        (@actions $node:tt) => { #rt::node_contract! { $node #told } };
-    });
+    let contract = named_macro(
+        name,
+        vis,
+        &quote! {
+            (@actions $node:tt) => { #rt::node_contract! { $node #told } };
+        },
+    );
     quote! {
         #[automatically_derived]
         #[allow(non_local_definitions)]

@@ -76,7 +76,11 @@ pub(crate) struct ActionPort {
     pub(crate) writes: Vec<WritePort>,
 }
 
-const KINDS: [(Kind, &str); 3] = [(Kind::Function, "function"), (Kind::Type, "type_"), (Kind::Flow, "flow")];
+const KINDS: [(Kind, &str); 3] = [
+    (Kind::Function, "function"),
+    (Kind::Type, "type_"),
+    (Kind::Flow, "flow"),
+];
 
 const MODES: [(Mode, &str); 5] = [
     (Mode::Borrow, "borrow"),
@@ -87,13 +91,18 @@ const MODES: [(Mode, &str); 5] = [
 ];
 
 fn word<T: Copy + PartialEq>(table: &[(T, &str)], value: T) -> Ident {
-    let word = table.iter().find(|(candidate, _)| *candidate == value).map_or("unknown", |(_, word)| word);
+    let word = table
+        .iter()
+        .find(|(candidate, _)| *candidate == value)
+        .map_or("unknown", |(_, word)| word);
     Ident::new(word, Span::call_site())
 }
 
 fn value<T: Copy>(table: &[(T, &str)], word: &Ident) -> syn::Result<T> {
     let found = table.iter().find(|(_, candidate)| word == candidate);
-    found.map(|(value, _)| *value).ok_or_else(|| syn::Error::new(word.span(), "malformed contract"))
+    found
+        .map(|(value, _)| *value)
+        .ok_or_else(|| syn::Error::new(word.span(), "malformed contract"))
 }
 
 impl Mode {
@@ -110,10 +119,15 @@ impl ToTokens for Contract {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let Contract { reads, writes, .. } = self;
         let kind = word(&KINDS, self.kind);
-        let flags = [(self.visit, "visit"), (self.fallible, "fallible"), (self.attempts, "attempts"), (self.once, "once")]
-            .into_iter()
-            .filter(|(set, _)| *set)
-            .map(|(_, flag)| Ident::new(flag, Span::call_site()));
+        let flags = [
+            (self.visit, "visit"),
+            (self.fallible, "fallible"),
+            (self.attempts, "attempts"),
+            (self.once, "once"),
+        ]
+        .into_iter()
+        .filter(|(set, _)| *set)
+        .map(|(_, flag)| Ident::new(flag, Span::call_site()));
         let actions = actions_tokens(&self.actions);
         tokens.extend(quote!({ #kind [#(#flags)*] {#(#reads)*} {#(#writes)*} #actions }));
     }
@@ -126,7 +140,9 @@ pub(crate) fn actions_tokens(actions: &[ActionPort]) -> TokenStream {
 
 impl ToTokens for ReadPort {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let ReadPort { name, rust_type, .. } = self;
+        let ReadPort {
+            name, rust_type, ..
+        } = self;
         let mode = word(&MODES, self.mode);
         tokens.extend(quote!(#mode #name #rust_type,));
     }
@@ -134,14 +150,23 @@ impl ToTokens for ReadPort {
 
 impl ToTokens for WritePort {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let WritePort { name, index, optional, rust_type } = self;
+        let WritePort {
+            name,
+            index,
+            optional,
+            rust_type,
+        } = self;
         tokens.extend(quote!(#name #index #optional #rust_type,));
     }
 }
 
 impl ToTokens for ActionPort {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let ActionPort { name, variant, writes } = self;
+        let ActionPort {
+            name,
+            variant,
+            writes,
+        } = self;
         tokens.extend(quote!(#name #variant {#(#writes)*}));
     }
 }
@@ -186,7 +211,11 @@ pub(crate) fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
 impl Parse for ReadPort {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mode = value(&MODES, &input.parse()?)?;
-        let port = ReadPort { mode, name: input.parse()?, rust_type: input.parse::<LitStr>()?.value() };
+        let port = ReadPort {
+            mode,
+            name: input.parse()?,
+            rust_type: input.parse::<LitStr>()?.value(),
+        };
         input.parse::<Token![,]>()?;
         Ok(port)
     }
@@ -207,6 +236,10 @@ impl Parse for WritePort {
 
 impl Parse for ActionPort {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(ActionPort { name: input.parse()?, variant: input.parse()?, writes: list(input)? })
+        Ok(ActionPort {
+            name: input.parse()?,
+            variant: input.parse()?,
+            writes: list(input)?,
+        })
     }
 }

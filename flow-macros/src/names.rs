@@ -11,7 +11,9 @@ pub(crate) fn snake_case(name: &str) -> String {
     for (index, &letter) in letters.iter().enumerate() {
         if letter.is_uppercase() && index > 0 {
             let after_small = !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
-            let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+            let before_small = letters
+                .get(index + 1)
+                .is_some_and(|next| next.is_lowercase());
             if after_small || (letters[index - 1].is_uppercase() && before_small) {
                 snake.push('_');
             }
@@ -68,7 +70,10 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
 
 /// An identifier of generated code that no user's name can clash with.
 pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
-    Ident::new(&format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)), here(user))
+    Ident::new(
+        &format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)),
+        here(user),
+    )
 }
 
 /// A path as generated code names it: each token where the user wrote it, resolved where generated code is.
@@ -77,7 +82,9 @@ pub(crate) fn located(path: &syn::Path) -> TokenStream {
         let locate_one = |token: TokenTree| {
             let span = here(token.span());
             let mut token = match token {
-                TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), locate(group.stream()))),
+                TokenTree::Group(group) => {
+                    TokenTree::Group(Group::new(group.delimiter(), locate(group.stream())))
+                }
                 other => other,
             };
             token.set_span(span);
@@ -99,9 +106,12 @@ mod tests {
 
     #[test]
     fn cases() {
-        for (camel, snake) in
-            [("NeedsRevision", "needs_revision"), ("Ok", "ok"), ("HttpCall", "http_call"), ("V2Api", "v2_api")]
-        {
+        for (camel, snake) in [
+            ("NeedsRevision", "needs_revision"),
+            ("Ok", "ok"),
+            ("HttpCall", "http_call"),
+            ("V2Api", "v2_api"),
+        ] {
             assert_eq!(snake_case(camel), snake);
             assert_eq!(camel_case(snake), camel);
         }

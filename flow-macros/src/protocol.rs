@@ -30,7 +30,11 @@ pub(crate) fn runtime_at(site: Span) -> TokenStream {
 }
 
 /// The macro, named `name`, that tells `contract`.
-pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &TokenStream) -> TokenStream {
+pub(crate) fn contract_macro(
+    name: &Ident,
+    vis: &Visibility,
+    contract: &TokenStream,
+) -> TokenStream {
     let rt = runtime();
     let arms = quote! {
         (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
@@ -69,19 +73,56 @@ fn unique_name(name: &Ident) -> Ident {
     let span = name.span();
     let mut hasher = DefaultHasher::new();
     (span.file(), span.start().line, span.start().column).hash(&mut hasher);
-    format_ident!("__flow_{}_{:016x}", plain(name), hasher.finish(), span = Span::call_site())
+    format_ident!(
+        "__flow_{}_{:016x}",
+        plain(name),
+        hasher.finish(),
+        span = Span::call_site()
+    )
 }
 
 /// The macro of std that a node of this name hides, and that must go on working beside it.
 fn std_macro(name: &Ident) -> Option<TokenStream> {
     const STD: [&str; 36] = [
-        "assert", "assert_eq", "assert_ne", "cfg", "column", "compile_error", "concat", "dbg", "debug_assert",
-        "debug_assert_eq", "debug_assert_ne", "env", "eprint", "eprintln", "file", "format", "format_args", "include",
-        "include_bytes", "include_str", "is_x86_feature_detected", "line", "matches", "module_path", "option_env",
-        "panic", "print", "println", "stringify", "thread_local", "todo", "unimplemented", "unreachable", "vec",
-        "write", "writeln",
+        "assert",
+        "assert_eq",
+        "assert_ne",
+        "cfg",
+        "column",
+        "compile_error",
+        "concat",
+        "dbg",
+        "debug_assert",
+        "debug_assert_eq",
+        "debug_assert_ne",
+        "env",
+        "eprint",
+        "eprintln",
+        "file",
+        "format",
+        "format_args",
+        "include",
+        "include_bytes",
+        "include_str",
+        "is_x86_feature_detected",
+        "line",
+        "matches",
+        "module_path",
+        "option_env",
+        "panic",
+        "print",
+        "println",
+        "stringify",
+        "thread_local",
+        "todo",
+        "unimplemented",
+        "unreachable",
+        "vec",
+        "write",
+        "writeln",
     ];
-    STD.contains(&plain(name).as_str()).then(|| quote!(::std::#name))
+    STD.contains(&plain(name).as_str())
+        .then(|| quote!(::std::#name))
 }
 
 /// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together with `body`.
@@ -95,7 +136,11 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
     if nodes.len() > GROUP {
         chain.clear();
         for (index, group) in nodes.chunks(GROUP).enumerate() {
-            let collected = format_ident!("__flow_{}_nodes_{index}", plain(flow), span = Span::call_site());
+            let collected = format_ident!(
+                "__flow_{}_nodes_{index}",
+                plain(flow),
+                span = Span::call_site()
+            );
             let (first, rest) = (&group[0], &group[1..]);
             tokens.extend(quote!(#first! { @contract [#(#rest),*] { @define #collected } [] }));
             chain.push(collected.into());

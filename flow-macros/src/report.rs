@@ -18,8 +18,17 @@ impl Report {
     }
 
     /// Adds a mistake. `message` says what is wrong, and `help` what to do.
-    pub(crate) fn error(&mut self, code: Code, span: Span, message: impl Display, help: impl Display) {
-        self.errors.push(syn::Error::new(span, format!("{message} [{code}]\nhelp: {help}")));
+    pub(crate) fn error(
+        &mut self,
+        code: Code,
+        span: Span,
+        message: impl Display,
+        help: impl Display,
+    ) {
+        self.errors.push(syn::Error::new(
+            span,
+            format!("{message} [{code}]\nhelp: {help}"),
+        ));
     }
 
     /// Adds a mistake whose text is complete.
@@ -39,6 +48,9 @@ impl Report {
 
     /// The mistakes as tokens that make rustc print them.
     pub(crate) fn into_tokens(self) -> TokenStream {
-        self.errors.into_iter().map(|error| error.into_compile_error()).collect()
+        self.errors
+            .into_iter()
+            .map(|error| error.into_compile_error())
+            .collect()
     }
 }

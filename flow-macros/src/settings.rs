@@ -43,10 +43,18 @@ impl Retry {
 
 impl Settings {
     /// Parses the setting whose name was just parsed, if it is one of [`SETTINGS`].
-    pub(crate) fn parse(&mut self, name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
+    pub(crate) fn parse(
+        &mut self,
+        name: &Ident,
+        input: ParseStream<'_>,
+        report: &mut Report,
+    ) -> syn::Result<bool> {
         let span = name.span();
         let again = match name.to_string().as_str() {
-            "retry" => self.retry.replace((span, retry(span, input, report)?)).is_some(),
+            "retry" => self
+                .retry
+                .replace((span, retry(span, input, report)?))
+                .is_some(),
             "timeout" => {
                 input.parse::<Token![=]>()?;
                 let timeout = duration(&input.parse()?, report);
@@ -56,13 +64,19 @@ impl Settings {
                 let content;
                 parenthesized!(content in input);
                 let count = count(&content.parse()?, "concurrency", report);
-                count.is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
+                count
+                    .is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
             }
             "collect_errors" => self.collect_errors.replace(span).is_some(),
             _ => return Ok(false),
         };
         if again {
-            report.error(Code::Name, span, format!("`{name}` is given twice"), "remove one of them");
+            report.error(
+                Code::Name,
+                span,
+                format!("`{name}` is given twice"),
+                "remove one of them",
+            );
         }
         Ok(true)
     }
@@ -71,7 +85,13 @@ impl Settings {
     pub(crate) fn policy(&self, base: &TokenStream) -> TokenStream {
         let rt = runtime();
         let retry = self.retry.as_ref().map(|(_, retry)| {
-            let Retry { attempts, wait, backoff, max_wait, jitter } = retry;
+            let Retry {
+                attempts,
+                wait,
+                backoff,
+                max_wait,
+                jitter,
+            } = retry;
             let (wait, max_wait) = (duration_tokens(*wait), duration_tokens(*max_wait));
             quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter)))
         });
@@ -92,13 +112,23 @@ fn duration_tokens(duration: Duration) -> TokenStream {
 fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Retry> {
     let content;
     parenthesized!(content in input);
-    let mut retry =
-        Retry { attempts: 1, wait: Duration::ZERO, backoff: 1.0, max_wait: Duration::MAX, jitter: 0.0 };
+    let mut retry = Retry {
+        attempts: 1,
+        wait: Duration::ZERO,
+        backoff: 1.0,
+        max_wait: Duration::MAX,
+        jitter: 0.0,
+    };
     let mut given: Vec<Ident> = Vec::new();
     while !content.is_empty() {
         let name: Ident = content.parse()?;
         if given.contains(&name) {
-            report.error(Code::Name, name.span(), format!("`{name}` is given twice"), "remove one of them");
+            report.error(
+                Code::Name,
+                name.span(),
+                format!("`{name}` is given twice"),
+                "remove one of them",
+            );
         }
         content.parse::<Token![=]>()?;
         let value: Lit = content.parse()?;
@@ -106,12 +136,19 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
             "attempts" => retry.attempts = count(&value, "attempts", report).unwrap_or(1),
             "wait" => retry.wait = duration(&value, report).unwrap_or_default(),
             "max_wait" => retry.max_wait = duration(&value, report).unwrap_or(Duration::MAX),
-            "backoff" => retry.backoff = number(&value, "backoff", 1.0..=f64::MAX, report).unwrap_or(1.0),
+            "backoff" => {
+                retry.backoff = number(&value, "backoff", 1.0..=f64::MAX, report).unwrap_or(1.0)
+            }
             "jitter" => retry.jitter = number(&value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
             unknown => {
                 let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
                 let help = did_you_mean(unknown, names).unwrap_or_default();
-                report.error(Code::NamesNothing, name.span(), format!("`retry` has no setting `{unknown}`"), help);
+                report.error(
+                    Code::NamesNothing,
+                    name.span(),
+                    format!("`retry` has no setting `{unknown}`"),
+                    help,
+                );
             }
         }
         given.push(name);
@@ -122,12 +159,23 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
     let given_as = |wanted: &str| given.iter().find(|name| *name == wanted);
     if given_as("attempts").is_none() {
         let help = "say how many there are in all, the first included: `retry(attempts = 3)`";
-        report.error(Code::Malformed, span, "`retry` does not say how many attempts", help);
+        report.error(
+            Code::Malformed,
+            span,
+            "`retry` does not say how many attempts",
+            help,
+        );
     }
     for dependent in ["backoff", "max_wait", "jitter"] {
         if let (Some(name), None) = (given_as(dependent), given_as("wait")) {
-            let message = format!("`{dependent}` changes the wait between attempts, and there is none");
-            report.error(Code::Malformed, name.span(), message, "add `wait = \"200ms\"`");
+            let message =
+                format!("`{dependent}` changes the wait between attempts, and there is none");
+            report.error(
+                Code::Malformed,
+                name.span(),
+                message,
+                "add `wait = \"200ms\"`",
+            );
         }
     }
     Ok(retry)
@@ -137,7 +185,12 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
 pub(crate) fn duration(literal: &Lit, report: &mut Report) -> Option<Duration> {
     const HELP: &str = "write a number and a unit, such as \"200ms\", \"30s\", \"5m\" or \"1h\"";
     let Lit::Str(text) = literal else {
-        report.error(Code::Malformed, literal.span(), "a duration is written as text", HELP);
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            "a duration is written as text",
+            HELP,
+        );
         return None;
     };
     parse_duration(&text.value(), text.span(), report)
@@ -148,12 +201,22 @@ pub(crate) fn parse_duration(text: &str, span: Span, report: &mut Report) -> Opt
     const HELP: &str = "write a number and a unit, such as \"200ms\", \"30s\", \"5m\" or \"1h\"";
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => {
-            report.error(Code::Malformed, span, "this duration is zero", "leave the setting out, or give it a length");
+            report.error(
+                Code::Malformed,
+                span,
+                "this duration is zero",
+                "leave the setting out, or give it a length",
+            );
             None
         }
         Ok(duration) => Some(duration),
         Err(error) => {
-            report.error(Code::Malformed, span, format!("`{text}` is not a duration: {error}"), HELP);
+            report.error(
+                Code::Malformed,
+                span,
+                format!("`{text}` is not a duration: {error}"),
+                HELP,
+            );
             None
         }
     }
@@ -168,16 +231,28 @@ fn count(literal: &Lit, what: &str, report: &mut Report) -> Option<u32> {
     match count {
         Some(0) => {
             let help = match what {
-                "attempts" => "it counts every attempt, the first included: `attempts = 1` means no retry",
+                "attempts" => {
+                    "it counts every attempt, the first included: `attempts = 1` means no retry"
+                }
                 _ => "write at least 1",
             };
-            report.error(Code::Malformed, literal.span(), format!("`{what}` is zero, so nothing would run"), help);
+            report.error(
+                Code::Malformed,
+                literal.span(),
+                format!("`{what}` is zero, so nothing would run"),
+                help,
+            );
             None
         }
         Some(count) => Some(count),
         None => {
             let message = format!("`{what}` is a whole number");
-            report.error(Code::Malformed, literal.span(), message, "write at least 1 and at most 4294967295");
+            report.error(
+                Code::Malformed,
+                literal.span(),
+                message,
+                "write at least 1 and at most 4294967295",
+            );
             None
         }
     }
@@ -197,10 +272,19 @@ fn number(
     let number = number.filter(|number| range.contains(number));
     if number.is_none() {
         let help = match what {
-            "backoff" => "it is the factor by which the wait grows: at least 1.0, such as `backoff = 2.0`",
-            _ => "it is the part of the wait that is left to chance: from 0.0 to 1.0, such as `jitter = 0.5`",
+            "backoff" => {
+                "it is the factor by which the wait grows: at least 1.0, such as `backoff = 2.0`"
+            }
+            _ => {
+                "it is the part of the wait that is left to chance: from 0.0 to 1.0, such as `jitter = 0.5`"
+            }
         };
-        report.error(Code::Malformed, literal.span(), format!("this is no `{what}`"), help);
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            format!("this is no `{what}`"),
+            help,
+        );
     }
     number
 }
@@ -208,6 +292,11 @@ fn number(
 /// A text that is not empty.
 pub(crate) fn text(literal: &LitStr, what: &str, report: &mut Report) {
     if literal.value().trim().is_empty() {
-        report.error(Code::Malformed, literal.span(), format!("this {what} is empty"), "write what it should say");
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            format!("this {what} is empty"),
+            "write what it should say",
+        );
     }
 }

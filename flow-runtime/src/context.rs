@@ -72,7 +72,11 @@ impl Context {
     /// does nothing.
     pub fn emit(&self, delta: &str) {
         if let Some(observer) = &self.observer {
-            let event = Event { run: self.run, path: Path::text(self.namespace()), kind: EventKind::Delta(delta) };
+            let event = Event {
+                run: self.run,
+                path: Path::text(self.namespace()),
+                kind: EventKind::Delta(delta),
+            };
             observer.on_event(&event);
         }
     }
@@ -80,7 +84,9 @@ impl Context {
     /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters only to work that
     /// the node has started elsewhere.
     pub fn is_cancelled(&self) -> bool {
-        self.cancellation.as_ref().is_some_and(|token| token.is_cancelled())
+        self.cancellation
+            .as_ref()
+            .is_some_and(|token| token.is_cancelled())
     }
 
     /// Waits until the run is cancelled. Never ready for a run that cannot be.
@@ -98,6 +104,9 @@ impl Context {
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context").field("namespace", &self.namespace()).field("attempt", &self.attempt).finish()
+        f.debug_struct("Context")
+            .field("namespace", &self.namespace())
+            .field("attempt", &self.attempt)
+            .finish()
     }
 }

@@ -62,7 +62,12 @@ pub struct Run {
 
 impl Run {
     fn new(id: RunId, options: RunOptions) -> Self {
-        Run { id, steps_left: AtomicU64::new(options.step_budget), options, interrupted_at: Mutex::new(None) }
+        Run {
+            id,
+            steps_left: AtomicU64::new(options.step_budget),
+            options,
+            interrupted_at: Mutex::new(None),
+        }
     }
 
     /// Takes one step off the budget. A run is one task, so that load and store need not be one operation.
@@ -79,30 +84,47 @@ impl Run {
 
     #[cold]
     fn step_limit(&self, scope: &Scope<'_>) -> Failed {
-        Box::new(FlowError::StepLimit { path: scope.path().to_string(), limit: self.options.step_budget })
+        Box::new(FlowError::StepLimit {
+            path: scope.path().to_string(),
+            limit: self.options.step_budget,
+        })
     }
 
     fn is_cancelled(&self) -> bool {
-        self.options.cancellation.as_ref().is_some_and(|token| token.is_cancelled())
+        self.options
+            .cancellation
+            .as_ref()
+            .is_some_and(|token| token.is_cancelled())
     }
 
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
         if std::thread::panicking() || self.is_cancelled() {
-            let mut place = self.interrupted_at.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut place = self
+                .interrupted_at
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             place.get_or_insert_with(|| path.to_string());
         }
     }
 
     fn interruption(&self, scope: &Scope<'_>) -> String {
-        let place = self.interrupted_at.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let place = self
+            .interrupted_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         place.unwrap_or_else(|| scope.path().to_string())
     }
 
     /// Tells the observer, if there is one. An observer that panics does no harm to the run.
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
         if let Some(observer) = &self.options.observer {
-            let event = Event { run: self.id, path, kind };
+            let event = Event {
+                run: self.id,
+                path,
+                kind,
+            };
             let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(&event)));
         }
     }
@@ -115,7 +137,13 @@ pub struct Direct(Run);
 impl Direct {
     /// An engine for one run.
     pub fn new() -> Self {
-        Direct(Run::new(RunId(0), RunOptions { step_budget: DEFAULT_STEP_BUDGET, ..RunOptions::new() }))
+        Direct(Run::new(
+            RunId(0),
+            RunOptions {
+                step_budget: DEFAULT_STEP_BUDGET,
+                ..RunOptions::new()
+            },
+        ))
     }
 }
 
@@ -150,7 +178,10 @@ impl Observed {
     /// An engine for one run with these options.
     pub fn new(options: RunOptions) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Observed(Run::new(RunId(NEXT.fetch_add(1, Ordering::Relaxed)), options))
+        Observed(Run::new(
+            RunId(NEXT.fetch_add(1, Ordering::Relaxed)),
+            options,
+        ))
     }
 }
 
@@ -167,7 +198,8 @@ impl Hooks for Observed {
     }
 
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
-        self.0.emit(scope.path(), EventKind::NodeFinished { action });
+        self.0
+            .emit(scope.path(), EventKind::NodeFinished { action });
     }
 
     fn ended(&self, scope: &Scope<'_>, end: &'static str) {
@@ -207,27 +239,39 @@ pub async fn supervise<E: Hooks, T>(
         None => catch_panic(work).await,
         Some(token) => match token.run_until_cancelled(catch_panic(work)).await {
             Some(ended) => ended,
-            None => return Err(FlowError::Cancelled { path: run.interruption(scope) }),
+            None => {
+                return Err(FlowError::Cancelled {
+                    path: run.interruption(scope),
+                });
+            }
         },
     };
     match ended {
         Ok(result) => result.map_err(|error| *error),
-        Err(message) => Err(FlowError::Panicked { path: run.interruption(scope), message }),
+        Err(message) => Err(FlowError::Panicked {
+            path: run.interruption(scope),
+            message,
+        }),
     }
 }
 
 /// Polls a future to its end or to a panic, whose message it returns. The future is dropped in either case.
 async fn catch_panic<T>(work: impl Future<Output = T> + Send) -> Result<T, String> {
     let mut work = pin!(work);
-    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-        Ok(poll) => poll.map(Ok),
-        Err(payload) => Poll::Ready(Err(panic_message(&*payload))),
-    })
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(panic_message(&*payload))),
+        },
+    )
     .await
 }
 
 fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
+    match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
         (Some(message), _) => (*message).to_owned(),
         (_, Some(message)) => message.clone(),
         _ => "the panic has no message".to_owned(),

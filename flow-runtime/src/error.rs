@@ -43,7 +43,9 @@ impl FlowError {
     pub fn path(&self) -> &str {
         match self {
             FlowError::Node(error) => error.path(),
-            FlowError::Panicked { path, .. } | FlowError::StepLimit { path, .. } | FlowError::Cancelled { path } => path,
+            FlowError::Panicked { path, .. }
+            | FlowError::StepLimit { path, .. }
+            | FlowError::Cancelled { path } => path,
         }
     }
 
@@ -62,7 +64,10 @@ impl fmt::Display for FlowError {
             FlowError::Node(error) => error.fmt(f),
             FlowError::Panicked { path, message } => write!(f, "node `{path}` panicked: {message}"),
             FlowError::StepLimit { path, limit } => {
-                write!(f, "the run used up its {limit} steps before `{path}`; if it is meant to be that long, raise `step_budget`")
+                write!(
+                    f,
+                    "the run used up its {limit} steps before `{path}`; if it is meant to be that long, raise `step_budget`"
+                )
             }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }
@@ -130,14 +135,25 @@ impl Failure {
 
 impl NodeError {
     pub(crate) fn new(path: String, attempts: u32, failure: Failure) -> Self {
-        NodeError { path, attempts, failure }
+        NodeError {
+            path,
+            attempts,
+            failure,
+        }
     }
 
     /// The error of a fallback that failed as well. It keeps the error that it should have made good.
     pub(crate) fn of_fallback(self, fallback: Failure) -> Self {
-        let error = FallbackError { error: fallback.into_error(), cause: self.failure.into_error() };
+        let error = FallbackError {
+            error: fallback.into_error(),
+            cause: self.failure.into_error(),
+        };
         let failure = Failure::Returned(Box::new(error));
-        NodeError { path: self.path, attempts: self.attempts, failure }
+        NodeError {
+            path: self.path,
+            attempts: self.attempts,
+            failure,
+        }
     }
 
     /// The node's path, such as `orders.payment.charge`.
@@ -199,7 +215,11 @@ impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let attempts = self.attempts;
         let plural = if attempts == 1 { "" } else { "s" };
-        write!(f, "node `{}` failed after {attempts} attempt{plural}", self.path)?;
+        write!(
+            f,
+            "node `{}` failed after {attempts} attempt{plural}",
+            self.path
+        )?;
         if f.alternate() {
             let mut next = self.source();
             while let Some(error) = next {

@@ -40,7 +40,10 @@ pub trait Flow: Send + Sync {
     ///
     /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. What its nodes
     /// have done elsewhere stays done.
-    fn run(&self, input: Self::Input) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+    fn run(
+        &self,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
 
     /// Runs the flow to an end, with a budget, a cancellation token or an observer. With the feature `tracing`, each
     /// node runs in a span that carries its path.

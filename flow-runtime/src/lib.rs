@@ -1,6 +1,9 @@
 //! Typed flows.
 extern crate self as flow_runtime;
 
+#[path = "private.rs"]
+#[doc(hidden)]
+pub mod __private;
 mod action;
 mod context;
 mod engine;
@@ -9,9 +12,6 @@ mod flow;
 mod observer;
 mod options;
 mod policy;
-#[path = "private.rs"]
-#[doc(hidden)]
-pub mod __private;
 mod scope;
 mod visit;
 

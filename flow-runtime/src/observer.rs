@@ -119,7 +119,9 @@ impl fmt::Display for Event<'_> {
         let path = self.path;
         match self.kind {
             EventKind::NodeStarted => write!(f, "{path} started"),
-            EventKind::AttemptFailed { attempt, error } => write!(f, "{path} attempt {attempt} failed: {error}"),
+            EventKind::AttemptFailed { attempt, error } => {
+                write!(f, "{path} attempt {attempt} failed: {error}")
+            }
             EventKind::Delta(delta) => write!(f, "{path} delta: {delta}"),
             EventKind::NodeFinished { action } => write!(f, "{path} finished: {action}"),
             EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),

@@ -51,7 +51,11 @@ pub struct RunOptions {
 impl RunOptions {
     /// The defaults: a budget of a million steps, no cancellation, no observer.
     pub fn new() -> Self {
-        RunOptions { step_budget: DEFAULT_STEP_BUDGET, cancellation: None, observer: None }
+        RunOptions {
+            step_budget: DEFAULT_STEP_BUDGET,
+            cancellation: None,
+            observer: None,
+        }
     }
 
     /// How many steps the run may take, those of nested flows included. The run ends with

@@ -37,7 +37,10 @@ pub struct Retry {
 
 impl Policy {
     /// One attempt, without a limit of time.
-    pub const DEFAULT: Policy = Policy { retry: Retry::NEVER, timeout: None };
+    pub const DEFAULT: Policy = Policy {
+        retry: Retry::NEVER,
+        timeout: None,
+    };
 
     #[doc(hidden)]
     #[must_use]
@@ -66,19 +69,33 @@ impl Retry {
 
     /// This many attempts without a wait between them.
     pub const fn attempts(attempts: NonZeroU32) -> Self {
-        Retry { attempts, wait: Duration::ZERO, backoff: 1.0, max_wait: Duration::MAX, jitter: 0.0 }
+        Retry {
+            attempts,
+            wait: Duration::ZERO,
+            backoff: 1.0,
+            max_wait: Duration::MAX,
+            jitter: 0.0,
+        }
     }
 
     /// The wait after the failed attempt of this index (0 for the first), before chance shortens it.
     pub fn wait_after(&self, attempt: u32) -> Duration {
-        let growth = self.backoff.powi(i32::try_from(attempt).unwrap_or(i32::MAX));
-        Duration::try_from_secs_f64(self.wait.as_secs_f64() * growth).unwrap_or(Duration::MAX).min(self.max_wait)
+        let growth = self
+            .backoff
+            .powi(i32::try_from(attempt).unwrap_or(i32::MAX));
+        Duration::try_from_secs_f64(self.wait.as_secs_f64() * growth)
+            .unwrap_or(Duration::MAX)
+            .min(self.max_wait)
     }
 
     /// The wait after the failed attempt of this index, shortened by chance if there is `jitter`.
     pub(crate) fn jittered_wait_after(&self, attempt: u32) -> Duration {
         let wait = self.wait_after(attempt);
-        if self.jitter > 0.0 { wait.mul_f64(1.0 - self.jitter * fastrand::f64()) } else { wait }
+        if self.jitter > 0.0 {
+            wait.mul_f64(1.0 - self.jitter * fastrand::f64())
+        } else {
+            wait
+        }
     }
 }
 
@@ -102,16 +119,28 @@ mod tests {
 
     #[test]
     fn a_wait_that_overflows_is_capped() {
-        let retry = Retry { wait: Duration::from_secs(1), backoff: 10.0, max_wait: Duration::from_secs(60), ..BASE };
+        let retry = Retry {
+            wait: Duration::from_secs(1),
+            backoff: 10.0,
+            max_wait: Duration::from_secs(60),
+            ..BASE
+        };
         assert_eq!(retry.wait_after(u32::MAX), Duration::from_secs(60));
     }
 
     #[test]
     fn jitter_only_shortens() {
-        let retry = Retry { wait: Duration::from_secs(10), jitter: 0.5, ..BASE };
+        let retry = Retry {
+            wait: Duration::from_secs(10),
+            jitter: 0.5,
+            ..BASE
+        };
         for _ in 0..1000 {
             let wait = retry.jittered_wait_after(0);
-            assert!((Duration::from_secs(5)..=Duration::from_secs(10)).contains(&wait), "{wait:?}");
+            assert!(
+                (Duration::from_secs(5)..=Duration::from_secs(10)).contains(&wait),
+                "{wait:?}"
+            );
         }
     }
 }

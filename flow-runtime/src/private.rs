@@ -47,7 +47,12 @@ pub trait Drive<E>: Flow {
 /// flow has an inherent method of this name, which comes first.
 pub trait Unresolved {
     /// Never called.
-    fn __drive<E, T>(&self, _engine: &E, _scope: &Scope<'_>, _input: impl Sized) -> Ready<Result<T, Failed>> {
+    fn __drive<E, T>(
+        &self,
+        _engine: &E,
+        _scope: &Scope<'_>,
+        _input: impl Sized,
+    ) -> Ready<Result<T, Failed>> {
         unreachable!("a flow whose definition has errors does not compile")
     }
 }
@@ -96,6 +101,9 @@ fn unassigned() -> ! {
 )]
 pub trait Node {}
 
+/// Compiles for nodes only.
+pub const fn is_node<N: Node>() {}
+
 /// The value of a node that is used without one.
 #[diagnostic::on_unimplemented(
     message = "the node `{Self}` needs a value",
@@ -125,7 +133,7 @@ pub trait PrintedDebug {
     fn field(&self) -> &dyn fmt::Debug;
 }
 
-impl<T: fmt::Debug> PrintedDebug for Printed<'_, T> {
+impl<T: fmt::Debug> PrintedDebug for &Printed<'_, T> {
     fn field(&self) -> &dyn fmt::Debug {
         self.0
     }
@@ -137,7 +145,7 @@ pub trait PrintedOpaque {
     fn field(&self) -> &dyn fmt::Debug;
 }
 
-impl<T> PrintedOpaque for &Printed<'_, T> {
+impl<T> PrintedOpaque for Printed<'_, T> {
     fn field(&self) -> &dyn fmt::Debug {
         struct Opaque;
         impl fmt::Debug for Opaque {
@@ -149,11 +157,24 @@ impl<T> PrintedOpaque for &Printed<'_, T> {
     }
 }
 
-
 /// A retry policy whose numbers the macro has checked.
-pub const fn retry(attempts: u32, wait: Duration, backoff: f64, max_wait: Duration, jitter: f64) -> Retry {
-    let Some(attempts) = NonZeroU32::new(attempts) else { panic!("the macro checks that there is an attempt") };
-    Retry { attempts, wait, backoff, max_wait, jitter }
+pub const fn retry(
+    attempts: u32,
+    wait: Duration,
+    backoff: f64,
+    max_wait: Duration,
+    jitter: f64,
+) -> Retry {
+    let Some(attempts) = NonZeroU32::new(attempts) else {
+        panic!("the macro checks that there is an attempt")
+    };
+    Retry {
+        attempts,
+        wait,
+        backoff,
+        max_wait,
+        jitter,
+    }
 }
 
 /// The node's error of a step that failed, if that is why it did not succeed.

@@ -33,12 +33,22 @@ const NOWHERE: u16 = u16::MAX;
 impl<'a> Scope<'a> {
     /// The scope of a run's own flow.
     pub fn root(run: &'a Run, flow: &'static FlowInfo) -> Self {
-        Scope { run, within: None, flow, at: AtomicU16::new(NOWHERE) }
+        Scope {
+            run,
+            within: None,
+            flow,
+            at: AtomicU16::new(NOWHERE),
+        }
     }
 
     /// The scope of a flow that is the current node of this one.
     pub fn nested<'b>(&'b self, flow: &'static FlowInfo) -> Scope<'b> {
-        Scope { run: self.run, within: Some(self), flow, at: AtomicU16::new(NOWHERE) }
+        Scope {
+            run: self.run,
+            within: Some(self),
+            flow,
+            at: AtomicU16::new(NOWHERE),
+        }
     }
 
     /// Moves on to a node.
@@ -69,7 +79,10 @@ impl<'a> Scope<'a> {
             None => Cow::Borrowed(self.flow.namespace),
             Some(outer) => Cow::Owned(outer.path().to_string()),
         };
-        OwnedPath { flow, node: self.path().node() }
+        OwnedPath {
+            flow,
+            node: self.path().node(),
+        }
     }
 }
 
@@ -105,7 +118,12 @@ impl<'a> Path<'a> {
     /// The name of the node alone, without those around it. Empty for a run's own flow.
     fn node(self) -> &'static str {
         match self.0 {
-            Place::Node(scope, node) => scope.flow.nodes.get(usize::from(node)).copied().unwrap_or_default(),
+            Place::Node(scope, node) => scope
+                .flow
+                .nodes
+                .get(usize::from(node))
+                .copied()
+                .unwrap_or_default(),
             Place::Text(_) => "",
         }
     }

@@ -23,7 +23,10 @@ impl<'a> Visit<'a> {
         Visit { scope, policy }
     }
 
-    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only spans ask for it"))]
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(dead_code, reason = "only spans ask for it")
+    )]
     pub(crate) fn path(&self) -> Path<'a> {
         self.scope.path()
     }
@@ -31,15 +34,26 @@ impl<'a> Visit<'a> {
     /// The attempts of this visit. The count starts anew with each visit.
     #[inline]
     pub fn attempts(self) -> Attempts<'a> {
-        Attempts { visit: self, index: 0 }
+        Attempts {
+            visit: self,
+            index: 0,
+        }
     }
 
     /// The work of a node that cannot fail, within the time that its flow allows.
-    pub async fn within_timeout<T>(self, work: impl Future<Output = Result<T, Failed>> + Send) -> Result<T, Failed> {
-        let Some(after) = self.policy.timeout else { return work.await };
+    pub async fn within_timeout<T>(
+        self,
+        work: impl Future<Output = Result<T, Failed>> + Send,
+    ) -> Result<T, Failed> {
+        let Some(after) = self.policy.timeout else {
+            return work.await;
+        };
         match tokio::time::timeout(after, work).await {
             Ok(result) => result,
-            Err(_) => Err(self.attempts().exhausted(Failure::TimedOut(TimedOut { after })).into()),
+            Err(_) => Err(self
+                .attempts()
+                .exhausted(Failure::TimedOut(TimedOut { after }))
+                .into()),
         }
     }
 }
@@ -59,7 +73,10 @@ impl Attempts<'_> {
 
     /// Makes one attempt, within the node's timeout.
     #[inline]
-    pub async fn attempt<T, E: IntoFailure>(&self, work: impl Future<Output = Result<T, E>> + Send) -> Result<T, Failure> {
+    pub async fn attempt<T, E: IntoFailure>(
+        &self,
+        work: impl Future<Output = Result<T, E>> + Send,
+    ) -> Result<T, Failure> {
         let result = match self.visit.policy.timeout {
             None => work.await,
             Some(after) => match tokio::time::timeout(after, work).await {
@@ -93,7 +110,11 @@ impl Attempts<'_> {
 
     /// The result of the fallback, which may fail as well and then keeps the error it was given.
     #[inline]
-    pub fn fallback<T, E: IntoFailure>(&self, result: Result<T, E>, error: NodeError) -> Result<T, Failed> {
+    pub fn fallback<T, E: IntoFailure>(
+        &self,
+        result: Result<T, E>,
+        error: NodeError,
+    ) -> Result<T, Failed> {
         result.map_err(|fallback| {
             let fallback = fallback.into_failure();
             self.report(&fallback);
@@ -102,13 +123,21 @@ impl Attempts<'_> {
     }
 
     /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
-    pub async fn attempt_flow<T>(&self, work: impl Future<Output = Result<T, Failed>> + Send) -> Result<T, Failed> {
-        let Some(after) = self.visit.policy.timeout else { return work.await };
+    pub async fn attempt_flow<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failed>> + Send,
+    ) -> Result<T, Failed> {
+        let Some(after) = self.visit.policy.timeout else {
+            return work.await;
+        };
         match tokio::time::timeout(after, work).await {
             Ok(result) => result,
             Err(_) => {
                 let failure = Failure::TimedOut(TimedOut { after });
-                Err(NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure).into())
+                Err(
+                    NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure)
+                        .into(),
+                )
             }
         }
     }
@@ -119,9 +148,17 @@ impl Attempts<'_> {
     ///
     /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
     pub async fn flow_again(&mut self, failed: Failed) -> Result<(), Failed> {
-        let FlowError::Node(error) = &*failed else { return Err(failed) };
+        let FlowError::Node(error) = &*failed else {
+            return Err(failed);
+        };
         let scope = self.visit.scope;
-        scope.run.emit(scope.path(), EventKind::AttemptFailed { attempt: self.index, error });
+        scope.run.emit(
+            scope.path(),
+            EventKind::AttemptFailed {
+                attempt: self.index,
+                error,
+            },
+        );
         let retry = &self.visit.policy.retry;
         if self.index + 1 >= retry.attempts.get() {
             return Err(failed);
@@ -147,7 +184,10 @@ impl Attempts<'_> {
 
     fn report(&self, failure: &Failure) {
         let scope = self.visit.scope;
-        let kind = EventKind::AttemptFailed { attempt: self.index, error: failure.error() };
+        let kind = EventKind::AttemptFailed {
+            attempt: self.index,
+            error: failure.error(),
+        };
         scope.run.emit(scope.path(), kind);
     }
 }

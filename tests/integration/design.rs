@@ -37,12 +37,18 @@ pub enum Verdict {
 #[node(actions = Verdict)]
 async fn review(claim: &Claim, policy: &Policy) -> Verdict {
     if claim.text.is_empty() {
-        return Verdict::NeedsRevision { feedback: "say what it is for".into() };
+        return Verdict::NeedsRevision {
+            feedback: "say what it is for".into(),
+        };
     }
     if claim.amount > policy.limit {
-        return Verdict::Rejected { reason: "too much".into() };
+        return Verdict::Rejected {
+            reason: "too much".into(),
+        };
     }
-    Verdict::Approved { amount: claim.amount }
+    Verdict::Approved {
+        amount: claim.amount,
+    }
 }
 
 /// Reads `claim`, `feedback`; writes `claim`.
@@ -51,7 +57,10 @@ async fn revise(claim: &Claim, feedback: &str) -> Result<Claim, ReviseError> {
     if feedback.is_empty() {
         return Err(ReviseError);
     }
-    Ok(Claim { text: "dinner".into(), ..claim.clone() })
+    Ok(Claim {
+        text: "dinner".into(),
+        ..claim.clone()
+    })
 }
 
 /// Reads `amount`, written only where the claim was approved. Writes `receipt`.
@@ -75,28 +84,66 @@ flow! {
 
 async fn approve(claim: Claim, policy: Policy) -> Result<ExpenseApprovalOutput, FlowError> {
     let out = ExpenseApproval::new()
-        .run(ExpenseApprovalInput::builder().claim(claim).policy(policy).build())
+        .run(
+            ExpenseApprovalInput::builder()
+                .claim(claim)
+                .policy(policy)
+                .build(),
+        )
         .await?;
     Ok(out)
 }
 
 #[tokio::test]
 async fn a_claim_is_revised_and_paid() {
-    let out = approve(Claim { text: String::new(), amount: 30 }, Policy { limit: 50 }).await.unwrap();
+    let out = approve(
+        Claim {
+            text: String::new(),
+            amount: 30,
+        },
+        Policy { limit: 50 },
+    )
+    .await
+    .unwrap();
     assert_eq!(out.receipt, Some(Receipt("dinner: 30".into())));
     assert_eq!(out.end, ExpenseApprovalEnd::Default);
 }
 
 #[tokio::test]
 async fn a_claim_is_rejected() {
-    let out = approve(Claim { text: "yacht".into(), amount: 90 }, Policy { limit: 50 }).await.unwrap();
+    let out = approve(
+        Claim {
+            text: "yacht".into(),
+            amount: 90,
+        },
+        Policy { limit: 50 },
+    )
+    .await
+    .unwrap();
     assert_eq!(out.receipt, None);
     assert_eq!(out.end, ExpenseApprovalEnd::Rejected);
 }
 
 #[tokio::test]
 async fn a_payment_that_fails_fails_the_run() {
-    let error = approve(Claim { text: "nothing".into(), amount: 0 }, Policy { limit: 50 }).await.unwrap_err();
-    assert_eq!(format!("{error:#}"), "node `expense_approval.pay` failed after 1 attempt: cannot pay");
-    assert!(error.node_error().unwrap().downcast_ref::<PayError>().is_some());
+    let error = approve(
+        Claim {
+            text: "nothing".into(),
+            amount: 0,
+        },
+        Policy { limit: 50 },
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "node `expense_approval.pay` failed after 1 attempt: cannot pay"
+    );
+    assert!(
+        error
+            .node_error()
+            .unwrap()
+            .downcast_ref::<PayError>()
+            .is_some()
+    );
 }

@@ -1,3 +1,4 @@
 //! How flows behave, a module for each topic.
 
 mod design;
+mod smoke;

@@ -27,20 +27,34 @@ pub(super) struct Drive<'a> {
 }
 
 /// The second half of a flow's expansion.
-pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolved<'_>) -> TokenStream {
+pub(super) fn expand(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    resolved: &Resolved<'_>,
+) -> TokenStream {
     let edges = resolved.graph.graph().edges.iter().enumerate();
     let routes = edges.filter_map(|(index, edge)| match edge.from {
         From::Node(NodeId(node)) => Some(((node, edge.action()), index)),
         From::Start => None,
     });
-    let drive = Drive { flow, instances, resolved, routes: routes.collect() };
+    let drive = Drive {
+        flow,
+        instances,
+        resolved,
+        routes: routes.collect(),
+    };
     let store = Store::of(&drive);
     drive.expand(&store)
 }
 
 impl Drive<'_> {
     pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {
-        let nodes = self.instances.list.iter().zip(&self.resolved.contracts).enumerate();
+        let nodes = self
+            .instances
+            .list
+            .iter()
+            .zip(&self.resolved.contracts)
+            .enumerate();
         nodes.map(|(index, (instance, contract))| (index, instance, *contract))
     }
 
@@ -52,23 +66,43 @@ impl Drive<'_> {
     /// The route that a node takes when it has failed. An end of a nested flow cannot be named so.
     pub(super) fn error_route(&self, node: usize, contract: &Contract) -> Option<usize> {
         let fallible = self.resolved.graph.graph().nodes[node].fallible;
-        let own_end = contract.kind == Kind::Flow && contract.actions.iter().any(|end| end.name.value() == ERROR_ACTION);
-        (fallible && !own_end).then(|| self.route(node, ERROR_ACTION)).flatten()
+        let own_end = contract.kind == Kind::Flow
+            && contract
+                .actions
+                .iter()
+                .any(|end| end.name.value() == ERROR_ACTION);
+        (fallible && !own_end)
+            .then(|| self.route(node, ERROR_ACTION))
+            .flatten()
     }
 
     fn expand(&self, store: &Store) -> TokenStream {
         let names = TypeNames::of(self.flow);
         let name = &self.flow.name;
-        let TypeNames { input, output, node, .. } = &names;
+        let TypeNames {
+            input,
+            output,
+            node,
+            ..
+        } = &names;
         let site = here(name.span());
         let rt = runtime_at(site);
         let state = store.expand(self.flow, &names);
-        let visits: Vec<Visit<'_>> = self.nodes().map(|(index, ..)| Visit::new(self, store, index)).collect();
+        let visits: Vec<Visit<'_>> = self
+            .nodes()
+            .map(|(index, ..)| Visit::new(self, store, index))
+            .collect();
         let steps = visits.iter().map(Visit::expand);
         let mut seen = HashSet::new();
-        let bounds = visits.iter().map(Visit::bound).filter(|bound| seen.insert(bound.to_string()));
+        let bounds = visits
+            .iter()
+            .map(Visit::bound)
+            .filter(|bound| seen.insert(bound.to_string()));
         let arms = self.nodes().map(|(_, instance, _)| {
-            let (variant, visit) = (node_variant(instance), hidden("visit", &plain(&instance.name), instance.span()));
+            let (variant, visit) = (
+                node_variant(instance),
+                hidden("visit", &plain(&instance.name), instance.span()),
+            );
             quote_spanned!(site=> #node::#variant => self.#visit(engine, scope, &mut state).await?,)
         });
         let dispatch = match visits.is_empty() {
@@ -76,7 +110,10 @@ impl Drive<'_> {
             false => quote_spanned!(site=> match node { #(#arms)* }),
         };
         let edges = &self.resolved.graph.graph().edges;
-        let start = edges.iter().position(|edge| edge.from == From::Start).unwrap_or_default();
+        let start = edges
+            .iter()
+            .position(|edge| edge.from == From::Start)
+            .unwrap_or_default();
         let outputs = self.outputs(store);
         quote_spanned! {site=>
             #[allow(

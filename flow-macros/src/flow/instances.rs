@@ -26,6 +26,8 @@ pub(crate) struct Instance {
     pub(crate) declaration: Option<usize>,
     /// It is a type, and so has a value.
     pub(crate) is_type: bool,
+    /// Where it is declared or else first mentioned.
+    span: Span,
 }
 
 /// The nodes of a flow. Their indexes are those of the graph.
@@ -65,30 +67,53 @@ impl Instances {
 
     /// The node that a step names.
     pub(crate) fn of(&self, path: &Path) -> Option<usize> {
-        let declared = path.get_ident().and_then(|name| self.by_name.get(&plain(name)));
-        declared.or_else(|| self.by_path.get(&path_key(path))).copied()
+        let declared = path
+            .get_ident()
+            .and_then(|name| self.by_name.get(&plain(name)));
+        declared
+            .or_else(|| self.by_path.get(&path_key(path)))
+            .copied()
     }
 
     /// The paths of all nodes as macros, each once.
     pub(crate) fn paths(&self) -> Vec<Path> {
         let mut seen = std::collections::HashSet::new();
-        self.list.iter().map(|node| mod_path(&node.path)).filter(|path| seen.insert(path_key(path))).collect()
+        self.list
+            .iter()
+            .map(|node| mod_path(&node.path))
+            .filter(|path| seen.insert(path_key(path)))
+            .collect()
     }
 
     fn declare(&mut self, index: usize, node: &NodeSyntax, path: &Path, report: &mut Report) {
         let name = plain(&node.name);
         if RESERVED.contains(&name.as_str()) {
             let help = format!("name it otherwise, such as `{name}_step`");
-            report.error(Code::Name, node.name.span(), format!("`{name}` is a word of the language"), help);
+            report.error(
+                Code::Name,
+                node.name.span(),
+                format!("`{name}` is a word of the language"),
+                help,
+            );
             return;
         }
         if self.by_name.contains_key(&name) {
             let help = "name one of them otherwise";
-            report.error(Code::Name, node.name.span(), format!("a second node is named `{name}`"), help);
+            report.error(
+                Code::Name,
+                node.name.span(),
+                format!("a second node is named `{name}`"),
+                help,
+            );
             return;
         }
         self.by_name.insert(name, self.list.len());
-        self.add(node.name.clone(), path.clone(), Some(index));
+        self.add(
+            node.name.clone(),
+            path.clone(),
+            Some(index),
+            node.name.span(),
+        );
     }
 
     fn mention(&mut self, step: &StepSyntax, report: &mut Report) {
@@ -101,23 +126,53 @@ impl Instances {
         if self.of(path).is_some() {
             return;
         }
-        let Some(segment) = path.segments.last() else { return };
-        let name = ident(&snake_case(&segment.ident.to_string()), segment.ident.span());
+        let Some(segment) = path.segments.last() else {
+            return;
+        };
+        let name = ident(
+            &snake_case(&segment.ident.to_string()),
+            segment.ident.span(),
+        );
         let text = plain(&name);
         if RESERVED.contains(&text.as_str()) {
-            let help = format!("declare it under another name: `node {text}_step: {};`", path.to_token_stream());
-            report.error(Code::Name, segment.ident.span(), format!("`{text}` is a word of the language"), help);
+            let help = format!(
+                "declare it under another name: `node {text}_step: {};`",
+                path.to_token_stream()
+            );
+            report.error(
+                Code::Name,
+                segment.ident.span(),
+                format!("`{text}` is a word of the language"),
+                help,
+            );
         } else if self.list.iter().any(|node| plain(&node.name) == text) {
-            let help = format!("declare one of them under another name: `node other_{text}: {};`", crate::names::path_text(path));
-            report.error(Code::Name, segment.ident.span(), format!("a second node is named `{text}`"), help);
+            let help = format!(
+                "declare one of them under another name: `node other_{text}: {};`",
+                crate::names::path_text(path)
+            );
+            report.error(
+                Code::Name,
+                segment.ident.span(),
+                format!("a second node is named `{text}`"),
+                help,
+            );
         }
         self.by_path.insert(path_key(path), self.list.len());
-        self.add(name, path.clone(), None);
+        self.add(name, path.clone(), None, segment.ident.span());
     }
 
-    fn add(&mut self, name: Ident, path: Path, declaration: Option<usize>) {
-        let is_type = path.segments.last().is_some_and(|segment| is_type_name(&segment.ident));
-        self.list.push(Instance { name, path, declaration, is_type });
+    fn add(&mut self, name: Ident, path: Path, declaration: Option<usize>, span: Span) {
+        let is_type = path
+            .segments
+            .last()
+            .is_some_and(|segment| is_type_name(&segment.ident));
+        self.list.push(Instance {
+            name,
+            path,
+            declaration,
+            is_type,
+            span,
+        });
     }
 }
 
@@ -129,7 +184,7 @@ impl Instance {
 
     /// Where it is declared or else first mentioned.
     pub(crate) fn span(&self) -> Span {
-        self.name.span()
+        self.span
     }
 }
 
@@ -148,5 +203,10 @@ pub(crate) fn path_key(path: &Path) -> String {
 
 fn unsupported(span: Span, what: &str, report: &mut Report) {
     let help = "it is part of the language, and will come with a later release";
-    report.error(Code::Unsupported, span, format!("{what} is not supported yet"), help);
+    report.error(
+        Code::Unsupported,
+        span,
+        format!("{what} is not supported yet"),
+        help,
+    );
 }

@@ -6,9 +6,9 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, LitStr, Path};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
-use crate::names::{camel_case, here, ident, plain, snake_case};
+use crate::names::{camel_case, here, ident, located, plain, snake_case};
 use crate::node::{mod_path, type_text};
-use crate::protocol::{contract_macro, runtime};
+use crate::protocol::{contract_macro, runtime, runtime_at};
 use crate::report::Report;
 
 use super::instances::{Instance, Instances};
@@ -25,7 +25,12 @@ pub(crate) struct TypeNames {
 impl TypeNames {
     pub(crate) fn of(flow: &FlowSyntax) -> Self {
         let name = |suffix: &str| format_ident!("{}{suffix}", flow.name, span = flow.name.span());
-        TypeNames { input: name("Input"), output: name("Output"), node: name("Node"), end: name("End") }
+        TypeNames {
+            input: name("Input"),
+            output: name("Output"),
+            node: name("Node"),
+            end: name("End"),
+        }
     }
 }
 
@@ -39,15 +44,25 @@ pub(crate) struct End {
 pub(crate) fn ends(flow: &FlowSyntax) -> Vec<End> {
     let mut ends: Vec<End> = Vec::new();
     for edge in &flow.edges {
-        let StepSyntax::End(span, label) = &edge.to else { continue };
-        let label = label.as_ref().map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+        let StepSyntax::End(span, label) = &edge.to else {
+            continue;
+        };
+        let label = label
+            .as_ref()
+            .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
         let variant = ident(&camel_case(&label), *span);
-        if ends.iter().all(|end| end.label != label && end.variant != variant) {
+        if ends
+            .iter()
+            .all(|end| end.label != label && end.variant != variant)
+        {
             ends.push(End { label, variant });
         }
     }
     if ends.is_empty() {
-        ends.push(End { label: DEFAULT_ACTION.to_owned(), variant: ident("Default", flow.name.span()) });
+        ends.push(End {
+            label: DEFAULT_ACTION.to_owned(),
+            variant: ident("Default", flow.name.span()),
+        });
     }
     ends
 }
@@ -76,9 +91,17 @@ fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     for (what, parameters) in [("input", &flow.inputs), ("output", &flow.outputs)] {
         for (index, parameter) in parameters.iter().enumerate() {
             let name = &parameter.name;
-            if parameters[..index].iter().any(|earlier| earlier.name == *name) {
+            if parameters[..index]
+                .iter()
+                .any(|earlier| earlier.name == *name)
+            {
                 let message = format!("a second {what} is named `{name}`");
-                report.error(Code::Name, name.span(), message, "name one of them otherwise");
+                report.error(
+                    Code::Name,
+                    name.span(),
+                    message,
+                    "name one of them otherwise",
+                );
             }
         }
     }
@@ -92,21 +115,41 @@ fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
 fn check_ends(flow: &FlowSyntax, report: &mut Report) {
     let ends = ends(flow);
     for edge in &flow.edges {
-        let StepSyntax::End(_, Some(label)) = &edge.to else { continue };
+        let StepSyntax::End(_, Some(label)) = &edge.to else {
+            continue;
+        };
         let (text, variant) = (label.value(), camel_case(&label.value()));
         let is_name = syn::parse_str::<Ident>(&variant).is_ok();
         if !is_name {
             let help = "write a word, such as `end(\"rejected\")`";
-            report.error(Code::Malformed, label.span(), format!("\"{text}\" cannot name an end"), help);
-        } else if let Some(same) = ends.iter().find(|end| end.variant == variant && end.label != text) {
-            let message = format!("the labels \"{}\" and \"{text}\" are both `{variant}`", same.label);
-            report.error(Code::Name, label.span(), message, "write both alike, or name one of them otherwise");
+            report.error(
+                Code::Malformed,
+                label.span(),
+                format!("\"{text}\" cannot name an end"),
+                help,
+            );
+        } else if let Some(same) = ends
+            .iter()
+            .find(|end| end.variant == variant && end.label != text)
+        {
+            let message = format!(
+                "the labels \"{}\" and \"{text}\" are both `{variant}`",
+                same.label
+            );
+            report.error(
+                Code::Name,
+                label.span(),
+                message,
+                "write both alike, or name one of them otherwise",
+            );
         }
     }
 }
 
 fn docs(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
-    attributes.iter().filter(|attribute| attribute.path().is_ident("doc"))
+    attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("doc"))
 }
 
 /// The documentation that the user wrote, or else this.
@@ -114,7 +157,9 @@ fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream {
     if docs(attributes).next().is_none() {
         return quote!(#[doc = #otherwise]);
     }
-    docs(attributes).map(|attribute| attribute.to_token_stream()).collect()
+    docs(attributes)
+        .map(|attribute| attribute.to_token_stream())
+        .collect()
 }
 
 /// The flow's own struct: the values of its nodes.
@@ -122,8 +167,22 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let rt = runtime();
     let FlowSyntax { name, vis, .. } = flow;
     let documentation = docs_or(&flow.attributes, &format!("The flow `{name}`."));
-    let other = flow.attributes.iter().filter(|attribute| !["doc", "derive"].iter().any(|path| attribute.path().is_ident(path)));
-    let valued: Vec<&Instance> = instances.list.iter().filter(|instance| instance.is_type).collect();
+    let other = flow.attributes.iter().filter(|attribute| {
+        !["doc", "derive"]
+            .iter()
+            .any(|path| attribute.path().is_ident(path))
+    });
+    let hints = instances
+        .list
+        .iter()
+        .filter(|instance| instance.is_type)
+        .map(hint);
+    let hints: TokenStream = hints.collect();
+    let valued: Vec<&Instance> = instances
+        .list
+        .iter()
+        .filter(|instance| instance.is_type)
+        .collect();
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, node_type(&instance.path));
         quote!(#name: #ty)
@@ -166,7 +225,10 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             }
         }
     });
-    let (builder_doc, build_doc) = (format!("Sets what `{name}` needs."), format!("The flow `{name}`."));
+    let (builder_doc, build_doc) = (
+        format!("Sets what `{name}` needs."),
+        format!("The flow `{name}`."),
+    );
     quote! {
         #documentation
         #(#other)*
@@ -184,7 +246,15 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             }
         }
         #default
+        #hints
     }
+}
+
+/// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says what to do.
+fn hint(instance: &Instance) -> TokenStream {
+    let site = here(instance.span());
+    let (rt, path) = (runtime_at(site), located(&instance.path));
+    quote_spanned!(site=> const _: () = #rt::is_node::<#path>();)
 }
 
 /// The type of a node, through its macro: for a name that is no node, this is the error that asking for its contract
@@ -233,18 +303,32 @@ fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
 fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let (vis, input) = (&flow.vis, &names.input);
-    let derives = flow.attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+    let derives = flow
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"));
     let fields = flow.inputs.iter().map(|parameter| {
-        let Parameter { attributes, name, ty, optional } = parameter;
+        let Parameter {
+            attributes,
+            name,
+            ty,
+            optional,
+        } = parameter;
         let documentation = docs_or(attributes, &format!("The input `{name}`."));
         let (setter, ty) = match optional {
-            true => (quote!(#[builder(default, setter(strip_option))]), quote!(::core::option::Option<#ty>)),
+            true => (
+                quote!(#[builder(default, setter(strip_option))]),
+                quote!(::core::option::Option<#ty>),
+            ),
             false => (quote!(), quote!(#ty)),
         };
         quote!(#documentation #setter pub #name: #ty)
     });
     let documentation = format!("What `{}` is given.", flow.name);
-    let (builder_doc, build_doc) = (format!("Sets the inputs of `{}`.", flow.name), "The inputs.");
+    let (builder_doc, build_doc) = (
+        format!("Sets the inputs of `{}`.", flow.name),
+        "The inputs.",
+    );
     let debug = debug(input, flow.inputs.iter().map(|parameter| &parameter.name));
     quote! {
         #[doc = #documentation]
@@ -264,16 +348,33 @@ fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let TypeNames { output, end, .. } = names;
     let vis = &flow.vis;
-    let derives = flow.attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
-    let fields = unique(&flow.outputs).map(|Parameter { attributes, name, ty, optional }| {
-        let documentation = docs_or(attributes, &format!("The output `{name}`."));
-        let ty = if *optional { quote!(::core::option::Option<#ty>) } else { quote!(#ty) };
-        quote!(#documentation pub #name: #ty)
-    });
+    let derives = flow
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"));
+    let fields = unique(&flow.outputs).map(
+        |Parameter {
+             attributes,
+             name,
+             ty,
+             optional,
+         }| {
+            let documentation = docs_or(attributes, &format!("The output `{name}`."));
+            let ty = if *optional {
+                quote!(::core::option::Option<#ty>)
+            } else {
+                quote!(#ty)
+            };
+            quote!(#documentation pub #name: #ty)
+        },
+    );
     let documentation = format!("What `{}` returns.", flow.name);
     let end_field = ident("end", flow.name.span());
     let fields: Vec<_> = fields.collect();
-    let shown: Vec<&Ident> = unique(&flow.outputs).map(|parameter| &parameter.name).chain([&end_field]).collect();
+    let shown: Vec<&Ident> = unique(&flow.outputs)
+        .map(|parameter| &parameter.name)
+        .chain([&end_field])
+        .collect();
     let debug = debug(output, shown.into_iter());
     quote! {
         #[doc = #documentation]
@@ -290,9 +391,17 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 
 /// Without those whose name has been reported.
 fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
-    let first = move |index: usize| parameters[..index].iter().all(|earlier| earlier.name != parameters[index].name);
+    let first = move |index: usize| {
+        parameters[..index]
+            .iter()
+            .all(|earlier| earlier.name != parameters[index].name)
+    };
     let kept = move |index: usize| first(index) && parameters[index].name != "end";
-    parameters.iter().enumerate().filter(move |(index, _)| kept(*index)).map(|(_, parameter)| parameter)
+    parameters
+        .iter()
+        .enumerate()
+        .filter(move |(index, _)| kept(*index))
+        .map(|(_, parameter)| parameter)
 }
 
 /// `Debug` that asks nothing of the fields' types.
@@ -327,13 +436,28 @@ fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
         .into_iter()
         .map(|End { label, variant }| (variant, format!("`end(\"{label}\")`"), label))
         .collect();
-    let node = name_enum(flow, &names.node, &format!("The nodes of `{}`.", flow.name), &nodes);
-    let end = name_enum(flow, &names.end, &format!("The ends of `{}`.", flow.name), &ends);
+    let node = name_enum(
+        flow,
+        &names.node,
+        &format!("The nodes of `{}`.", flow.name),
+        &nodes,
+    );
+    let end = name_enum(
+        flow,
+        &names.end,
+        &format!("The ends of `{}`.", flow.name),
+        &ends,
+    );
     quote!(#node #end)
 }
 
 /// An enum of names: variant, documentation, text.
-fn name_enum(flow: &FlowSyntax, name: &Ident, documentation: &str, variants: &[(Ident, String, String)]) -> TokenStream {
+fn name_enum(
+    flow: &FlowSyntax,
+    name: &Ident,
+    documentation: &str,
+    variants: &[(Ident, String, String)],
+) -> TokenStream {
     let vis = &flow.vis;
     let (idents, docs, texts): (Vec<_>, Vec<_>, Vec<_>) = columns(variants);
     let any = (!variants.is_empty()).then(|| quote!(#[repr(u16)]));
@@ -372,30 +496,46 @@ fn columns(variants: &[(Ident, String, String)]) -> (Vec<&Ident>, Vec<&String>, 
 fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let name = &flow.name;
-    let TypeNames { input, output, node, end } = names;
+    let TypeNames {
+        input,
+        output,
+        node,
+        end,
+    } = names;
     let text = name.to_string();
     let namespace = match &flow.namespace {
         Some(namespace) => namespace.value(),
         None => snake_case(&text),
     };
     let routes = routes(flow, instances, names);
-    let run = |engine: TokenStream| quote! {
-        #[allow(unused_imports)]
-        use #rt::Unresolved as _;
-        let engine = #engine;
-        let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
-        #rt::supervise(&engine, &scope, self.__drive(&engine, &scope, input)).await
+    let run = |engine: TokenStream| {
+        quote! {
+            #[allow(unused_imports)]
+            use #rt::Unresolved as _;
+            let engine = #engine;
+            let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
+            #rt::supervise(&engine, &scope, self.__drive(&engine, &scope, input)).await
+        }
     };
-    let (direct, observed) = (run(quote!(#rt::Direct::new())), run(quote!(#rt::Observed::new(options))));
+    let (direct, observed) = (
+        run(quote!(#rt::Direct::new())),
+        run(quote!(#rt::Observed::new(options))),
+    );
     let result = quote!(::core::result::Result<#output, #rt::FlowError>);
     let writes = unique(&flow.outputs).enumerate().map(|(index, Parameter { ty, .. })| {
         quote!(impl #rt::Writes<#index> for #name { type Type = #ty; })
     });
-    let keys: Vec<&Ident> = unique(&flow.inputs).map(|parameter| &parameter.name).collect();
-    let parameters = unique(&flow.inputs).map(|Parameter { name, ty, optional, .. }| match optional {
-        true => quote!(#name: ::core::option::Option<#ty>),
-        false => quote!(#name: #ty),
-    });
+    let keys: Vec<&Ident> = unique(&flow.inputs)
+        .map(|parameter| &parameter.name)
+        .collect();
+    let parameters = unique(&flow.inputs).map(
+        |Parameter {
+             name, ty, optional, ..
+         }| match optional {
+            true => quote!(#name: ::core::option::Option<#ty>),
+            false => quote!(#name: #ty),
+        },
+    );
     quote! {
         #[allow(non_local_definitions, clippy::manual_async_fn)]
         const _: () = {
@@ -413,6 +553,7 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
             }
+            impl #rt::Node for #name {}
             #(#writes)*
             impl #name {
                 #[doc(hidden)]
@@ -443,10 +584,15 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
             }
             _ => return None,
         };
-        let action = edge.action.as_ref().map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+        let action = edge
+            .action
+            .as_ref()
+            .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
         let to = match &edge.to {
             StepSyntax::End(_, label) => {
-                let label = label.as_ref().map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+                let label = label
+                    .as_ref()
+                    .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
                 let variant = &ends.iter().find(|end| end.label == label)?.variant;
                 quote!(#rt::Target::End(#end::#variant))
             }
@@ -465,20 +611,28 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
 fn contract(flow: &FlowSyntax) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),
-        mode: if parameter.optional { Mode::MaybeTake } else { Mode::Take },
+        mode: if parameter.optional {
+            Mode::MaybeTake
+        } else {
+            Mode::Take
+        },
         rust_type: type_text(&parameter.ty),
     });
-    let writes = unique(&flow.outputs).enumerate().map(|(index, parameter)| WritePort {
-        name: parameter.name.clone(),
-        index,
-        optional: parameter.optional,
-        rust_type: type_text(&parameter.ty),
-    });
-    let actions = ends(flow).into_iter().map(|End { label, variant }| ActionPort {
-        name: LitStr::new(&label, variant.span()),
-        variant,
-        writes: Vec::new(),
-    });
+    let writes = unique(&flow.outputs)
+        .enumerate()
+        .map(|(index, parameter)| WritePort {
+            name: parameter.name.clone(),
+            index,
+            optional: parameter.optional,
+            rust_type: type_text(&parameter.ty),
+        });
+    let actions = ends(flow)
+        .into_iter()
+        .map(|End { label, variant }| ActionPort {
+            name: LitStr::new(&label, variant.span()),
+            variant,
+            writes: Vec::new(),
+        });
     let contract = Contract {
         kind: Kind::Flow,
         visit: false,

@@ -29,7 +29,9 @@ use instances::Instances;
 pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let parsed = parse::parse(tokens, &mut report);
-    let Some(flow) = parsed.flow else { return report.into_tokens() };
+    let Some(flow) = parsed.flow else {
+        return report.into_tokens();
+    };
     let instances = Instances::collect(&flow, &mut report);
     let items = items::expand(&flow, &instances, &mut report);
     if report.is_empty() {
@@ -61,7 +63,9 @@ pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
 fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let mut report = Report::default();
     let parsed = parse::parse(tokens, &mut report);
-    let Some(flow) = parsed.flow else { return report.into_tokens() };
+    let Some(flow) = parsed.flow else {
+        return report.into_tokens();
+    };
     let instances = Instances::collect(&flow, &mut report);
     match resolve::resolve(&flow, &instances, contracts, &mut report) {
         Some(resolved) => drive::expand(&flow, &instances, &resolved),
@@ -74,7 +78,10 @@ enum Told {
     /// The contracts of a group of nodes, to be handed on by a macro of this name.
     Group { name: Ident, contracts: TokenStream },
     /// The flow, and the contracts of all its nodes.
-    All { flow: TokenStream, contracts: Vec<Contract> },
+    All {
+        flow: TokenStream,
+        contracts: Vec<Contract>,
+    },
 }
 
 fn told(input: ParseStream<'_>) -> syn::Result<Told> {
@@ -85,11 +92,17 @@ fn told(input: ParseStream<'_>) -> syn::Result<Told> {
     if body.peek(Token![@]) {
         body.parse::<Token![@]>()?;
         body.parse::<Ident>()?;
-        return Ok(Told::Group { name: body.parse()?, contracts: contracts.parse()? });
+        return Ok(Told::Group {
+            name: body.parse()?,
+            contracts: contracts.parse()?,
+        });
     }
     let mut list = Vec::new();
     while !contracts.is_empty() {
         list.push(contracts.parse()?);
     }
-    Ok(Told::All { flow: body.parse()?, contracts: list })
+    Ok(Told::All {
+        flow: body.parse()?,
+        contracts: list,
+    })
 }

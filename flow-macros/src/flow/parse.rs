@@ -7,28 +7,39 @@ use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Ident, LitStr, Path, Token, Type, braced, bracketed, parenthesized, token};
+use syn::{
+    Attribute, Expr, Ident, LitStr, Path, Token, Type, braced, bracketed, parenthesized, token,
+};
 
 use crate::node::option_of;
 use crate::report::Report;
 use crate::settings::{SETTINGS, Settings, parse_duration};
 
 use super::syntax::{
-    BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed, StepSyntax,
+    BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed,
+    StepSyntax,
 };
 
 /// Reads the tokens of a `flow!`.
 pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
     let flow = (|input: ParseStream<'_>| flow(input, report)).parse2(tokens.clone());
-    Parsed { flow: report.ok(flow), tokens }
+    Parsed {
+        flow: report.ok(flow),
+        tokens,
+    }
 }
 
 fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> {
     let mut flow = FlowSyntax {
         attributes: input.call(Attribute::parse_outer)?,
         vis: input.parse()?,
-        name: input.parse().map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
-        inputs: parameters(input, "the flow's inputs: `Name(key: Type, …)`, or `Name()`")?,
+        name: input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
+        inputs: parameters(
+            input,
+            "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
+        )?,
         outputs: if input.peek(Token![->]) {
             input.parse::<Token![->]>()?;
             parameters(input, "the flow's outputs: `-> (key: Type, …)`")?
@@ -74,11 +85,25 @@ fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Paramet
         input.parse::<Token![:]>()?;
         let ty: Type = input.parse()?;
         Ok(match option_of(&ty) {
-            Some(inner) => Parameter { attributes, name, ty: inner.clone(), optional: true },
-            None => Parameter { attributes, name, ty, optional: false },
+            Some(inner) => Parameter {
+                attributes,
+                name,
+                ty: inner.clone(),
+                optional: true,
+            },
+            None => Parameter {
+                attributes,
+                name,
+                ty,
+                optional: false,
+            },
         })
     };
-    Ok(Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?.into_iter().collect())
+    Ok(
+        Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?
+            .into_iter()
+            .collect(),
+    )
 }
 
 /// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is missed behind.
@@ -99,7 +124,12 @@ impl Body {
 }
 
 /// One statement.
-fn item(input: ParseStream<'_>, body: &Body, flow: &mut FlowSyntax, report: &mut Report) -> syn::Result<()> {
+fn item(
+    input: ParseStream<'_>,
+    body: &Body,
+    flow: &mut FlowSyntax,
+    report: &mut Report,
+) -> syn::Result<()> {
     if input.peek(Token![;]) {
         let extra: Token![;] = input.parse()?;
         report.text(extra.span(), "this `;` ends nothing");
@@ -114,11 +144,17 @@ fn item(input: ParseStream<'_>, body: &Body, flow: &mut FlowSyntax, report: &mut
     }
     if is("namespace") && !input.peek2(Token![>>]) && !input.peek2(Token![-]) {
         let keyword: Ident = input.parse()?;
-        let namespace: LitStr =
-            input.parse().map_err(|error| syn::Error::new(error.span(), "expected the namespace in quotes"))?;
+        let namespace: LitStr = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected the namespace in quotes"))?;
         check_namespace(&namespace, report);
         if flow.namespace.replace(namespace).is_some() {
-            report.error(Code::Name, keyword.span(), "a second namespace", "a flow has one: remove one of them");
+            report.error(
+                Code::Name,
+                keyword.span(),
+                "a second namespace",
+                "a flow has one: remove one of them",
+            );
         }
         return end_of_statement(input, body, report);
     }
@@ -169,7 +205,13 @@ fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyn
         let action = action(input)?;
         if !input.peek(Token![>>]) {
             return match action {
-                Some(action) => Err(syn::Error::new(action.span(), "expected `>>` and a step after the action")),
+                Some(action) => Err(syn::Error::new(
+                    action.span(),
+                    "expected `>>` and a step after the action",
+                )),
+                None if input.peek(LitStr) => {
+                    Err(input.error("expected `-` before the action: `step - \"action\" >> next`"))
+                }
                 None if edges.is_empty() => Err(syn::Error::new(
                     from.span(),
                     "this step leads nowhere: write `step >> next;` or `step - \"action\" >> next;`",
@@ -179,11 +221,19 @@ fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyn
         }
         let arrow = input.parse::<Token![>>]>()?.span();
         if input.is_empty() || input.peek(Token![;]) {
-            report.text(arrow, "expected a step after `>>`: a node, `end`, or `end(\"label\")`");
+            report.text(
+                arrow,
+                "expected a step after `>>`: a node, `end`, or `end(\"label\")`",
+            );
             return Ok(edges);
         }
         let to = step(input, report)?;
-        edges.push(EdgeSyntax { from, action, arrow, to: to.clone() });
+        edges.push(EdgeSyntax {
+            from,
+            action,
+            arrow,
+            to: to.clone(),
+        });
         from = to;
     }
 }
@@ -195,10 +245,18 @@ fn action(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     }
     input.parse::<Token![-]>()?;
     if let Ok(name) = input.fork().call(Ident::parse_any) {
-        return Err(syn::Error::new(name.span(), format!("an action is written in quotes: `- \"{name}\"`")));
+        return Err(syn::Error::new(
+            name.span(),
+            format!("an action is written in quotes: `- \"{name}\"`"),
+        ));
     }
     let action = input.parse();
-    action.map(Some).map_err(|error| syn::Error::new(error.span(), "expected an action in quotes: `- \"action\" >>`"))
+    action.map(Some).map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            "expected an action in quotes: `- \"action\" >>`",
+        )
+    })
 }
 
 fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> {
@@ -206,18 +264,26 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
         return Ok(StepSyntax::Fork(fork(input, report)?));
     }
     let path = input.call(Path::parse_mod_style).map_err(|error| {
-        syn::Error::new(error.span(), "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`")
+        syn::Error::new(
+            error.span(),
+            "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`",
+        )
     })?;
-    let Some(word) = path.get_ident() else { return Ok(StepSyntax::Node(path)) };
+    let Some(word) = path.get_ident() else {
+        return Ok(StepSyntax::Node(path));
+    };
     let span = word.span();
     match word.to_string().as_str() {
         "start" => Ok(StepSyntax::Start(span)),
         "end" if input.peek(token::Paren) => {
             let content;
             parenthesized!(content in input);
-            let label: LitStr = content
-                .parse()
-                .map_err(|error| syn::Error::new(error.span(), "expected the end's label in quotes: `end(\"label\")`"))?;
+            let label: LitStr = content.parse().map_err(|error| {
+                syn::Error::new(
+                    error.span(),
+                    "expected the end's label in quotes: `end(\"label\")`",
+                )
+            })?;
             if !content.is_empty() {
                 return Err(content.error("an end has one label"));
             }
@@ -246,7 +312,10 @@ fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
     let bracket = bracketed!(content in input);
     let span = bracket.span.join();
     if content.is_empty() {
-        return Err(syn::Error::new(span, "a fork without branches: write `[a, b]`"));
+        return Err(syn::Error::new(
+            span,
+            "a fork without branches: write `[a, b]`",
+        ));
     }
     while !content.is_empty() {
         step(&content, report)?;
@@ -256,7 +325,10 @@ fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
         }
         if !content.is_empty() {
             content.parse::<Token![,]>().map_err(|error| {
-                syn::Error::new(error.span(), "expected `,` or `>>`: a fork's branches are chains, `[a >> b, c]`")
+                syn::Error::new(
+                    error.span(),
+                    "expected `,` or `>>`: a fork's branches are chains, `[a >> b, c]`",
+                )
             })?;
         }
     }
@@ -268,7 +340,10 @@ fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> 
     input.call(Ident::parse_any)?;
     let name: Ident = input.parse()?;
     input.parse::<Token![:]>().map_err(|error| {
-        syn::Error::new(error.span(), format!("expected `:` and what the node is: `node {name}: path;`"))
+        syn::Error::new(
+            error.span(),
+            format!("expected `:` and what the node is: `node {name}: path;`"),
+        )
     })?;
     let source = if input.peek(token::Bracket) {
         NodeSource::Fork(fork(input, report)?)
@@ -277,7 +352,11 @@ fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> 
     } else {
         NodeSource::Path {
             path: input.call(type_path)?,
-            mapping: if input.peek(token::Brace) { mapping(input)? } else { Vec::new() },
+            mapping: if input.peek(token::Brace) {
+                mapping(input)?
+            } else {
+                Vec::new()
+            },
             value: if input.peek(Token![=]) {
                 input.parse::<Token![=]>()?;
                 Some(value(input)?)
@@ -291,7 +370,11 @@ fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> 
     } else {
         Settings::default()
     };
-    Ok(NodeSyntax { name, source, settings })
+    Ok(NodeSyntax {
+        name,
+        source,
+        settings,
+    })
 }
 
 /// A path that may have generic arguments: `Ask<OpenAi>`.
@@ -305,7 +388,9 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
 
 /// The expression after `=`, up to `with` or `;`.
 fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
-    input.parse().map_err(|error| syn::Error::new(error.span(), "expected the node's value after `=`"))
+    input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), "expected the node's value after `=`"))
 }
 
 /// `{ port <- key, port -> key }`
@@ -323,9 +408,17 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
                 syn::Error::new(error.span(), text)
             })?;
         }
-        Ok(Mapping { port, reads, key: input.parse()? })
+        Ok(Mapping {
+            port,
+            reads,
+            key: input.parse()?,
+        })
     };
-    Ok(Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?.into_iter().collect())
+    Ok(
+        Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?
+            .into_iter()
+            .collect(),
+    )
 }
 
 /// `for item in key { path { mapping } }`
@@ -351,12 +444,20 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
     input.parse::<Ident>()?;
     let mut settings = Settings::default();
     loop {
-        let name: Ident =
-            input.parse().map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
+        let name: Ident = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
-            let help = flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default().replace('"', "`");
-            report.error(Code::NamesNothing, name.span(), format!("a node has no setting `{unknown}`"), help);
+            let help = flow_spec::did_you_mean(&unknown, SETTINGS)
+                .unwrap_or_default()
+                .replace('"', "`");
+            report.error(
+                Code::NamesNothing,
+                name.span(),
+                format!("a node has no setting `{unknown}`"),
+                help,
+            );
             while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![;]) {
                 input.parse::<TokenTree>()?;
             }
@@ -389,27 +490,42 @@ fn branch(input: ParseStream<'_>) -> syn::Result<BranchSyntax> {
             content.parse::<Token![,]>()?;
         }
     }
-    Ok(BranchSyntax { keyword: keyword.span() })
+    Ok(BranchSyntax {
+        keyword: keyword.span(),
+    })
 }
 
 /// A namespace is names joined by dots, as paths are.
 fn check_namespace(namespace: &LitStr, report: &mut Report) {
     let is_name = |segment: &str| {
         let mut letters = segment.chars();
-        letters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
+        letters
+            .next()
+            .is_some_and(|first| first.is_alphabetic() || first == '_')
             && letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-')
     };
     if !namespace.value().split('.').all(is_name) {
         let help = "write names joined by dots, such as \"sales.research\"";
-        report.error(Code::Malformed, namespace.span(), "this is no namespace", help);
+        report.error(
+            Code::Malformed,
+            namespace.span(),
+            "this is no namespace",
+            help,
+        );
     }
 }
 
 impl StepSyntax {
     pub(crate) fn span(&self) -> Span {
         match self {
-            StepSyntax::Start(span) | StepSyntax::End(span, _) | StepSyntax::Wait(span) | StepSyntax::Fork(span) => *span,
-            StepSyntax::Node(path) => path.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span()),
+            StepSyntax::Start(span)
+            | StepSyntax::End(span, _)
+            | StepSyntax::Wait(span)
+            | StepSyntax::Fork(span) => *span,
+            StepSyntax::Node(path) => path
+                .segments
+                .last()
+                .map_or_else(Span::call_site, |segment| segment.ident.span()),
         }
     }
 }

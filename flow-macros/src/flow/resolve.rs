@@ -2,8 +2,8 @@
 //! here is written down where the user wrote each.
 
 use flow_spec::{
-    Action, CheckedGraph, Code, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
-    ReadMode, Site, To, Write,
+    Action, CheckedGraph, Code, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId,
+    NodeKind, Output, Read, ReadMode, Site, To, Write,
 };
 use proc_macro2::Span;
 use quote::ToTokens as _;
@@ -33,11 +33,21 @@ pub(crate) fn resolve<'a>(
 ) -> Option<Resolved<'a>> {
     let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
     let of_instance = |instance: &Instance| {
-        let index = keys.iter().position(|key| *key == path_key(&instance.path))?;
+        let index = keys
+            .iter()
+            .position(|key| *key == path_key(&instance.path))?;
         contracts.get(index)
     };
-    let Some(contracts) = instances.list.iter().map(of_instance).collect::<Option<Vec<_>>>() else {
-        report.text(flow.name.span(), "the nodes of this flow did not tell their contracts: update `flow-runtime`");
+    let Some(contracts) = instances
+        .list
+        .iter()
+        .map(of_instance)
+        .collect::<Option<Vec<_>>>()
+    else {
+        report.text(
+            flow.name.span(),
+            "the nodes of this flow did not tell their contracts: update `flow-runtime`",
+        );
         return None;
     };
     let mut nodes = Vec::new();
@@ -50,7 +60,11 @@ pub(crate) fn resolve<'a>(
         inputs: flow.inputs.iter().map(input).collect(),
         outputs: flow.outputs.iter().map(output).collect(),
         nodes,
-        edges: flow.edges.iter().filter_map(|edge| self::edge(edge, instances)).collect(),
+        edges: flow
+            .edges
+            .iter()
+            .filter_map(|edge| self::edge(edge, instances))
+            .collect(),
     };
     match flow_spec::check(graph) {
         Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
@@ -58,7 +72,10 @@ pub(crate) fn resolve<'a>(
             for diagnostic in diagnostics {
                 let mut text = diagnostic.to_string();
                 for (site, what) in &diagnostic.related {
-                    text.push_str(&format!("\nnote: {what} (line {})", span_of(*site, flow, instances).start().line));
+                    text.push_str(&format!(
+                        "\nnote: {what} (line {})",
+                        span_of(*site, flow, instances).start().line
+                    ));
                 }
                 report.text(span_of(diagnostic.site, flow, instances), text);
             }
@@ -84,13 +101,25 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
 }
 
 fn input(parameter: &Parameter) -> Input {
-    let Parameter { name, ty, optional, .. } = parameter;
-    Input { key: plain(name), optional: *optional, rust_type: type_text(ty) }
+    let Parameter {
+        name, ty, optional, ..
+    } = parameter;
+    Input {
+        key: plain(name),
+        optional: *optional,
+        rust_type: type_text(ty),
+    }
 }
 
 fn output(parameter: &Parameter) -> Output {
-    let Parameter { name, ty, optional, .. } = parameter;
-    Output { key: plain(name), optional: *optional, rust_type: type_text(ty) }
+    let Parameter {
+        name, ty, optional, ..
+    } = parameter;
+    Output {
+        key: plain(name),
+        optional: *optional,
+        rust_type: type_text(ty),
+    }
 }
 
 fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
@@ -101,11 +130,19 @@ fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
         _ => return None,
     };
     let to = match &edge.to {
-        StepSyntax::End(_, label) => To::End(label.as_ref().map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value)),
+        StepSyntax::End(_, label) => To::End(
+            label
+                .as_ref()
+                .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value),
+        ),
         StepSyntax::Node(path) => To::Node(node(path)?),
         _ => return None,
     };
-    Some(Edge { from, action: edge.action.as_ref().map(LitStr::value), to })
+    Some(Edge {
+        from,
+        action: edge.action.as_ref().map(LitStr::value),
+        to,
+    })
 }
 
 /// The mapping of a declared node.
@@ -118,7 +155,9 @@ pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Map
 
 /// The key that a port reads or writes: its own name, unless the mapping says otherwise.
 pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -> &'a Ident {
-    let mapped = mapping.iter().find(|one| one.reads == reads && plain(&one.port) == plain(port));
+    let mapped = mapping
+        .iter()
+        .find(|one| one.reads == reads && plain(&one.port) == plain(port));
     mapped.map_or(port, |one| &one.key)
 }
 
@@ -126,7 +165,11 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let mapping = mapping(flow, instance);
     let read = |port: &ReadPort| Read {
         key: plain(key_of(mapping, &port.name, true)),
-        mode: if port.mode.takes() { ReadMode::Take } else { ReadMode::Borrow },
+        mode: if port.mode.takes() {
+            ReadMode::Take
+        } else {
+            ReadMode::Borrow
+        },
         optional: port.mode.optional(),
         rust_type: port.rust_type.clone(),
     };
@@ -139,16 +182,31 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let mut actions: Vec<Action> = contract
         .actions
         .iter()
-        .map(|action| Action { name: action.name.value(), writes: always().chain(action.writes.iter().map(write)).collect() })
+        .map(|action| Action {
+            name: action.name.value(),
+            writes: always().chain(action.writes.iter().map(write)).collect(),
+        })
         .collect();
     if actions.is_empty() {
-        actions.push(Action { name: DEFAULT_ACTION.to_owned(), writes: always().collect() });
+        actions.push(Action {
+            name: DEFAULT_ACTION.to_owned(),
+            writes: always().collect(),
+        });
     }
-    let timeout = instance.declared(flow).is_some_and(|node| node.settings.timeout.is_some());
+    let timeout = instance
+        .declared(flow)
+        .is_some_and(|node| node.settings.timeout.is_some());
     Node {
         name: plain(&instance.name),
         kind: match contract.kind {
-            Kind::Flow => NodeKind::Flow(instance.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()),
+            Kind::Flow => NodeKind::Flow(
+                instance
+                    .path
+                    .segments
+                    .last()
+                    .map(|last| last.ident.to_string())
+                    .unwrap_or_default(),
+            ),
             Kind::Function | Kind::Type => NodeKind::Step,
         },
         reads: contract.reads.iter().map(read).collect(),
@@ -158,20 +216,48 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
 }
 
 /// What a declaration says beside the wiring: a value, a mapping, settings.
-fn check_declaration(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+fn check_declaration(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
     let is_function = contract.kind == Kind::Function;
     if let Some(last) = instance.path.segments.last() {
         if is_function == is_type_name(&last.ident) {
-            let (what, letter) = if is_function { ("function", "small") } else { ("type", "capital") };
+            let (what, letter) = if is_function {
+                ("function", "small")
+            } else {
+                ("type", "capital")
+            };
             let message = format!("`{}` is a {what}, and does not look like one", last.ident);
-            let help = format!("a flow tells functions from types by their names: start this one with a {letter} letter");
+            let help = format!(
+                "a flow tells functions from types by their names: start this one with a {letter} letter"
+            );
             report.error(Code::Name, last.ident.span(), message, help);
         }
     }
-    let Some(declaration) = instance.declared(flow) else { return };
-    if let (NodeSource::Path { value: Some(value), path, .. }, true) = (&declaration.source, is_function) {
-        let message = format!("`{}` is a function and has no value", crate::names::path_text(path));
-        let first = value.to_token_stream().into_iter().next().map_or_else(|| declaration.name.span(), |token| token.span());
+    let Some(declaration) = instance.declared(flow) else {
+        return;
+    };
+    if let (
+        NodeSource::Path {
+            value: Some(value),
+            path,
+            ..
+        },
+        true,
+    ) = (&declaration.source, is_function)
+    {
+        let message = format!(
+            "`{}` is a function and has no value",
+            crate::names::path_text(path)
+        );
+        let first = value
+            .to_token_stream()
+            .into_iter()
+            .next()
+            .map_or_else(|| declaration.name.span(), |token| token.span());
         report.error(Code::NamesNothing, first, message, "remove `= …`");
     }
     check_mapping(mapping(flow, instance), instance, contract, report);
@@ -180,7 +266,8 @@ fn check_declaration(flow: &FlowSyntax, instance: &Instance, contract: &Contract
     if let Some((span, retry)) = &settings.retry {
         if !contract.attempts {
             let message = format!("`{name}` cannot fail, so there is nothing to retry");
-            let help = "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
+            let help =
+                "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
             report.error(Code::CannotFail, *span, message, help);
         } else if contract.once && retry.repeats() {
             let message = format!("`{name}` takes a value that its first attempt uses up");
@@ -194,18 +281,37 @@ fn check_declaration(flow: &FlowSyntax, instance: &Instance, contract: &Contract
     ] {
         if let Some(span) = span {
             let message = format!("`{setting}` does nothing for `{name}`, which is a single step");
-            report.error(Code::NamesNothing, span, message, "it is a setting of a fork or of a loop over items");
+            report.error(
+                Code::NamesNothing,
+                span,
+                message,
+                "it is a setting of a fork or of a loop over items",
+            );
         }
     }
 }
 
-fn check_mapping(mapping: &[Mapping], instance: &Instance, contract: &Contract, report: &mut Report) {
+fn check_mapping(
+    mapping: &[Mapping],
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
     let name = &instance.name;
-    let writes = || contract.writes.iter().chain(contract.actions.iter().flat_map(|action| &action.writes));
+    let writes = || {
+        contract
+            .writes
+            .iter()
+            .chain(contract.actions.iter().flat_map(|action| &action.writes))
+    };
     for (index, one) in mapping.iter().enumerate() {
         let port = plain(&one.port);
         let ports: Vec<String> = match one.reads {
-            true => contract.reads.iter().map(|read| plain(&read.name)).collect(),
+            true => contract
+                .reads
+                .iter()
+                .map(|read| plain(&read.name))
+                .collect(),
             false => writes().map(|write| plain(&write.name)).collect(),
         };
         let verb = if one.reads { "reads" } else { "writes" };
@@ -213,24 +319,39 @@ fn check_mapping(mapping: &[Mapping], instance: &Instance, contract: &Contract, 
             let message = format!("`{name}` {verb} no `{port}`");
             let help = match ports.is_empty() {
                 true => format!("it {verb} nothing: remove this"),
-                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str)).unwrap_or_default().replace('"', "`"),
+                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
+                    .unwrap_or_default()
+                    .replace('"', "`"),
             };
             report.error(Code::NamesNothing, one.port.span(), message, help);
-        } else if mapping[..index].iter().any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == port) {
+        } else if mapping[..index]
+            .iter()
+            .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == port)
+        {
             let message = format!("`{port}` is mapped twice");
             report.error(Code::Name, one.port.span(), message, "remove one of them");
         }
     }
-    let sets = contract.actions.iter().map(|action| &action.writes[..]).chain([&[][..]]);
+    let sets = contract
+        .actions
+        .iter()
+        .map(|action| &action.writes[..])
+        .chain([&[][..]]);
     let mut reported: Vec<String> = Vec::new();
     for set in sets {
         let mut keys: Vec<(String, &Ident)> = Vec::new();
         for port in contract.writes.iter().chain(set) {
             let key = plain(key_of(mapping, &port.name, false));
             if let Some((_, other)) = keys.iter().find(|(earlier, _)| *earlier == key) {
-                let place = mapping.iter().rev().find(|one| !one.reads && plain(&one.key) == key);
+                let place = mapping
+                    .iter()
+                    .rev()
+                    .find(|one| !one.reads && plain(&one.key) == key);
                 if !reported.contains(&key) {
-                    let message = format!("`{name}` writes both `{other}` and `{}` to `{key}`", port.name);
+                    let message = format!(
+                        "`{name}` writes both `{other}` and `{}` to `{key}`",
+                        port.name
+                    );
                     let span = place.map_or_else(|| instance.span(), |one| one.key.span());
                     report.error(Code::MappingClash, span, message, "give each its own key");
                     reported.push(key.clone());

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use flow_spec::{Code, ERROR_KEY};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::names::{here, hidden, ident, located, plain};
+use crate::names::{here, ident, located, plain};
 use crate::protocol::runtime_at;
 
 use super::drive::Drive;
@@ -47,7 +47,11 @@ impl Store {
             let key = |port: &Ident| ident(&plain(key_of(mapping, port, false)), instance.span());
             for port in &contract.writes {
                 let index = port.index;
-                store.add(key(&port.name), quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type), writer);
+                store.add(
+                    key(&port.name),
+                    quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type),
+                    writer,
+                );
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
                 let index = port.index;
@@ -55,7 +59,11 @@ impl Store {
                 store.add(key(&port.name), ty, writer);
             }
             if drive.error_route(index, contract).is_some() {
-                store.add(ident(ERROR_KEY, instance.span()), quote_spanned!(site=> #rt::NodeError), writer);
+                store.add(
+                    ident(ERROR_KEY, instance.span()),
+                    quote_spanned!(site=> #rt::NodeError),
+                    writer,
+                );
             }
         }
         store
@@ -66,7 +74,12 @@ impl Store {
             Some(&index) => self.keys[index].writers += 1,
             None => {
                 self.by_name.insert(plain(&name), self.keys.len());
-                self.keys.push(Key { name, ty, writer: writer.cloned(), writers: 1 });
+                self.keys.push(Key {
+                    name,
+                    ty,
+                    writer: writer.cloned(),
+                    writers: 1,
+                });
             }
         }
     }
@@ -78,7 +91,10 @@ impl Store {
 
     /// The key, if several write it: then they have to agree on its type.
     pub(super) fn shared(&self, key: &str) -> Option<&Key> {
-        self.by_name.get(key).map(|&index| &self.keys[index]).filter(|key| key.writers > 1)
+        self.by_name
+            .get(key)
+            .map(|&index| &self.keys[index])
+            .filter(|key| key.writers > 1)
     }
 
     /// The struct, and the traits by which writers agree.
@@ -90,14 +106,21 @@ impl Store {
             quote_spanned!(site=> #name: ::core::option::Option<#ty>)
         });
         let given = self.keys.iter().map(|Key { name, .. }| {
-            let given = flow.inputs.iter().find(|input| plain(&input.name) == plain(name));
+            let given = flow
+                .inputs
+                .iter()
+                .find(|input| plain(&input.name) == plain(name));
             match given {
                 Some(given) if given.optional => quote_spanned!(site=> #name: input.#name),
                 Some(_) => quote_spanned!(site=> #name: ::core::option::Option::Some(input.#name)),
                 None => quote_spanned!(site=> #name: ::core::option::Option::None),
             }
         });
-        let agreements = self.keys.iter().filter(|key| key.writers > 1).map(Key::agreement);
+        let agreements = self
+            .keys
+            .iter()
+            .filter(|key| key.writers > 1)
+            .map(Key::agreement);
         quote_spanned! {site=>
             #[allow(dead_code)]
             struct State { #(#fields,)* }
@@ -112,19 +135,27 @@ impl Store {
     }
 }
 
+/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something.
+pub(super) fn agreement_trait(key: &str, user: Span) -> Ident {
+    Ident::new(&format!("{key}_of_type"), here(user))
+}
+
 impl Key {
     /// A trait that all writers of the key go through, so that one of another type is told so in our words.
     fn agreement(&self) -> TokenStream {
         let name = &self.name;
         let site = here(name.span());
-        let agreement = hidden("agree", &plain(name), name.span());
+        let agreement = agreement_trait(&plain(name), name.span());
         let first = match &self.writer {
             Some(writer) => format!("`{writer}` writes it as `{{First}}`"),
             None => "the flow's input is `{First}`".to_owned(),
         };
-        let message = format!("this node writes `{name}` as `{{Self}}`, but {first} [{}]", Code::WriterTypes);
+        let message = format!(
+            "this node writes `{name}` as `{{Self}}`, but {first} [{}]",
+            Code::WriterTypes
+        );
         let note = format!(
-            "help: a key has one type: let one of them write another key, by `writes = …` or by a mapping \
+            "a key has one type: let one of them write another key, by `writes = …` or by a mapping \
              `{{ {name} -> other }}`"
         );
         quote_spanned! {site=>

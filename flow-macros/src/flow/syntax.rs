@@ -38,7 +38,11 @@ pub(crate) struct NodeSyntax {
 /// What a declared node is.
 pub(crate) enum NodeSource {
     /// `path { mapping } = value`
-    Path { path: Path, mapping: Vec<Mapping>, value: Option<Expr> },
+    Path {
+        path: Path,
+        mapping: Vec<Mapping>,
+        value: Option<Expr>,
+    },
     /// `for item in key { path { mapping } }`
     Each(Span),
     /// `[a, b]`

@@ -13,7 +13,7 @@ use crate::settings::Settings;
 use super::drive::Drive;
 use super::instances::Instance;
 use super::resolve::{key_of, mapping};
-use super::store::Store;
+use super::store::{Store, agreement_trait};
 use super::syntax::Mapping;
 
 /// One node, and what its expansion needs.
@@ -42,7 +42,10 @@ impl<'a> Visit<'a> {
             instance,
             contract: drive.resolved.contracts[index],
             mapping: mapping(drive.flow, instance),
-            settings: instance.declared(drive.flow).map(|node| node.settings.clone()).unwrap_or_default(),
+            settings: instance
+                .declared(drive.flow)
+                .map(|node| node.settings.clone())
+                .unwrap_or_default(),
             site,
             rt: runtime_at(site),
             path: located(&instance.path),
@@ -54,7 +57,9 @@ impl<'a> Visit<'a> {
         let Visit { rt, path, .. } = self;
         match self.contract.kind {
             Kind::Flow => quote_spanned!(self.site=> #path: #rt::Drive<E>),
-            Kind::Function | Kind::Type => quote_spanned!(self.site=> E: #rt::Engine<<#path as #rt::Step>::Outcome>),
+            Kind::Function | Kind::Type => {
+                quote_spanned!(self.site=> E: #rt::Engine<<#path as #rt::Step>::Outcome>)
+            }
         }
     }
 
@@ -71,7 +76,10 @@ impl<'a> Visit<'a> {
         let outcome = match self.drive.error_route(self.index, self.contract) {
             None => quote_spanned!(self.site=> let outcome = #carried_out?;),
             Some(route) => {
-                let error = self.write(ERROR_KEY, quote_spanned!(self.site=> #rt::node_error(failed)?));
+                let error = self.write(
+                    ERROR_KEY,
+                    quote_spanned!(self.site=> #rt::node_error(failed)?),
+                );
                 quote_spanned! {self.site=>
                     let outcome = match #carried_out {
                         ::core::result::Result::Ok(outcome) => outcome,
@@ -106,12 +114,17 @@ impl<'a> Visit<'a> {
     /// Has a function or a type carried out: an expression of its outcome or failure.
     fn step(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, .. } = self;
-        let policy = self.settings.policy(&quote_spanned!(self.site=> <#path as #rt::Step>::POLICY));
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(self.site=> <#path as #rt::Step>::POLICY));
         let receiver = self.instance.is_type.then(|| {
             let field = &self.instance.name;
             quote_spanned!(self.site=> &self.#field,)
         });
-        let visit = self.contract.visit.then(|| quote_spanned!(self.site=> visit,));
+        let visit = self
+            .contract
+            .visit
+            .then(|| quote_spanned!(self.site=> visit,));
         let (bindings, names) = bound(arguments, self.site);
         let mut work = quote_spanned!(self.site=> <#path>::__step(#receiver #visit #(#names),*));
         if self.settings.timeout.is_some() && !self.contract.attempts {
@@ -141,7 +154,9 @@ impl<'a> Visit<'a> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(self.site=> { let input = #input; #drive });
         }
-        let policy = self.settings.policy(&quote_spanned!(self.site=> #rt::Policy::DEFAULT));
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(self.site=> #rt::Policy::DEFAULT));
         let attempt = quote_spanned!(self.site=> {
             let input = #input;
             attempts.attempt_flow(async { #drive }).await
@@ -171,7 +186,12 @@ impl<'a> Visit<'a> {
 
     /// Whether a flow used as a node is tried again, and so needs its inputs again.
     fn repeats(&self) -> bool {
-        self.contract.kind == Kind::Flow && self.settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats())
+        self.contract.kind == Kind::Flow
+            && self
+                .settings
+                .retry
+                .as_ref()
+                .is_some_and(|(_, retry)| retry.repeats())
     }
 
     /// The values that it reads, and the traits by which some of them are cloned.
@@ -180,7 +200,10 @@ impl<'a> Visit<'a> {
         let arguments = self.contract.reads.iter().enumerate().map(|(index, port)| {
             let (value, its_trait) = self.argument(index, port);
             traits.extend(its_trait);
-            Argument { name: format_ident!("argument_{index}", span = self.site), value }
+            Argument {
+                name: format_ident!("argument_{index}", span = self.site),
+                value,
+            }
         });
         let arguments = arguments.collect();
         (traits, arguments)
@@ -194,7 +217,9 @@ impl<'a> Visit<'a> {
         }
         let slot = ident(&key, self.instance.span());
         let take = match self.drive.resolved.graph.take(NodeId(self.index), read) {
-            Take::Move if self.repeats() => Take::Clone { later: Some(NodeId(self.index)) },
+            Take::Move if self.repeats() => Take::Clone {
+                later: Some(NodeId(self.index)),
+            },
             take => take,
         };
         let value = match (port.mode, take) {
@@ -204,7 +229,7 @@ impl<'a> Visit<'a> {
             (Mode::Take, Take::Move) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
             (Mode::MaybeTake, Take::Move) => quote_spanned!(site=> state.#slot.take()),
             (mode, Take::Clone { later }) => {
-                let name = hidden("clone", &key, self.instance.span());
+                let name = Ident::new(&format!("{key}_read_later"), site);
                 let value = match mode {
                     Mode::Take => quote_spanned!(site=> #name::__clone(#rt::get(&state.#slot))),
                     _ => quote_spanned!(site=> state.#slot.as_ref().map(#name::__clone)),
@@ -220,12 +245,18 @@ impl<'a> Visit<'a> {
         let taker = &self.instance.name;
         let reader = match later {
             Some(NodeId(reader)) if reader == self.index => "it may need again itself".to_owned(),
-            Some(NodeId(reader)) => format!("`{}` reads later", self.drive.instances.list[reader].name),
+            Some(NodeId(reader)) => {
+                format!("`{}` reads later", self.drive.instances.list[reader].name)
+            }
             None => "the flow returns".to_owned(),
         };
         let code = Code::TakenTooEarly;
-        let message = format!("`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]");
-        let note = format!("help: let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`");
+        let message = format!(
+            "`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
+        );
+        let note = format!(
+            "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
+        );
         quote_spanned! {self.site=>
             #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
             #[allow(non_camel_case_types)]
@@ -242,11 +273,21 @@ impl<'a> Visit<'a> {
 
     /// Writes what a step returned.
     fn route_of_step(&self) -> TokenStream {
-        let Visit { rt, path, site, contract, .. } = self;
-        let places: Vec<Ident> = (0..contract.writes.len()).map(|index| format_ident!("written_{index}", span = *site)).collect();
-        let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
-            self.write_port(port, quote_spanned!(*site=> #place))
-        });
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
+        let places: Vec<Ident> = (0..contract.writes.len())
+            .map(|index| format_ident!("written_{index}", span = *site))
+            .collect();
+        let writes = contract
+            .writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
         if contract.actions.is_empty() {
             let route = self.route(flow_spec::DEFAULT_ACTION);
             let taken_apart = match &places[..] {
@@ -271,21 +312,37 @@ impl<'a> Visit<'a> {
 
     /// The arm of one action: writes its fields.
     fn arm(&self, action: &ActionPort) -> TokenStream {
-        let ActionPort { name, variant, writes } = action;
+        let ActionPort {
+            name,
+            variant,
+            writes,
+        } = action;
         let site = self.site;
         let variant = ident(&plain(variant), self.instance.span());
-        let fields: Vec<Ident> = writes.iter().map(|port| ident(&plain(&port.name), self.instance.span())).collect();
-        let places: Vec<Ident> = (0..fields.len()).map(|index| format_ident!("field_{index}", span = site)).collect();
-        let stores = writes.iter().zip(&places).map(|(port, place)| {
-            self.write_port(port, quote_spanned!(site=> #place))
-        });
+        let fields: Vec<Ident> = writes
+            .iter()
+            .map(|port| ident(&plain(&port.name), self.instance.span()))
+            .collect();
+        let places: Vec<Ident> = (0..fields.len())
+            .map(|index| format_ident!("field_{index}", span = site))
+            .collect();
+        let stores = writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
         let route = self.route(&name.value());
         quote_spanned!(site=> Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
     }
 
     /// Writes what a flow returned. An output that it left unwritten leaves the key as it was.
     fn route_of_flow(&self) -> TokenStream {
-        let Visit { rt, path, site, contract, .. } = self;
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
         let writes = contract.writes.iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span());
             if !port.optional {
@@ -294,11 +351,14 @@ impl<'a> Visit<'a> {
             let write = self.write_port(port, quote_spanned!(*site=> value));
             quote_spanned!(*site=> if let ::core::option::Option::Some(value) = outcome.#field { #write })
         });
-        let arms = contract.actions.iter().map(|ActionPort { name, variant, .. }| {
-            let variant = ident(&plain(variant), self.instance.span());
-            let route = self.route(&name.value());
-            quote_spanned!(*site=> End::#variant => #route,)
-        });
+        let arms = contract
+            .actions
+            .iter()
+            .map(|ActionPort { name, variant, .. }| {
+                let variant = ident(&plain(variant), self.instance.span());
+                let route = self.route(&name.value());
+                quote_spanned!(*site=> End::#variant => #route,)
+            });
         quote_spanned!(*site=> {
             #(#writes)*
             type End = <#path as #rt::Flow>::End;
@@ -315,7 +375,7 @@ impl<'a> Visit<'a> {
         let slot = ident(key, self.instance.span());
         let value = match self.store.shared(key) {
             Some(shared) => {
-                let (ty, agreement) = (&shared.ty, hidden("agree", key, self.instance.span()));
+                let (ty, agreement) = (&shared.ty, agreement_trait(key, self.instance.span()));
                 quote_spanned!(self.site=> #agreement::<#ty>::agree(#value))
             }
             None => value,
@@ -326,7 +386,9 @@ impl<'a> Visit<'a> {
     fn route(&self, action: &str) -> TokenStream {
         match self.drive.route(self.index, action) {
             Some(route) => quote_spanned!(self.site=> #route),
-            None => quote_spanned!(self.site=> ::core::unreachable!("the analysis accepted an action without a route")),
+            None => {
+                quote_spanned!(self.site=> ::core::unreachable!("the analysis accepted an action without a route"))
+            }
         }
     }
 }
@@ -339,6 +401,11 @@ struct Argument {
 }
 
 fn bound(arguments: &[Argument], site: Span) -> (TokenStream, Vec<&Ident>) {
-    let bindings = arguments.iter().map(|Argument { name, value }| quote_spanned!(site=> let #name = #value;));
-    (bindings.collect(), arguments.iter().map(|argument| &argument.name).collect())
+    let bindings = arguments
+        .iter()
+        .map(|Argument { name, value }| quote_spanned!(site=> let #name = #value;));
+    (
+        bindings.collect(),
+        arguments.iter().map(|argument| &argument.name).collect(),
+    )
 }

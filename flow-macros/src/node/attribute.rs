@@ -42,13 +42,21 @@ impl NodeAttribute {
         attribute
     }
 
-    fn setting(&mut self, name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    fn setting(
+        &mut self,
+        name: &Ident,
+        input: ParseStream<'_>,
+        report: &mut Report,
+    ) -> syn::Result<()> {
         let again = match name.to_string().as_str() {
             "actions" => {
                 input.parse::<Token![=]>()?;
                 self.actions.replace(input.parse()?).is_some()
             }
-            "writes" => self.writes.replace(writes(name.span(), input, report)?).is_some(),
+            "writes" => self
+                .writes
+                .replace(writes(name.span(), input, report)?)
+                .is_some(),
             "human" => {
                 input.parse::<Token![=]>()?;
                 let prompt: LitStr = input.parse()?;
@@ -69,21 +77,41 @@ impl NodeAttribute {
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
                 let message = format!("`{name}` is a setting of a fork or of a loop over items");
-                report.error(Code::NamesNothing, name.span(), message, "give it in the flow, after `with`");
+                report.error(
+                    Code::NamesNothing,
+                    name.span(),
+                    message,
+                    "give it in the flow, after `with`",
+                );
                 false
             }
             other => {
                 if !self.settings.parse(name, input, report)? {
-                    let names: Vec<&str> = OWN.into_iter().chain(SETTINGS.into_iter().take(2)).collect();
-                    let help = did_you_mean(other, names.iter().copied()).unwrap_or_default().replace('"', "`");
-                    report.error(Code::NamesNothing, name.span(), format!("a node has no setting `{other}`"), help);
+                    let names: Vec<&str> = OWN
+                        .into_iter()
+                        .chain(SETTINGS.into_iter().take(2))
+                        .collect();
+                    let help = did_you_mean(other, names.iter().copied())
+                        .unwrap_or_default()
+                        .replace('"', "`");
+                    report.error(
+                        Code::NamesNothing,
+                        name.span(),
+                        format!("a node has no setting `{other}`"),
+                        help,
+                    );
                     skip_value(input)?;
                 }
                 false
             }
         };
         if again {
-            report.error(Code::Name, name.span(), format!("`{name}` is given twice"), "remove one of them");
+            report.error(
+                Code::Name,
+                name.span(),
+                format!("`{name}` is given twice"),
+                "remove one of them",
+            );
         }
         Ok(())
     }
@@ -91,7 +119,12 @@ impl NodeAttribute {
 
 fn unsupported(name: &Ident, report: &mut Report) {
     let help = "it is part of the language, and will come with a later release";
-    report.error(Code::Unsupported, name.span(), format!("`{name}` is not supported yet"), help);
+    report.error(
+        Code::Unsupported,
+        name.span(),
+        format!("`{name}` is not supported yet"),
+        help,
+    );
 }
 
 /// `= key` or `(a, b)`
@@ -102,14 +135,21 @@ fn writes(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
     }
     let content;
     parenthesized!(content in input);
-    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?.into_iter().collect();
+    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?
+        .into_iter()
+        .collect();
     if keys.is_empty() {
         let help = "name the keys that the returned values are written under, or return nothing";
         report.error(Code::NamesNothing, span, "`writes` names no key", help);
     }
     for (index, key) in keys.iter().enumerate() {
         if keys[..index].contains(key) {
-            report.error(Code::Name, key.span(), format!("`{key}` is written twice"), "give each value its own key");
+            report.error(
+                Code::Name,
+                key.span(),
+                format!("`{key}` is written twice"),
+                "give each value its own key",
+            );
         }
     }
     Ok(keys)

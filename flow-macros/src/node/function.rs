@@ -25,7 +25,10 @@ struct Function {
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         input.call(Attribute::parse_outer)?;
-        let function = Function { vis: input.parse()?, sig: input.parse()? };
+        let function = Function {
+            vis: input.parse()?,
+            sig: input.parse()?,
+        };
         while !input.is_empty() {
             input.parse::<TokenTree>()?;
         }
@@ -34,7 +37,11 @@ impl Parse for Function {
 }
 
 /// What comes beside the function.
-pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut Report) -> syn::Result<TokenStream> {
+pub(super) fn expand(
+    attribute: &NodeAttribute,
+    item: TokenStream,
+    report: &mut Report,
+) -> syn::Result<TokenStream> {
     let Function { vis, sig } = syn::parse2(item).map_err(|error| {
         let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
         syn::Error::new(error.span(), text)
@@ -49,14 +56,26 @@ pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut 
     let can_fail = returned.fallible || settings.timeout.is_some();
     if let (Some((span, _)), false) = (&settings.retry, can_fail) {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        report.error(Code::CannotFail, *span, message, "return a `Result`, give it a `timeout`, or remove `retry`");
+        report.error(
+            Code::CannotFail,
+            *span,
+            message,
+            "return a `Result`, give it a `timeout`, or remove `retry`",
+        );
     }
-    let repeats = settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats());
+    let repeats = settings
+        .retry
+        .as_ref()
+        .is_some_and(|(_, retry)| retry.repeats());
     let takes = parameters.iter().any(|parameter| parameter.takes());
-    let context = parameters.iter().any(|parameter| parameter.kind == ParameterKind::Context);
+    let context = parameters
+        .iter()
+        .any(|parameter| parameter.kind == ParameterKind::Context);
     let once = takes && !repeats;
 
-    let arguments = parameters.iter().map(|parameter| argument(parameter, repeats));
+    let arguments = parameters
+        .iter()
+        .map(|parameter| argument(parameter, repeats));
     let attempted = Attempted {
         call: quote!(#name(#(#arguments),*)),
         is_async: sig.asyncness.is_some(),
@@ -78,19 +97,26 @@ pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut 
         fallible: can_fail,
         attempts: can_fail,
         once: once && can_fail,
-        reads: parameters.iter().filter_map(|parameter| parameter.port()).collect(),
+        reads: parameters
+            .iter()
+            .filter_map(|parameter| parameter.port())
+            .collect(),
         writes: outcome.writes.clone(),
         actions: Vec::new(),
     };
     let generics = syn::Generics::default();
     let step = Step {
+        name,
         self_ty: quote!(#name),
         generics: &generics,
         lifetimes: Some(&sig.generics),
         actions: attribute.actions.as_ref(),
         receiver: None,
         settings,
-        reads: parameters.iter().filter(|parameter| parameter.kind != ParameterKind::Context).collect(),
+        reads: parameters
+            .iter()
+            .filter(|parameter| parameter.kind != ParameterKind::Context)
+            .collect(),
         outcome,
         outcome_span: returned.span,
         visit,
@@ -112,17 +138,29 @@ fn refuse_unusual(sig: &Signature, report: &mut Report) {
     let name = &sig.ident;
     for parameter in &sig.generics.params {
         if !matches!(parameter, GenericParam::Lifetime(_)) {
-            let message = format!("the node `{name}` cannot be generic: every key of a flow has one type");
-            let help = "use the types that the flow has, or make it a generic type with `#[node] impl`";
+            let message =
+                format!("the node `{name}` cannot be generic: every key of a flow has one type");
+            let help =
+                "use the types that the flow has, or make it a generic type with `#[node] impl`";
             report.error(Code::Malformed, parameter.span(), message, help);
         }
     }
     if let Some(FnArg::Receiver(receiver)) = sig.inputs.first() {
         let help = "put `#[node]` on the `impl` block, and call the method `exec`";
-        report.error(Code::Malformed, receiver.span(), "a method is not a node by itself", help);
+        report.error(
+            Code::Malformed,
+            receiver.span(),
+            "a method is not a node by itself",
+            help,
+        );
     }
     if let syn::Safety::Unsafe(token) = &sig.safety {
         let help = "wrap it in a safe function";
-        report.error(Code::Malformed, token.span(), "a node cannot be an unsafe function", help);
+        report.error(
+            Code::Malformed,
+            token.span(),
+            "a node cannot be an unsafe function",
+            help,
+        );
     }
 }

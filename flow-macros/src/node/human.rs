@@ -12,7 +12,11 @@ use crate::report::Report;
 use super::attribute::NodeAttribute;
 
 /// What comes beside the type: its contract, so that a flow which uses it has no further error.
-pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut Report) -> syn::Result<TokenStream> {
+pub(super) fn expand(
+    attribute: &NodeAttribute,
+    item: TokenStream,
+    report: &mut Report,
+) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let name = &item.ident;
     match &attribute.human {
@@ -24,7 +28,12 @@ pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut 
         }
         Some(prompt) => {
             let help = "it is part of the language, and will come with a later release";
-            report.error(Code::Unsupported, prompt.span(), "a human node is not supported yet", help);
+            report.error(
+                Code::Unsupported,
+                prompt.span(),
+                "a human node is not supported yet",
+                help,
+            );
         }
     }
     let actions = match &item.data {

@@ -25,9 +25,18 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let attribute = NodeAttribute::parse(settings, &mut report);
     let expansion = match item_kind(&item) {
-        Some("impl") => report_or(steps::expand(&attribute, item.clone(), &mut report), &mut report),
-        Some("enum" | "struct") => report_or(human::expand(&attribute, item.clone(), &mut report), &mut report),
-        _ => report_or(function::expand(&attribute, item.clone(), &mut report), &mut report),
+        Some("impl") => report_or(
+            steps::expand(&attribute, item.clone(), &mut report),
+            &mut report,
+        ),
+        Some("enum" | "struct") => report_or(
+            human::expand(&attribute, item.clone(), &mut report),
+            &mut report,
+        ),
+        _ => report_or(
+            function::expand(&attribute, item.clone(), &mut report),
+            &mut report,
+        ),
     };
     let errors = report.into_tokens();
     quote!(#item #errors #expansion)
@@ -41,14 +50,21 @@ fn report_or(expansion: syn::Result<TokenStream>, report: &mut Report) -> TokenS
 /// The keyword that says what an item is.
 fn item_kind(item: &TokenStream) -> Option<&'static str> {
     item.clone().into_iter().find_map(|token| match token {
-        TokenTree::Ident(word) => ["impl", "enum", "struct", "fn", "async"].into_iter().find(|kind| word == kind),
+        TokenTree::Ident(word) => ["impl", "enum", "struct", "fn", "async"]
+            .into_iter()
+            .find(|kind| word == kind),
         _ => None,
     })
 }
 
 /// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own macro supplies
 /// them, and [`with_actions`] defines the macro then.
-fn contract(name: &Ident, vis: &Visibility, attribute: &NodeAttribute, contract: &Contract) -> TokenStream {
+fn contract(
+    name: &Ident,
+    vis: &Visibility,
+    attribute: &NodeAttribute,
+    contract: &Contract,
+) -> TokenStream {
     match &attribute.actions {
         None => contract_macro(name, vis, &contract.to_token_stream()),
         Some(actions) => {
@@ -80,14 +96,25 @@ impl Parse for ContractWithActions {
         syn::braced!(content in input);
         let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
         let actions: Vec<ActionPort> = list(input)?;
-        Ok(ContractWithActions { vis, name, contract: Contract { actions, ..contract } })
+        Ok(ContractWithActions {
+            vis,
+            name,
+            contract: Contract {
+                actions,
+                ..contract
+            },
+        })
     }
 }
 
 /// The expansion of `node_contract!`, which the macro of an enum of actions calls.
 pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
     match syn::parse2::<ContractWithActions>(input) {
-        Ok(ContractWithActions { vis, name, contract }) => contract_macro(&name, &vis, &contract.to_token_stream()),
+        Ok(ContractWithActions {
+            vis,
+            name,
+            contract,
+        }) => contract_macro(&name, &vis, &contract.to_token_stream()),
         Err(error) => error.into_compile_error(),
     }
 }
@@ -96,8 +123,21 @@ pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
 pub(crate) fn type_text(ty: &Type) -> String {
     let mut text = ty.to_token_stream().to_string();
     for (spaced, tight) in [
-        (" :: ", "::"), (":: ", "::"), (" ::", "::"), (" < ", "<"), (" <", "<"), ("< ", "<"), (" >", ">"), ("& ", "&"),
-        (" ,", ","), ("( ", "("), (" )", ")"), ("[ ", "["), (" ]", "]"), (" ;", ";"), ("' ", "'"),
+        (" :: ", "::"),
+        (":: ", "::"),
+        (" ::", "::"),
+        (" < ", "<"),
+        (" <", "<"),
+        ("< ", "<"),
+        (" >", ">"),
+        ("& ", "&"),
+        (" ,", ","),
+        ("( ", "("),
+        (" )", ")"),
+        ("[ ", "["),
+        (" ]", "]"),
+        (" ;", ";"),
+        ("' ", "'"),
     ] {
         text = text.replace(spaced, tight);
     }

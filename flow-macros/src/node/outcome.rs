@@ -39,12 +39,22 @@ impl Returned {
     pub(super) fn new(output: &ReturnType, fallback_span: Span, report: &mut Report) -> Self {
         let ReturnType::Type(_, ty) = output else {
             let unit: Type = syn::parse_quote!(());
-            return Returned { span: fallback_span, fallible: false, value: quote!(()), value_type: Some(unit) };
+            return Returned {
+                span: fallback_span,
+                fallible: false,
+                value: quote!(()),
+                value_type: Some(unit),
+            };
         };
         if !last_segment(ty).is_some_and(|name| name == "Result") {
             refuse_unowned(ty, report);
             let value_type = Some((**ty).clone());
-            return Returned { span: ty.span(), fallible: false, value: ty.to_token_stream(), value_type };
+            return Returned {
+                span: ty.span(),
+                fallible: false,
+                value: ty.to_token_stream(),
+                value_type,
+            };
         }
         let value_type = result_value(ty);
         if let Some(ty) = &value_type {
@@ -55,7 +65,12 @@ impl Returned {
             Some(value) => value.to_token_stream(),
             None => quote!(<#ty as #rt::Fallible>::Ok),
         };
-        Returned { span: ty.span(), fallible: true, value, value_type }
+        Returned {
+            span: ty.span(),
+            fallible: true,
+            value,
+            value_type,
+        }
     }
 
     /// Whether there is no value.
@@ -64,26 +79,39 @@ impl Returned {
     }
 
     /// What a node that returns this writes.
-    pub(super) fn outcome(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Outcome {
+    pub(super) fn outcome(
+        &self,
+        name: &str,
+        attribute: &NodeAttribute,
+        report: &mut Report,
+    ) -> Outcome {
         let keys = self.keys(name, attribute, report);
         let types = match (&keys[..], &attribute.actions) {
             ([], _) => Vec::new(),
             ([_], None) => vec![(self.value.clone(), self.text())],
             (keys, actions) => self.elements(keys.len(), actions.is_some(), report),
         };
-        let writes = keys.iter().zip(&types).enumerate().map(|(index, (key, (_, rust_type)))| WritePort {
-            name: key.clone(),
-            index,
-            optional: false,
-            rust_type: rust_type.clone(),
-        });
+        let writes = keys
+            .iter()
+            .zip(&types)
+            .enumerate()
+            .map(|(index, (key, (_, rust_type)))| WritePort {
+                name: key.clone(),
+                index,
+                optional: false,
+                rust_type: rust_type.clone(),
+            });
         let writes = writes.collect();
         let ty = match &attribute.actions {
             // Named as the attribute names it, so that returning something else is an error at the return type.
             Some(actions) if keys.is_empty() => actions.to_token_stream(),
             _ => self.value.clone(),
         };
-        Outcome { ty, writes, types: types.into_iter().map(|(ty, _)| ty).collect() }
+        Outcome {
+            ty,
+            writes,
+            types: types.into_iter().map(|(ty, _)| ty).collect(),
+        }
     }
 
     fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {
@@ -91,7 +119,12 @@ impl Returned {
             Some(keys) if self.is_unit() => {
                 if let Some(key) = keys.first() {
                     let help = "return the value, or remove `writes`";
-                    report.error(Code::NamesNothing, key.span(), format!("nothing is returned to write as `{key}`"), help);
+                    report.error(
+                        Code::NamesNothing,
+                        key.span(),
+                        format!("nothing is returned to write as `{key}`"),
+                        help,
+                    );
                 }
                 Vec::new()
             }
@@ -102,16 +135,29 @@ impl Returned {
     }
 
     /// The types of the returned tuple: one for each key, and the actions last.
-    fn elements(&self, keys: usize, actions: bool, report: &mut Report) -> Vec<(TokenStream, String)> {
+    fn elements(
+        &self,
+        keys: usize,
+        actions: bool,
+        report: &mut Report,
+    ) -> Vec<(TokenStream, String)> {
         let wanted = keys + usize::from(actions);
         match &self.value_type {
-            Some(Type::Tuple(tuple)) if tuple.elems.len() == wanted => {
-                tuple.elems.iter().take(keys).map(|ty| (ty.to_token_stream(), type_text(ty))).collect()
-            }
+            Some(Type::Tuple(tuple)) if tuple.elems.len() == wanted => tuple
+                .elems
+                .iter()
+                .take(keys)
+                .map(|ty| (ty.to_token_stream(), type_text(ty)))
+                .collect(),
             _ => {
-                let message = format!("a tuple of {wanted} is to be returned, and this is `{}`", self.text());
+                let message = format!(
+                    "a tuple of {wanted} is to be returned, and this is `{}`",
+                    self.text()
+                );
                 let help = match actions {
-                    true => "return a value for each key of `writes`, and the action last: `(A, B, Verdict)`",
+                    true => {
+                        "return a value for each key of `writes`, and the action last: `(A, B, Verdict)`"
+                    }
                     false => "return a value for each key of `writes`: `(A, B)`",
                 };
                 report.error(Code::Malformed, self.span, message, help);
@@ -140,17 +186,35 @@ fn result_value(ty: &Type) -> Option<Type> {
 /// What a node returns is kept by the flow, so it is owned and has a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     match ty {
-        Type::Reference(reference) if !reference.lifetime.as_ref().is_some_and(|name| name.ident == "static") => {
+        Type::Reference(reference)
+            if !reference
+                .lifetime
+                .as_ref()
+                .is_some_and(|name| name.ident == "static") =>
+        {
             let owned = match type_text(&reference.elem).as_str() {
                 "str" => "String".to_owned(),
-                elem => elem.strip_prefix('[').and_then(|elem| elem.strip_suffix(']')).map_or(elem.to_owned(), |elem| format!("Vec<{elem}>")),
+                elem => elem
+                    .strip_prefix('[')
+                    .and_then(|elem| elem.strip_suffix(']'))
+                    .map_or(elem.to_owned(), |elem| format!("Vec<{elem}>")),
             };
             let message = "a node returns a value of its own, for the flow to keep";
-            report.error(Code::Malformed, ty.span(), message, format!("return `{owned}`"));
+            report.error(
+                Code::Malformed,
+                ty.span(),
+                message,
+                format!("return `{owned}`"),
+            );
         }
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
-            report.error(Code::Malformed, ty.span(), "the returned type is not named", help);
+            report.error(
+                Code::Malformed,
+                ty.span(),
+                "the returned type is not named",
+                help,
+            );
         }
         _ => {}
     }

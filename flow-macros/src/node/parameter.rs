@@ -31,9 +31,11 @@ impl Parameter {
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
             ParameterKind::Context => None,
-            ParameterKind::Value(mode) => {
-                Some(ReadPort { name: self.name.clone(), mode, rust_type: type_text(value_type(&self.ty, mode)) })
-            }
+            ParameterKind::Value(mode) => Some(ReadPort {
+                name: self.name.clone(),
+                mode,
+                rust_type: type_text(value_type(&self.ty, mode)),
+            }),
         }
     }
 
@@ -44,12 +46,17 @@ impl Parameter {
 }
 
 /// The parameters but for `self`. Those that cannot be reads are reported and left out.
-pub(super) fn parameters<'a>(inputs: impl Iterator<Item = &'a FnArg>, report: &mut Report) -> Vec<Parameter> {
+pub(super) fn parameters<'a>(
+    inputs: impl Iterator<Item = &'a FnArg>,
+    report: &mut Report,
+) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = Vec::new();
     for input in inputs {
         let FnArg::Typed(typed) = input else { continue };
         let name = match &*typed.pat {
-            Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => pattern.ident.clone(),
+            Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => {
+                pattern.ident.clone()
+            }
             other => {
                 let help = "give it a name and take it apart in the body";
                 let message = "a parameter of a node is named by the key it reads";
@@ -57,8 +64,14 @@ pub(super) fn parameters<'a>(inputs: impl Iterator<Item = &'a FnArg>, report: &m
                 continue;
             }
         };
-        let Some(kind) = kind(&name, &typed.ty, report) else { continue };
-        parameters.push(Parameter { name, ty: (*typed.ty).clone(), kind });
+        let Some(kind) = kind(&name, &typed.ty, report) else {
+            continue;
+        };
+        parameters.push(Parameter {
+            name,
+            ty: (*typed.ty).clone(),
+            kind,
+        });
     }
     parameters
 }
@@ -72,15 +85,25 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
         Type::Reference(reference) if reference.mutability.is_some() => {
             let elem = type_text(&reference.elem);
             let message = format!("a node cannot change `{name}` in place");
-            refuse(ty.span(), message, format!("read it as `&{elem}` or take it as `{elem}`, and return the new value"))
+            refuse(
+                ty.span(),
+                message,
+                format!("read it as `&{elem}` or take it as `{elem}`, and return the new value"),
+            )
         }
-        Type::Reference(reference) if last_segment(&reference.elem).is_some_and(|name| name == "Context") => {
+        Type::Reference(reference)
+            if last_segment(&reference.elem).is_some_and(|name| name == "Context") =>
+        {
             Some(ParameterKind::Context)
         }
         Type::Reference(_) => Some(ParameterKind::Value(Mode::Borrow)),
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
-            refuse(ty.span(), format!("the type of `{name}` is not named"), help.to_owned())
+            refuse(
+                ty.span(),
+                format!("the type of `{name}` is not named"),
+                help.to_owned(),
+            )
         }
         _ => Some(ParameterKind::Value(match option_of(ty) {
             None => Mode::Take,
@@ -93,7 +116,11 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
 
 /// The type of the value that is read: without reference and `Option`.
 fn value_type(ty: &Type, mode: Mode) -> &Type {
-    let ty = if mode.optional() { option_of(ty).unwrap_or(ty) } else { ty };
+    let ty = if mode.optional() {
+        option_of(ty).unwrap_or(ty)
+    } else {
+        ty
+    };
     match ty {
         Type::Reference(reference) if !mode.takes() => &reference.elem,
         other => other,
@@ -102,9 +129,19 @@ fn value_type(ty: &Type, mode: Mode) -> &Type {
 
 /// `T` of `Option<T>`.
 pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
-    let Type::Path(TypePath { qself: None, path, .. }) = ty else { return None };
-    let segment = path.segments.last().filter(|segment| segment.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    let Type::Path(TypePath {
+        qself: None, path, ..
+    }) = ty
+    else {
+        return None;
+    };
+    let segment = path
+        .segments
+        .last()
+        .filter(|segment| segment.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
     match arguments.args.first() {
         Some(GenericArgument::Type(ty)) => Some(ty),
         _ => None,
@@ -122,5 +159,9 @@ pub(super) fn last_segment(ty: &Type) -> Option<&Ident> {
 /// Whether the store holds something else, which derefs to it: `str`, `[T]`, `Path`, `dyn Trait`.
 fn is_unsized(ty: &Type) -> bool {
     matches!(ty, Type::Slice(_) | Type::TraitObject(_))
-        || last_segment(ty).is_some_and(|name| ["str", "Path", "OsStr", "CStr"].iter().any(|text| name == text))
+        || last_segment(ty).is_some_and(|name| {
+            ["str", "Path", "OsStr", "CStr"]
+                .iter()
+                .any(|text| name == text)
+        })
 }

@@ -1,6 +1,6 @@
 //! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Generics;
 
@@ -14,6 +14,8 @@ use super::parameter::{Parameter, ParameterKind};
 
 /// A node, as far as functions and types have it in common.
 pub(super) struct Step<'a> {
+    /// Its name, where the user wrote it.
+    pub(super) name: &'a Ident,
     /// `revise`, or `Ask<M>`.
     pub(super) self_ty: TokenStream,
     pub(super) generics: &'a Generics,
@@ -34,8 +36,15 @@ impl Step<'_> {
     /// The trait implementations and `__step`.
     pub(super) fn expand(&self) -> TokenStream {
         let rt = runtime();
-        let Step { self_ty, receiver, outcome, body, .. } = self;
+        let Step {
+            self_ty,
+            receiver,
+            outcome,
+            body,
+            ..
+        } = self;
         let (generics, _, bounds) = self.generics.split_for_impl();
+        let step = Ident::new("__step", here(self.name.span()));
         let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
         let ty = &outcome.ty;
         let actions = match &self.actions {
@@ -54,7 +63,10 @@ impl Step<'_> {
         };
         let receiver = receiver.as_ref().map(|receiver| quote!(#receiver,));
         let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
-        let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| quote!(#name: #ty));
+        let parameters = self
+            .reads
+            .iter()
+            .map(|Parameter { name, ty, .. }| quote!(#name: #ty));
         let done = quote_spanned!(here(self.outcome_span)=> ::core::result::Result::Ok(__outcome));
         quote! {
             #[doc(hidden)]
@@ -71,7 +83,7 @@ impl Step<'_> {
                     #[doc(hidden)]
                     #[inline]
                     #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
-                    pub async fn __step #lifetimes (
+                    pub async fn #step #lifetimes (
                         #receiver #visit #(#parameters),*
                     ) -> ::core::result::Result<#ty, #rt::Failed> #lifetime_bounds {
                         let __outcome = { #body };
@@ -104,8 +116,14 @@ impl Attempted {
     pub(super) fn value(&self) -> TokenStream {
         let Attempted { call, .. } = self;
         let fail = quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)));
-        let context = self.context.then(|| quote!(let __context = __attempts.context();));
-        let awaited = if self.is_async { quote!(#call.await) } else { call.clone() };
+        let context = self
+            .context
+            .then(|| quote!(let __context = __attempts.context();));
+        let awaited = if self.is_async {
+            quote!(#call.await)
+        } else {
+            call.clone()
+        };
         if !self.can_fail {
             return quote!({ #context #awaited });
         }
@@ -129,7 +147,10 @@ impl Attempted {
                 }
             });
         }
-        let give_up = self.give_up.as_ref().map_or(fail, |value| quote!(break #value));
+        let give_up = self
+            .give_up
+            .as_ref()
+            .map_or(fail, |value| quote!(break #value));
         quote!(loop {
             #context
             match __attempts.attempt(#work).await {

@@ -8,7 +8,10 @@ use quote::{format_ident, quote};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, Generics, Pat, ReceiverKind, Signature, Token, Type, Visibility, WhereClause, braced};
+use syn::{
+    Attribute, FnArg, Generics, Pat, ReceiverKind, Signature, Token, Type, Visibility, WhereClause,
+    braced,
+};
 
 use crate::contract::{Contract, Kind};
 use crate::names::snake_case;
@@ -31,8 +34,11 @@ impl Parse for Steps {
         input.call(Attribute::parse_outer)?;
         input.parse::<Option<Token![unsafe]>>()?;
         input.parse::<Token![impl]>()?;
-        let mut generics: Generics =
-            if input.peek(Token![<]) { input.parse()? } else { Generics::default() };
+        let mut generics: Generics = if input.peek(Token![<]) {
+            input.parse()?
+        } else {
+            Generics::default()
+        };
         let self_ty: Type = input.parse()?;
         if input.peek(Token![for]) {
             let text = "a node is an `impl` block of the type itself, not of a trait";
@@ -55,7 +61,11 @@ impl Parse for Steps {
             }
             super::skip_item(&content)?;
         }
-        Ok(Steps { generics, self_ty, methods })
+        Ok(Steps {
+            generics,
+            self_ty,
+            methods,
+        })
     }
 }
 
@@ -78,11 +88,17 @@ impl Phase {
 
     fn awaited(&self, arguments: &[TokenStream]) -> TokenStream {
         let call = self.call(arguments);
-        if self.sig.asyncness.is_some() { quote!(#call.await) } else { call }
+        if self.sig.asyncness.is_some() {
+            quote!(#call.await)
+        } else {
+            call
+        }
     }
 
     fn has_context(&self) -> bool {
-        self.parameters.iter().any(|parameter| parameter.kind == ParameterKind::Context)
+        self.parameters
+            .iter()
+            .any(|parameter| parameter.kind == ParameterKind::Context)
     }
 
     /// The parameters but for `self`.
@@ -95,19 +111,44 @@ impl Phase {
 }
 
 /// What comes beside the block.
-pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut Report) -> syn::Result<TokenStream> {
+pub(super) fn expand(
+    attribute: &NodeAttribute,
+    item: TokenStream,
+    report: &mut Report,
+) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
     let name = match super::parameter::last_segment(&steps.self_ty) {
         Some(name) => name.clone(),
-        None => return Err(syn::Error::new(steps.self_ty.span(), "a node is a named type")),
+        None => {
+            return Err(syn::Error::new(
+                steps.self_ty.span(),
+                "a node is a named type",
+            ));
+        }
     };
-    let phase = |wanted: &str| steps.methods.iter().find(|method| method.ident == wanted).cloned();
+    let phase = |wanted: &str| {
+        steps
+            .methods
+            .iter()
+            .find(|method| method.ident == wanted)
+            .cloned()
+    };
     let Some(exec) = phase("exec") else {
         let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
-        report.error(Code::Malformed, name.span(), format!("the node `{name}` has no `exec`"), help);
+        report.error(
+            Code::Malformed,
+            name.span(),
+            format!("the node `{name}` has no `exec`"),
+            help,
+        );
         return Ok(TokenStream::new());
     };
-    for method in [Some(&exec), phase("prep").as_ref(), phase("post").as_ref(), phase("exec_fallback").as_ref()] {
+    for method in [
+        Some(&exec),
+        phase("prep").as_ref(),
+        phase("post").as_ref(),
+        phase("exec_fallback").as_ref(),
+    ] {
         if let Some(method) = method {
             refuse_unusual(method, report);
         }
@@ -118,6 +159,7 @@ pub(super) fn expand(attribute: &NodeAttribute, item: TokenStream, report: &mut 
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
     let step = Step {
+        name: &name,
         self_ty: quote!(#self_ty),
         generics: &steps.generics,
         lifetimes: None,
@@ -160,33 +202,69 @@ impl<'a> Node<'a> {
             sig,
         };
         let all = |sig: &Signature| sig.inputs.iter().cloned().collect::<Vec<_>>();
-        let only_context = |sig: &Signature| all(sig).into_iter().filter(is_context).collect::<Vec<_>>();
-        let prep = phase("prep").map(|sig| { let inputs = all(&sig); read_phase(sig, inputs) });
-        let inputs = if prep.is_some() { only_context(&exec) } else { all(&exec) };
+        let only_context =
+            |sig: &Signature| all(sig).into_iter().filter(is_context).collect::<Vec<_>>();
+        let prep = phase("prep").map(|sig| {
+            let inputs = all(&sig);
+            read_phase(sig, inputs)
+        });
+        let inputs = if prep.is_some() {
+            only_context(&exec)
+        } else {
+            all(&exec)
+        };
         let exec = read_phase(exec, inputs);
-        let fallback = phase("exec_fallback").map(|sig| { let inputs = only_context(&sig); read_phase(sig, inputs) });
+        let fallback = phase("exec_fallback").map(|sig| {
+            let inputs = only_context(&sig);
+            read_phase(sig, inputs)
+        });
         let post = phase("post").map(|sig| {
-            let inputs = all(&sig).into_iter().filter(|input| !is_result_of_phase(input)).collect();
+            let inputs = all(&sig)
+                .into_iter()
+                .filter(|input| !is_result_of_phase(input))
+                .collect();
             read_phase(sig, inputs)
         });
         let mut reads: Vec<Parameter> = Vec::new();
         let phases = [prep.as_ref(), Some(&exec), post.as_ref()];
-        for parameter in phases.into_iter().flatten().flat_map(|phase| &phase.parameters) {
+        for parameter in phases
+            .into_iter()
+            .flatten()
+            .flat_map(|phase| &phase.parameters)
+        {
             if parameter.kind == ParameterKind::Context {
                 continue;
             }
             match reads.iter().find(|read| read.name == parameter.name) {
                 None => reads.push(parameter.clone()),
                 Some(earlier) if earlier.takes() || parameter.takes() => {
-                    let message = format!("`{name}` takes `{0}` in one method and reads it in another", parameter.name);
-                    report.error(Code::TakenTooEarly, parameter.name.span(), message, "read it by reference in both");
+                    let message = format!(
+                        "`{name}` takes `{0}` in one method and reads it in another",
+                        parameter.name
+                    );
+                    report.error(
+                        Code::TakenTooEarly,
+                        parameter.name.span(),
+                        message,
+                        "read it by reference in both",
+                    );
                 }
                 Some(_) => {}
             }
         }
         let last = post.as_ref().unwrap_or(&exec);
-        let outcome = last.returned.outcome(&snake_case(&name.to_string()), attribute, report);
-        let node = Node { attribute, prep, exec, fallback, post, reads, outcome };
+        let outcome = last
+            .returned
+            .outcome(&snake_case(&name.to_string()), attribute, report);
+        let node = Node {
+            attribute,
+            prep,
+            exec,
+            fallback,
+            post,
+            reads,
+            outcome,
+        };
         node.refuse_settings_without_failure(name, report);
         node
     }
@@ -201,7 +279,11 @@ impl<'a> Node<'a> {
     }
 
     fn repeats(&self) -> bool {
-        self.attribute.settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats())
+        self.attribute
+            .settings
+            .retry
+            .as_ref()
+            .is_some_and(|(_, retry)| retry.repeats())
     }
 
     fn refuse_settings_without_failure(&self, name: &Ident, report: &mut Report) {
@@ -220,9 +302,15 @@ impl<'a> Node<'a> {
     }
 
     fn contract(&self) -> Contract {
-        let fails = |phase: &Option<Phase>| phase.as_ref().is_some_and(|phase| phase.returned.fallible);
+        let fails =
+            |phase: &Option<Phase>| phase.as_ref().is_some_and(|phase| phase.returned.fallible);
         let saved = self.fallback.is_some() && !fails(&self.fallback);
-        let context = [self.prep.as_ref(), Some(&self.exec), self.fallback.as_ref(), self.post.as_ref()];
+        let context = [
+            self.prep.as_ref(),
+            Some(&self.exec),
+            self.fallback.as_ref(),
+            self.post.as_ref(),
+        ];
         let context = context.into_iter().flatten().any(Phase::has_context);
         let any_fails = fails(&self.prep) || self.exec_can_fail() || fails(&self.post);
         Contract {
@@ -231,7 +319,11 @@ impl<'a> Node<'a> {
             fallible: fails(&self.prep) || fails(&self.post) || (self.exec_can_fail() && !saved),
             attempts: self.exec_can_fail(),
             once: self.once() && self.exec_can_fail(),
-            reads: self.reads.iter().filter_map(|parameter| parameter.port()).collect(),
+            reads: self
+                .reads
+                .iter()
+                .filter_map(|parameter| parameter.port())
+                .collect(),
             writes: self.outcome.writes.clone(),
             actions: Vec::new(),
         }
@@ -244,26 +336,39 @@ impl<'a> Node<'a> {
 
     fn exec_takes(&self) -> bool {
         match &self.prep {
-            Some(_) => self.exec.typed().any(|typed| !is_context_type(&typed.ty) && !is_reference(&typed.ty)),
+            Some(_) => self
+                .exec
+                .typed()
+                .any(|typed| !is_context_type(&typed.ty) && !is_reference(&typed.ty)),
             None => self.exec.parameters.iter().any(Parameter::takes),
         }
     }
 
     /// Whether `exec` is handed clones of what it takes: for another attempt, or for a later phase.
     fn exec_clones(&self) -> bool {
-        let later = [self.fallback.as_ref(), self.post.as_ref()].into_iter().flatten();
-        self.repeats() || later.flat_map(Phase::typed).any(|typed| self.is_prep_res(typed)) || self.fallback.is_some()
+        let later = [self.fallback.as_ref(), self.post.as_ref()]
+            .into_iter()
+            .flatten();
+        self.repeats()
+            || later
+                .flat_map(Phase::typed)
+                .any(|typed| self.is_prep_res(typed))
+            || self.fallback.is_some()
     }
 
     /// The name under which `exec` takes what `prep` returned.
     fn prep_name(&self) -> Option<Ident> {
-        let typed = self.exec.typed().find(|typed| !is_context_type(&typed.ty))?;
+        let typed = self
+            .exec
+            .typed()
+            .find(|typed| !is_context_type(&typed.ty))?;
         pattern_name(&typed.pat)
     }
 
     fn is_prep_res(&self, typed: &syn::PatType) -> bool {
         self.prep.is_some()
-            && pattern_name(&typed.pat).is_some_and(|name| name == "prep_res" || Some(name) == self.prep_name())
+            && pattern_name(&typed.pat)
+                .is_some_and(|name| name == "prep_res" || Some(name) == self.prep_name())
     }
 
     fn body(&self, report: &mut Report) -> TokenStream {
@@ -274,7 +379,11 @@ impl<'a> Node<'a> {
             quote!(let #mutable __attempts = __visit.attempts();)
         });
         let prep = self.prep.as_ref().map(|prep| {
-            let arguments: Vec<_> = prep.parameters.iter().map(|parameter| argument(parameter, false)).collect();
+            let arguments: Vec<_> = prep
+                .parameters
+                .iter()
+                .map(|parameter| argument(parameter, false))
+                .collect();
             let value = self.checked(prep, &arguments);
             quote!(let __prep = #value;)
         });
@@ -288,7 +397,9 @@ impl<'a> Node<'a> {
             give_up: self.give_up(report),
         };
         let exec = attempted.value();
-        let Some(post) = &self.post else { return quote!(#attempts #prep #exec) };
+        let Some(post) = &self.post else {
+            return quote!(#attempts #prep #exec);
+        };
         let arguments = self.post_arguments(post);
         let value = self.checked(post, &arguments);
         quote!(#attempts #prep let __exec = #exec; #value)
@@ -297,7 +408,9 @@ impl<'a> Node<'a> {
     /// The value of a phase that is not tried again.
     fn checked(&self, phase: &Phase, arguments: &[TokenStream]) -> TokenStream {
         let call = phase.awaited(arguments);
-        let context = phase.has_context().then(|| quote!(let __context = __attempts.context();));
+        let context = phase
+            .has_context()
+            .then(|| quote!(let __context = __attempts.context();));
         match phase.returned.fallible {
             true => quote!({ #context __attempts.once(#call)? }),
             false => quote!({ #context #call }),
@@ -307,7 +420,12 @@ impl<'a> Node<'a> {
     fn exec_arguments(&self, report: &mut Report) -> Vec<TokenStream> {
         if self.prep.is_none() {
             let cloned = self.exec_clones();
-            return self.exec.parameters.iter().map(|parameter| argument(parameter, cloned)).collect();
+            return self
+                .exec
+                .parameters
+                .iter()
+                .map(|parameter| argument(parameter, cloned))
+                .collect();
         }
         let mut taken = false;
         let mut arguments = Vec::new();
@@ -362,7 +480,12 @@ impl<'a> Node<'a> {
                     let mut names = vec!["`error: &NodeError`".to_owned(), "`&Context`".to_owned()];
                     match &self.prep {
                         Some(_) => names.push("`prep_res`".to_owned()),
-                        None => names.extend(self.exec.parameters.iter().map(|read| format!("`{}`", read.name))),
+                        None => names.extend(
+                            self.exec
+                                .parameters
+                                .iter()
+                                .map(|read| format!("`{}`", read.name)),
+                        ),
                     }
                     let message = "`exec_fallback` sees only what `exec` has seen, and the error";
                     let help = format!("it can take {}", names.join(", "));
@@ -370,7 +493,9 @@ impl<'a> Node<'a> {
                 }
             }
         }
-        let context = fallback.has_context().then(|| quote!(let __context = __attempts.context();));
+        let context = fallback
+            .has_context()
+            .then(|| quote!(let __context = __attempts.context();));
         let value = fallback.awaited(&arguments);
         Some(match fallback.returned.fallible {
             true => quote!({
@@ -397,7 +522,10 @@ impl<'a> Node<'a> {
             return None;
         }
         let read = self.exec.parameters.iter().find(|read| read.name == name)?;
-        let wanted = Parameter { ty: (*typed.ty).clone(), ..read.clone() };
+        let wanted = Parameter {
+            ty: (*typed.ty).clone(),
+            ..read.clone()
+        };
         Some(match (is_reference(&typed.ty), read.takes()) {
             (true, true) => quote!(&#name),
             _ => argument(&wanted, read.takes()),
@@ -414,9 +542,19 @@ fn refuse_unusual(method: &Signature, report: &mut Report) {
             report.error(Code::Malformed, receiver.span(), message, help);
         }
     }
-    if let Some(parameter) = method.generics.params.iter().find(|parameter| !matches!(parameter, syn::GenericParam::Lifetime(_))) {
+    if let Some(parameter) = method
+        .generics
+        .params
+        .iter()
+        .find(|parameter| !matches!(parameter, syn::GenericParam::Lifetime(_)))
+    {
         let message = format!("`{}` cannot be generic by itself", method.ident);
-        report.error(Code::Malformed, parameter.span(), message, "make the type generic instead");
+        report.error(
+            Code::Malformed,
+            parameter.span(),
+            message,
+            "make the type generic instead",
+        );
     }
 }
 
@@ -429,7 +567,9 @@ fn pattern_name(pattern: &Pat) -> Option<Ident> {
 
 fn result_name(pattern: &Pat) -> Option<&'static str> {
     let name = pattern_name(pattern)?;
-    ["prep_res", "exec_res"].into_iter().find(|result| name == result)
+    ["prep_res", "exec_res"]
+        .into_iter()
+        .find(|result| name == result)
 }
 
 fn is_result_of_phase(input: &FnArg) -> bool {

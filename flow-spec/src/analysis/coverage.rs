@@ -1,11 +1,10 @@
 //! Whether every action of every node goes somewhere, and to one place only.
 
-use std::collections::HashMap;
-
 use super::Model;
+use super::routes::{Effect, Source};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, From, NodeId, To};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, To};
 
 /// Reports the actions that no edge routes.
 pub(super) fn unrouted(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
@@ -39,27 +38,30 @@ pub(super) fn unrouted(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
 
 /// Reports the second and every further edge for one action of a node.
 pub(super) fn twice(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
-    let mut first: HashMap<(NodeId, &str), usize> = HashMap::new();
+    let mut first_error: Vec<Option<usize>> = vec![None; model.graph.nodes.len()];
     for (at, edge) in model.graph.edges.iter().enumerate() {
-        let From::Node(id) = edge.from else { continue };
-        let is_known = id.0 < model.graph.nodes.len()
-            && model
-                .graph
-                .node(id)
-                .routable()
-                .any(|name| name == edge.action());
-        if !is_known || model.shape.place(id).is_some() {
-            continue;
-        }
-        if let Some(&earlier) = first.get(&(id, edge.action())) {
+        let (id, first) = match model.routes.edges[at].effect {
+            // An edge for a misspelt action says so, and that is enough.
+            Effect::Action(id, action)
+                if model.graph.node(id).actions[action].name == edge.action() =>
+            {
+                (id, model.routes.routed[id.0][action])
+            }
+            Effect::Failure if edge.action() == ERROR_ACTION => {
+                let (Source::Node(id) | Source::Failed(id)) = model.routes.edges[at].from else {
+                    continue;
+                };
+                (id, Some(*first_error[id.0].get_or_insert(at)))
+            }
+            _ => continue,
+        };
+        if let Some(first) = first.filter(|&first| first != at) {
             found.push(second_edge(
                 model,
                 id,
-                (earlier, &model.graph.edges[earlier]),
+                (first, &model.graph.edges[first]),
                 (at, edge),
             ));
-        } else {
-            first.insert((id, edge.action()), at);
         }
     }
 }

@@ -19,6 +19,8 @@ mod routes;
 mod shape;
 mod start;
 mod suggestions;
+#[cfg(test)]
+mod tests;
 mod types;
 mod words;
 

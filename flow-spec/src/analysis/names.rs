@@ -111,11 +111,11 @@ fn is_anonymous(node: &Node) -> bool {
 }
 
 fn actions_and_keys(id: NodeId, node: &Node, found: &mut Vec<Diagnostic>) {
-    let mut actions = HashMap::new();
-    for action in &node.actions {
-        let times = actions.entry(action.name.as_str()).or_insert(0);
-        *times += 1;
-        if *times == 2 {
+    for (at, action) in node.actions.iter().enumerate() {
+        let mut earlier = node.actions[..at]
+            .iter()
+            .filter(|earlier| earlier.name == action.name);
+        if earlier.next().is_some() && earlier.next().is_none() {
             let message = format!("`{}` has two actions \"{}\"", node.name, action.name);
             found.push(
                 Diagnostic::new(Code::Name, Site::Node(id), message)

@@ -84,7 +84,7 @@ pub(super) fn check(
                 key = output.key
             ))
             .related(Site::Output(at), "the output is declared here");
-            found.push(explain(model, &output.key, &missing.path, diagnostic));
+            found.push(explain(model, key, &missing.path, diagnostic));
         }
     }
 }

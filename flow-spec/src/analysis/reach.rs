@@ -30,10 +30,18 @@ pub(super) fn check(
     }
     for id in model.graph.node_ids() {
         let component = components.of(point_of(id));
-        if !reached[point_of(id)] && !std::mem::replace(&mut led_to[component], true) {
+        let begins = !reached[point_of(id)] && !std::mem::replace(&mut led_to[component], true);
+        if begins && !has_taken_name(model, id) {
             found.push(unreachable(model, id));
         }
     }
+}
+
+/// Edges cannot name the node because an earlier one has its name, which is reported already.
+fn has_taken_name(model: &Model<'_>, id: NodeId) -> bool {
+    let name = words::name(model.graph, id);
+    let mut earlier = model.graph.nodes[..id.0].iter();
+    !model.routes.mentioned[id.0] && earlier.any(|node| node.name == name)
 }
 
 fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
@@ -45,9 +53,14 @@ fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
     } else {
         format!("no path leads from `start` to `{name}`")
     };
-    let mut diagnostic = Diagnostic::new(Code::Unreachable, Site::Node(id), message).help(format!(
-        "lead an edge to it, such as `start >> {name};`, or remove it"
-    ));
+    let help = match free_action(model, id) {
+        Some((before, action)) => {
+            let edge = words::step(words::name(model.graph, before), action, name);
+            format!("lead an edge to it, such as `{edge};`, or remove it")
+        }
+        None => "lead an edge to it from the step before it, or remove it".to_owned(),
+    };
+    let mut diagnostic = Diagnostic::new(Code::Unreachable, Site::Node(id), message).help(help);
     let circle = circle(model, point_of(id));
     if !circle.is_empty() {
         diagnostic = diagnostic.note(format!(
@@ -56,6 +69,19 @@ fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
         ));
     }
     diagnostic
+}
+
+/// An action of another node that goes nowhere yet.
+fn free_action<'g>(model: &Model<'g>, id: NodeId) -> Option<(NodeId, &'g str)> {
+    let is_used = |other: &NodeId| {
+        *other != id && model.routes.mentioned[other.0] && model.shape.place(*other).is_none()
+    };
+    model.graph.node_ids().filter(is_used).find_map(|other| {
+        let free = model.routes.routed[other.0]
+            .iter()
+            .position(Option::is_none)?;
+        Some((other, model.graph.node(other).actions[free].name.as_str()))
+    })
 }
 
 /// The edges of a shortest loop through a point, if it is on one.

@@ -1,5 +1,7 @@
 //! Whether what a node reads is there on every path that leads to it.
 
+use std::collections::HashSet;
+
 use super::Model;
 use super::assignment::{Assignment, Unassigned};
 use super::keys::Key;
@@ -107,48 +109,45 @@ fn unassigned(
         return report(format!("{what}, which nothing writes")).help(help);
     }
     let diagnostic = report(format!("{what}, which is not written on every path to it")).note(path);
-    explain(model, key.name, &missing.path, diagnostic).help(words::supply(graph, id, read))
+    explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
 }
 
 /// Adds why a node on the path that could write the key did not.
 pub(super) fn explain(
     model: &Model<'_>,
-    key: &str,
+    key: &Key<'_>,
     path: &[usize],
     mut diagnostic: Diagnostic,
 ) -> Diagnostic {
-    let writes = |writes: &[Write]| writes.iter().any(|write| write.key == key);
-    let mut explained = Vec::new();
+    let writes = |writes: &[Write]| writes.iter().any(|write| write.key == key.name);
+    let writers: HashSet<NodeId> = key
+        .writers
+        .iter()
+        .map(|&writer| model.shape.outermost(writer))
+        .collect();
+    let mut explained = HashSet::new();
     for &edge in path {
         let route = model.routes.edges[edge];
         let (Source::Node(id) | Source::Failed(id)) = route.from else {
             continue;
         };
-        let node = model.graph.node(id);
-        let on: Vec<&str> = node
-            .actions
-            .iter()
-            .filter(|action| writes(&action.writes))
-            .map(|action| action.name.as_str())
-            .collect();
-        if on.is_empty() || explained.contains(&id) {
+        if !writers.contains(&id) || !explained.insert(id) {
             continue;
         }
-        explained.push(id);
-        diagnostic = diagnostic.note(match route.effect {
+        let node = model.graph.node(id);
+        let on = node.actions.iter().filter(|action| writes(&action.writes));
+        let note = match route.effect {
             Effect::Failure => format!(
                 "`{}` has failed on this path, so it wrote nothing",
                 node.name
             ),
-            Effect::Action(_, action) if writes(&node.actions[action].writes) => {
-                format!("`{}` may leave `{key}` unwritten", node.name)
+            Effect::Action(_, action) if !writes(&node.actions[action].writes) => {
+                let on = words::quoted(on.map(|action| action.name.as_str()));
+                format!("`{}` writes `{}` only on {on}", node.name, key.name)
             }
-            _ => format!(
-                "`{}` writes `{key}` only on {}",
-                node.name,
-                words::quoted(on)
-            ),
-        });
+            _ => format!("`{}` may leave `{}` unwritten", node.name, key.name),
+        };
+        diagnostic = diagnostic.note(note);
     }
     diagnostic
 }

@@ -3,8 +3,6 @@
 //! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt action is taken
 //! for the action that was probably meant, so that nothing else is reported because of it.
 
-use std::collections::HashMap;
-
 use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
@@ -102,7 +100,6 @@ impl Routes {
 struct Resolver<'g> {
     graph: &'g Graph,
     shape: &'g Shape,
-    actions: HashMap<(NodeId, &'g str), usize>,
     fallible: Vec<bool>,
     routed: Vec<Vec<Option<usize>>>,
     mentioned: Vec<bool>,
@@ -110,13 +107,9 @@ struct Resolver<'g> {
 
 impl<'g> Resolver<'g> {
     fn new(graph: &'g Graph, shape: &'g Shape) -> Resolver<'g> {
-        let mut actions = HashMap::new();
         let mut fallible: Vec<bool> = graph.nodes.iter().map(|node| node.fallible).collect();
         for id in graph.node_ids() {
             let node = graph.node(id);
-            for (at, action) in node.actions.iter().enumerate() {
-                actions.entry((id, action.name.as_str())).or_insert(at);
-            }
             // What fails inside a fork or a loop fails the whole of it.
             fallible[shape.outermost(id).0] |= node.fallible;
         }
@@ -129,7 +122,6 @@ impl<'g> Resolver<'g> {
         Resolver {
             graph,
             shape,
-            actions,
             fallible,
             routed,
             mentioned,
@@ -163,7 +155,7 @@ impl<'g> Resolver<'g> {
             return (Source::Node(id), Effect::Everything);
         }
         let name = edge.action();
-        if let Some(&action) = self.actions.get(&(id, name)) {
+        if let Some(action) = self.action(id, name) {
             self.routed[id.0][action].get_or_insert(at);
             return (Source::Node(id), Effect::Action(id, action));
         }
@@ -175,6 +167,11 @@ impl<'g> Resolver<'g> {
         }
         unknown.push((at, id));
         (Source::Node(id), Effect::AnyAction(id))
+    }
+
+    fn action(&self, id: NodeId, name: &str) -> Option<usize> {
+        let actions = &self.graph.node(id).actions;
+        actions.iter().position(|action| action.name == name)
     }
 
     fn target(&mut self, at: usize, edge: &Edge, found: &mut Vec<Diagnostic>) -> Target {
@@ -295,8 +292,8 @@ impl<'g> Resolver<'g> {
         .help(help);
 
         let meant = match near {
-            Some(near) => match self.actions.get(&(id, near)) {
-                Some(&action) => {
+            Some(near) => match self.action(id, near) {
+                Some(action) => {
                     self.routed[id.0][action].get_or_insert(at);
                     Some(Effect::Action(id, action))
                 }

@@ -1,0 +1,12 @@
+//! Each mistake on a small graph, with the words that a user reads.
+
+mod actions;
+mod forks;
+mod names;
+mod notation;
+mod outputs;
+mod reach;
+mod reads;
+mod start;
+mod takes;
+mod types;

@@ -1,0 +1,231 @@
+//! A short notation for graphs, a line for each part:
+//!
+//! ```text
+//! in claim                      an input; `claim?` may be left out
+//! out receipt?                  an output, here one that may be unwritten
+//! node pay! claim *amount note? writes receipt
+//!                               reads `claim`, takes `amount`, may read `note`; `!` can fail
+//! node review claim on approved writes amount on rejected
+//! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`
+//! review - approved >> pay >> end:done
+//! ```
+
+use crate::diagnostic::{Diagnostic, Site};
+use crate::graph::{
+    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
+    ReadMode, To, Write,
+};
+use crate::{check, check_types};
+
+/// The graph that the notation describes. Its flow is called `Test`.
+pub(super) fn graph(text: &str) -> Graph {
+    let mut graph = Graph {
+        name: "Test".to_owned(),
+        ..Graph::default()
+    };
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .filter(|line: &Vec<_>| !line.is_empty())
+        .collect();
+    let names: Vec<&str> = lines
+        .iter()
+        .filter(|line| is_node(line))
+        .map(|line| line[1].trim_matches('!'))
+        .collect();
+    let id = |name: &str| NodeId(names.iter().position(|other| *other == name).unwrap_or(99));
+    for line in &lines {
+        match line[0] {
+            "in" => {
+                let (key, optional) = optional(line[1]);
+                graph.inputs.push(Input {
+                    key,
+                    optional,
+                    rust_type: type_of(line, 1),
+                });
+            }
+            "out" => {
+                let (key, optional) = optional(line[1]);
+                graph.outputs.push(Output {
+                    key,
+                    optional,
+                    rust_type: type_of(line, 1),
+                });
+            }
+            _ if is_node(line) => graph.nodes.push(node(line, &id)),
+            _ => chain(line, &id, &mut graph.edges),
+        }
+    }
+    graph
+}
+
+/// Everything that is wrong with the graph, each with its place; or that it is sound.
+pub(super) fn report(text: &str) -> String {
+    let graph = graph(text);
+    match check(graph.clone()) {
+        Ok(_) => "sound".to_owned(),
+        Err(found) => show(&graph, &found),
+    }
+}
+
+/// Everything that is wrong with the types.
+pub(super) fn report_types(text: &str) -> String {
+    let graph = graph(text);
+    show(&graph, &check_types(&graph))
+}
+
+fn show(graph: &Graph, found: &[Diagnostic]) -> String {
+    let entry = |diagnostic: &Diagnostic| {
+        let related = diagnostic.related.iter();
+        let related: String = related
+            .map(|(at, what)| format!("\nsee {}: {what}", site(graph, *at)))
+            .collect();
+        format!("{}: {diagnostic}{related}", site(graph, diagnostic.site))
+    };
+    found.iter().map(entry).collect::<Vec<_>>().join("\n\n")
+}
+
+fn site(graph: &Graph, site: Site) -> String {
+    match site {
+        Site::Flow => "flow".to_owned(),
+        Site::Input(at) => format!("input {}", graph.inputs[at].key),
+        Site::Output(at) => format!("output {}", graph.outputs[at].key),
+        Site::Node(id) => format!("node {}", graph.node(id).name),
+        Site::Edge(at, part) => format!("edge {at} {part:?}"),
+    }
+}
+
+fn is_node(line: &[&str]) -> bool {
+    ["node", "fork", "each", "flow", "branch", "wait", "human"].contains(&line[0])
+}
+
+fn optional(key: &str) -> (String, bool) {
+    (key.trim_end_matches('?').to_owned(), key.ends_with('?'))
+}
+
+/// The type that follows as `: T`, else the key's name in capitals.
+fn type_of(line: &[&str], at: usize) -> String {
+    match line.get(at + 1..at + 3) {
+        Some([":", written]) => (*written).to_owned(),
+        _ => {
+            let key = line[at].trim_matches(['?', '*']);
+            key[..1].to_uppercase() + &key[1..]
+        }
+    }
+}
+
+fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
+    let (kind, rest) = match line[0] {
+        "fork" => {
+            let close = line
+                .iter()
+                .position(|word| *word == "]")
+                .unwrap_or(line.len() - 1);
+            let branches = line[3..close].split(|word| *word == ",");
+            let branches = branches.map(|chain| Branch {
+                chain: chain.iter().map(|name| id(name)).collect(),
+            });
+            (NodeKind::Fork(branches.collect()), close + 1)
+        }
+        "each" => (
+            NodeKind::Each {
+                item: line[2].to_owned(),
+                body: id(line[3]),
+            },
+            4,
+        ),
+        "flow" => (NodeKind::Flow(line[2].to_owned()), 3),
+        "branch" => (NodeKind::Branch, 2),
+        "wait" => (NodeKind::Wait, 2),
+        "human" => (NodeKind::Human, 2),
+        _ => (NodeKind::Step, 2),
+    };
+    let mut reads = Vec::new();
+    let mut actions = vec![Action {
+        name: DEFAULT_ACTION.to_owned(),
+        writes: Vec::new(),
+    }];
+    let mut has_declared = false;
+    let mut in_writes = false;
+    let mut at = rest;
+    while at < line.len() {
+        match line[at] {
+            "writes" => in_writes = true,
+            ":" => at += 1,
+            "on" => {
+                if !std::mem::replace(&mut has_declared, true) {
+                    actions.clear();
+                }
+                at += 1;
+                in_writes = false;
+                actions.push(Action {
+                    name: line[at].to_owned(),
+                    writes: Vec::new(),
+                });
+            }
+            word => {
+                let (key, optional) = optional(word.trim_start_matches('*'));
+                let rust_type = type_of(line, at);
+                if in_writes {
+                    let writes = &mut actions.last_mut().expect("an action").writes;
+                    writes.push(Write {
+                        key,
+                        optional,
+                        rust_type,
+                    });
+                } else {
+                    let mode = if word.starts_with('*') {
+                        ReadMode::Take
+                    } else {
+                        ReadMode::Borrow
+                    };
+                    reads.push(Read {
+                        key,
+                        mode,
+                        optional,
+                        rust_type,
+                    });
+                }
+            }
+        }
+        at += 1;
+    }
+    let name = line[1].trim_matches('!').to_owned();
+    Node {
+        name,
+        kind,
+        reads,
+        actions,
+        fallible: line[1].ends_with('!'),
+    }
+}
+
+fn chain(line: &[&str], id: &dyn Fn(&str) -> NodeId, edges: &mut Vec<Edge>) {
+    let mut from = if line[0] == "start" {
+        From::Start
+    } else {
+        From::Node(id(line[0]))
+    };
+    let mut at = 1;
+    while at < line.len() {
+        let action = (line[at] == "-").then(|| line[at + 1].to_owned());
+        at += if action.is_some() { 3 } else { 1 };
+        let to = match line[at] {
+            "end" => To::End(DEFAULT_ACTION.to_owned()),
+            word => match word.strip_prefix("end:") {
+                Some(label) => To::End(label.to_owned()),
+                None => To::Node(id(word)),
+            },
+        };
+        edges.push(Edge {
+            from,
+            action,
+            to: to.clone(),
+        });
+        from = match to {
+            To::Node(id) => From::Node(id),
+            To::End(_) => From::Start,
+        };
+        at += 1;
+    }
+}

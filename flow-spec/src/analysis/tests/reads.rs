@@ -1,0 +1,303 @@
+//! What is read is written before.
+
+use super::notation::report;
+
+#[test]
+fn an_input_is_there() {
+    let flow = "
+        in claim
+        node review claim
+        start >> review >> end
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn a_value_missing_on_one_path() {
+    let flow = "
+        in claim
+        node review claim on approved on rejected
+        node pay claim writes receipt
+        node notify receipt
+        start >> review
+        review - approved >> pay >> notify >> end
+        review - rejected >> notify
+    ";
+    let expected = r#"edge 4 To: `notify` reads `receipt`, which is not written on every path to it [F007]
+this path does not write it: start >> review - "rejected" >> notify
+help: write `receipt` before, read it as `Option<&Receipt>`, or add it to the flow's inputs: `receipt: Receipt`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_value_written_on_both_branches() {
+    let flow = "
+        node review on yes on no
+        node left writes letter
+        node right writes letter
+        node send letter
+        start >> review
+        review - yes >> left >> send >> end
+        review - no >> right >> send
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn the_fields_of_an_action_are_written_on_its_edge_only() {
+    let flow = "
+        node review on approved writes amount on rejected
+        node pay amount
+        start >> review
+        review - approved >> pay >> end
+        review - rejected >> pay
+    ";
+    let expected = r#"edge 3 To: `pay` reads `amount`, which is not written on every path to it [F007]
+this path does not write it: start >> review - "rejected" >> pay
+`review` writes `amount` only on "approved"
+help: write `amount` before, read it as `Option<&Amount>`, or add it to the flow's inputs: `amount: Amount`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_loop_that_writes_before_it_reads() {
+    let flow = "
+        node draft writes text
+        node review text on again writes feedback on done
+        node revise text feedback writes text
+        start >> draft >> review
+        review - again >> revise >> review
+        review - done >> end
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn an_optional_read_in_the_first_round() {
+    let flow = "
+        node draft feedback? writes text
+        node review text on again writes feedback on done
+        start >> draft >> review
+        review - again >> draft
+        review - done >> end
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn a_required_read_in_the_first_round() {
+    let flow = "
+        node draft feedback writes text
+        node review text on again writes feedback on done
+        start >> draft >> review
+        review - again >> draft
+        review - done >> end
+    ";
+    let expected = r#"edge 0 To: `draft` reads `feedback`, which is not written on every path to it [F007]
+this path does not write it: start >> draft
+help: write `feedback` before, read it as `Option<&Feedback>`, or add it to the flow's inputs: `feedback: Feedback`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn nothing_writes_it() {
+    let flow = "
+        node notify *receipt
+        start >> notify >> end
+    ";
+    let expected = r#"edge 0 To: `notify` reads `receipt`, which nothing writes [F007]
+help: write `receipt` before, read it as `Option<Receipt>`, or add it to the flow's inputs: `receipt: Receipt`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn nothing_writes_it_but_something_near() {
+    let flow = "
+        node pay writes receipt
+        node notify reciept
+        start >> pay >> notify >> end
+    ";
+    let expected = r#"edge 1 To: `notify` reads `reciept`, which nothing writes [F007]
+help: did you mean `receipt`? Rename the parameter, or map it: `node notify: … { reciept <- receipt };`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn the_near_thing_is_an_input_that_is_not_unused() {
+    let flow = "
+        in policy
+        node review polcy
+        start >> review >> end
+    ";
+    let expected = r#"edge 0 To: `review` reads `polcy`, which nothing writes [F007]
+help: did you mean `policy`? Rename the parameter, or map it: `node review: … { polcy <- policy };`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn an_optional_input() {
+    let flow = "
+        in policy?
+        node review policy
+        start >> review >> end
+    ";
+    let expected = r#"edge 0 To: `review` reads `policy`, which the caller may leave out [F007]
+help: read it as `Option<&Policy>`, or make the input required: `policy: Policy`
+see input policy: `policy` is declared as an `Option` here"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn an_optional_input_read_as_such() {
+    let flow = "
+        in policy?
+        node review policy?
+        start >> review >> end
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn a_step_that_has_failed_wrote_nothing() {
+    let flow = "
+        node pay! writes receipt
+        node file receipt
+        start >> pay >> file >> end
+        pay - error >> file
+    ";
+    let expected = r#"edge 3 To: `file` reads `receipt`, which is not written on every path to it [F007]
+this path does not write it: start >> pay - "error" >> file
+`pay` has failed on this path, so it wrote nothing
+help: write `receipt` before, read it as `Option<&Receipt>`, or add it to the flow's inputs: `receipt: Receipt`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn the_error_exists_on_its_edge() {
+    let flow = "
+        node pay!
+        node apologise error
+        start >> pay >> end
+        pay - error >> apologise >> end
+    ";
+    assert_eq!(report(flow), "sound");
+}
+
+#[test]
+fn the_error_where_there_is_none() {
+    let flow = "
+        node pay!
+        node apologise error
+        start >> pay >> apologise >> end
+        pay - error >> end
+    ";
+    let expected = r#"edge 1 To: `apologise` reads `error`, which is not written on every path to it [F007]
+this path does not write it: start >> pay >> apologise
+help: it exists only where an "error" edge leads: `pay - "error" >> apologise`; where other edges lead there too, read it as `Option<&Error>`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_flow_may_leave_its_output_unwritten() {
+    let flow = "
+        flow sub Sub writes receipt?
+        node file receipt
+        start >> sub >> file >> end
+    ";
+    let expected = r#"edge 1 To: `file` reads `receipt`, which is not written on every path to it [F007]
+this path does not write it: start >> sub >> file
+`sub` may leave `receipt` unwritten
+help: write `receipt` before, read it as `Option<&Receipt>`, or add it to the flow's inputs: `receipt: Receipt`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_slice_is_added_as_a_vector() {
+    let flow = "
+        node sum numbers : [u64] name : str
+        start >> sum >> end
+    ";
+    let expected = r#"edge 0 To: `sum` reads `numbers`, which nothing writes [F007]
+help: write `numbers` before, read it as `Option<&[u64]>`, or add it to the flow's inputs: `numbers: Vec<u64>`
+
+edge 0 To: `sum` reads `name`, which nothing writes [F007]
+help: write `name` before, read it as `Option<&str>`, or add it to the flow's inputs: `name: String`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_flow_that_reads_what_is_missing() {
+    let flow = "
+        flow sub Sub claim
+        start >> sub >> end
+    ";
+    let expected = r#"edge 0 To: `sub` reads `claim`, which nothing writes [F007]
+help: write `claim` before, declare it in `Sub` as `claim: Option<Claim>`, or add it to the flow's inputs: `claim: Claim`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_prompt_cannot_be_optional() {
+    let flow = "
+        human deploy version
+        start >> deploy >> end
+    ";
+    let expected = r#"edge 0 To: `deploy` reads `version`, which nothing writes [F007]
+help: write `version` before, or add it to the flow's inputs: `version: Version`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn once_for_each_node_and_key() {
+    let flow = "
+        node a on yes on no
+        node b key key writes key
+        start >> a
+        a - yes >> b >> end
+        a - no >> b
+    ";
+    let expected = r#"edge 1 To: `b` reads `key`, which is not written on every path to it [F007]
+this path does not write it: start >> a - "yes" >> b
+help: write `key` before, read it as `Option<&Key>`, or add it to the flow's inputs: `key: Key`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn only_an_unreachable_node_writes_it() {
+    let flow = "
+        node lost writes key
+        node a key
+        start >> a >> end
+        lost >> a
+    ";
+    let expected = r#"node lost: no edge leads to `lost` [F005]
+help: lead an edge to it from the step before it, or remove it"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn unreachable_nodes_may_read_anything() {
+    let flow = "
+        node a
+        node lost key
+        start >> a >> end
+        lost >> end
+    ";
+    let expected = r#"node lost: no edge leads to `lost` [F005]
+help: lead an edge to it from the step before it, or remove it"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_wrong_edge_hides_what_it_may_have_written() {
+    let flow = "
+        node review on approved writes amount on rejected
+        node pay amount
+        start >> review
+        review - xyz >> pay >> end
+        review - rejected >> end
+    ";
+    let expected = r#"edge 1 Action: `review` has no action "xyz" [F001]
+help: it takes "approved", "rejected""#;
+    assert_eq!(report(flow), expected);
+}

@@ -1,0 +1,218 @@
+//! What is moved out of the store, and what is cloned for whom.
+
+use super::notation::graph;
+use crate::graph::ReadMode;
+use crate::{Take, check};
+
+/// Each value that is taken, and how.
+fn takes(text: &str) -> String {
+    let checked = check(graph(text)).expect("a sound flow");
+    let mut lines = Vec::new();
+    for id in checked.graph().node_ids() {
+        let node = checked.graph().node(id);
+        for (at, read) in node.reads.iter().enumerate() {
+            if read.mode == ReadMode::Borrow {
+                continue;
+            }
+            let how = match checked.take(id, at) {
+                Take::Move => "moved".to_owned(),
+                Take::Clone { later: None } => "cloned for the output".to_owned(),
+                Take::Clone { later: Some(later) } => {
+                    format!("cloned for {}", checked.graph().node(later).name)
+                }
+            };
+            lines.push(format!("{} {}: {how}", node.name, read.key));
+        }
+    }
+    lines.join(", ")
+}
+
+#[test]
+fn nothing_reads_it_later() {
+    let flow = "
+        in claim
+        node review claim
+        node pay *claim
+        start >> review >> pay >> end
+    ";
+    assert_eq!(takes(flow), "pay claim: moved");
+}
+
+#[test]
+fn a_later_node_reads_it() {
+    let flow = "
+        in claim
+        node pay *claim
+        node check
+        node file claim?
+        start >> pay >> check >> file >> end
+    ";
+    assert_eq!(takes(flow), "pay claim: cloned for file");
+}
+
+#[test]
+fn the_nearest_reader_is_named() {
+    let flow = "
+        in claim
+        node pay *claim
+        node near claim
+        node far claim
+        start >> pay >> near >> far >> end
+    ";
+    assert_eq!(takes(flow), "pay claim: cloned for near");
+}
+
+#[test]
+fn it_is_written_anew_before_it_is_read() {
+    let flow = "
+        in claim
+        node revise *claim writes claim
+        node review claim on again on done
+        start >> revise >> review
+        review - again >> revise
+        review - done >> end
+    ";
+    assert_eq!(takes(flow), "revise claim: moved");
+}
+
+#[test]
+fn what_may_be_written_anew_may_also_not_be() {
+    let flow = "
+        in claim
+        flow revise Revise *claim writes claim?
+        node review claim
+        start >> revise >> review >> end
+    ";
+    assert_eq!(takes(flow), "revise claim: cloned for review");
+}
+
+#[test]
+fn a_loop_reads_it_again() {
+    let flow = "
+        in claim
+        node try *claim on again on done
+        start >> try
+        try - again >> try
+        try - done >> end
+    ";
+    assert_eq!(takes(flow), "try claim: cloned for try");
+}
+
+#[test]
+fn it_is_read_where_the_node_has_failed() {
+    let flow = "
+        in claim
+        node revise! *claim writes claim
+        node apologise claim
+        start >> revise >> end
+        revise - error >> apologise >> end
+    ";
+    assert_eq!(takes(flow), "revise claim: cloned for apologise");
+}
+
+#[test]
+fn the_flow_returns_it() {
+    let flow = "
+        in claim
+        out claim
+        node pay *claim
+        start >> pay >> end
+    ";
+    assert_eq!(takes(flow), "pay claim: cloned for the output");
+}
+
+#[test]
+fn the_same_node_reads_it_again() {
+    let flow = "
+        in claim
+        node compare *claim *claim
+        start >> compare >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "compare claim: cloned for compare, compare claim: moved"
+    );
+}
+
+#[test]
+fn the_same_node_borrows_it_as_well() {
+    let flow = "
+        in claim
+        node compare claim *claim
+        start >> compare >> end
+    ";
+    assert_eq!(takes(flow), "compare claim: cloned for compare");
+}
+
+#[test]
+fn another_branch_reads_it_at_the_same_time() {
+    let flow = "
+        in claim
+        node left *claim
+        node right *claim
+        fork both [ left , right ]
+        start >> both >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "left claim: cloned for right, right claim: cloned for left"
+    );
+}
+
+#[test]
+fn a_later_step_of_the_branch_reads_it() {
+    let flow = "
+        in claim
+        node first *claim
+        node second *claim
+        node other
+        fork both [ first second , other ]
+        start >> both >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "first claim: cloned for second, second claim: moved"
+    );
+}
+
+#[test]
+fn it_is_read_behind_the_fork() {
+    let flow = "
+        in claim
+        node left *claim
+        node right
+        fork both [ left , right ]
+        node file claim
+        start >> both >> file >> end
+    ";
+    assert_eq!(takes(flow), "left claim: cloned for file");
+}
+
+#[test]
+fn it_is_read_where_the_fork_has_failed() {
+    let flow = "
+        in claim
+        node left *claim
+        node right!
+        fork both [ left , right ]
+        node apologise claim
+        start >> both >> end
+        both - error >> apologise >> end
+    ";
+    assert_eq!(takes(flow), "left claim: cloned for apologise");
+}
+
+#[test]
+fn each_item_is_a_new_one_but_nothing_else_is() {
+    let flow = "
+        in chunks
+        in style
+        node summarize *chunk *style
+        each all chunk summarize *chunks
+        start >> all >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "summarize chunk: moved, summarize style: cloned for summarize, all chunks: moved"
+    );
+}
