@@ -20,7 +20,7 @@ pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
                 name,
             )
         })
-        .filter(|(distance, _)| *distance <= limit)
+        .filter(|(distance, _)| *distance <= limit && *distance < length)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
@@ -47,6 +47,11 @@ mod tests {
     #[test]
     fn a_swap_is_one_slip() {
         assert_eq!(closest("prase", ["parse", "pause"]), Some("parse"));
+    }
+
+    #[test]
+    fn a_single_letter_is_near_to_none() {
+        assert_eq!(closest("x", ["y", "z"]), None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod suggestions;
 #[cfg(test)]
 mod tests;
 mod types;
+mod unknown_actions;
 mod words;
 
 use assignment::Assignment;
@@ -109,6 +110,19 @@ impl<'g> Model<'g> {
 /// # Errors
 ///
 /// Every mistake found, in the order of the places they are at.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::{Edge, From, Graph, To, check};
+///
+/// let mut graph = Graph { name: "Nothing".into(), ..Graph::default() };
+/// let found = check(graph.clone()).unwrap_err();
+/// assert_eq!(found[0].message, "the flow has no `start`: nothing would run");
+///
+/// graph.edges.push(Edge { from: From::Start, action: None, to: To::End("default".into()) });
+/// assert!(check(graph).is_ok());
+/// ```
 pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     let mut found = Vec::new();
     let model = Model::new(&graph, &mut found);

@@ -7,7 +7,6 @@ use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, From, Graph, NodeId, To};
-use crate::suggest::closest;
 
 /// Where an edge starts, as the analysis takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,12 +96,15 @@ impl Routes {
     }
 }
 
-struct Resolver<'g> {
-    graph: &'g Graph,
+/// Works out what the edges stand for, and keeps what it learns of the nodes.
+pub(super) struct Resolver<'g> {
+    pub(super) graph: &'g Graph,
     shape: &'g Shape,
-    fallible: Vec<bool>,
-    routed: Vec<Vec<Option<usize>>>,
+    pub(super) fallible: Vec<bool>,
+    pub(super) routed: Vec<Vec<Option<usize>>>,
     mentioned: Vec<bool>,
+    /// How many names have been compared with misspelt ones.
+    pub(super) compared: usize,
 }
 
 impl<'g> Resolver<'g> {
@@ -125,6 +127,7 @@ impl<'g> Resolver<'g> {
             fallible,
             routed,
             mentioned,
+            compared: 0,
         }
     }
 
@@ -169,7 +172,7 @@ impl<'g> Resolver<'g> {
         (Source::Node(id), Effect::AnyAction(id))
     }
 
-    fn action(&self, id: NodeId, name: &str) -> Option<usize> {
+    pub(super) fn action(&self, id: NodeId, name: &str) -> Option<usize> {
         let actions = &self.graph.node(id).actions;
         actions.iter().position(|action| action.name == name)
     }
@@ -225,87 +228,5 @@ impl<'g> Resolver<'g> {
         };
         found.push(Diagnostic::new(Code::ForkShape, Site::Edge(at, part), message).help(help));
         Some(outermost)
-    }
-
-    fn start_action(&self, at: usize, edge: &Edge, action: &str) -> Diagnostic {
-        let message = format!("`start` has no action \"{action}\"");
-        let fixed = words::step(
-            "start",
-            DEFAULT_ACTION,
-            &words::target(self.graph, &edge.to),
-        );
-        Diagnostic::new(
-            Code::UnknownAction,
-            Site::Edge(at, EdgePart::Action),
-            message,
-        )
-        .help(format!("write `{fixed}`"))
-    }
-
-    fn cannot_fail(&self, at: usize, id: NodeId) -> Diagnostic {
-        let name = words::name(self.graph, id);
-        let message = format!("`{name}` cannot fail, so it never takes \"{ERROR_ACTION}\"");
-        Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(format!(
-            "let `{name}` return a `Result`, or remove this edge"
-        ))
-    }
-
-    /// What to say of an edge for an action that the node does not have, and what it was meant for if there is
-    /// only one thing it can have been.
-    fn unknown_action(&mut self, at: usize, id: NodeId) -> (Diagnostic, Option<Effect>) {
-        let edge = &self.graph.edges[at];
-        let node = self.graph.node(id);
-        let wrong = edge.action();
-        let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
-        let names = || node.actions.iter().map(|action| action.name.as_str());
-        let near = if wrong == DEFAULT_ACTION {
-            None
-        } else {
-            closest(wrong, names().chain(error))
-        };
-        let free = self.routed[id.0].iter().position(Option::is_none);
-        let only_default = names().all(|name| name == DEFAULT_ACTION);
-        let to = words::target(self.graph, &edge.to);
-
-        let mut message = format!("`{}` has no action \"{wrong}\"", node.name);
-        if wrong == DEFAULT_ACTION && !node.actions.is_empty() {
-            message.push_str(&format!(": it takes {}", words::quoted(names())));
-        }
-        let help = if let Some(near) = near {
-            format!("did you mean \"{near}\"?")
-        } else if only_default {
-            format!(
-                "it has no actions to choose from: write `{}`",
-                words::step(&node.name, DEFAULT_ACTION, &to)
-            )
-        } else if wrong == DEFAULT_ACTION {
-            let action = &node.actions[free.unwrap_or(0)].name;
-            format!("write `{}`", words::step(&node.name, action, &to))
-        } else {
-            format!("it takes {}", words::quoted(names().chain(error)))
-        };
-        let diagnostic = Diagnostic::new(
-            Code::UnknownAction,
-            Site::Edge(at, EdgePart::Action),
-            message,
-        )
-        .help(help);
-
-        let meant = match near {
-            Some(near) => match self.action(id, near) {
-                Some(action) => {
-                    self.routed[id.0][action].get_or_insert(at);
-                    Some(Effect::Action(id, action))
-                }
-                None => Some(Effect::Failure),
-            },
-            None => {
-                if let Some(free) = free {
-                    self.routed[id.0][free] = Some(at);
-                }
-                None
-            }
-        };
-        (diagnostic, meant)
     }
 }

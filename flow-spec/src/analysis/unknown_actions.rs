@@ -1,0 +1,107 @@
+//! What to say of an edge for an action that its node does not have, and what the edge was meant for.
+
+use super::routes::{Effect, Resolver};
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId};
+use crate::suggest::closest;
+
+/// Comparing names takes long, and a flow with so many wrong ones has another problem than slips of the fingers.
+const MOST_COMPARED: usize = 100_000;
+
+impl<'g> Resolver<'g> {
+    pub(super) fn start_action(&self, at: usize, edge: &Edge, action: &str) -> Diagnostic {
+        let message = format!("`start` has no action \"{action}\"");
+        let fixed = words::step(
+            "start",
+            DEFAULT_ACTION,
+            &words::target(self.graph, &edge.to),
+        );
+        Diagnostic::new(
+            Code::UnknownAction,
+            Site::Edge(at, EdgePart::Action),
+            message,
+        )
+        .help(format!("write `{fixed}`"))
+    }
+
+    pub(super) fn cannot_fail(&self, at: usize, id: NodeId) -> Diagnostic {
+        let name = words::name(self.graph, id);
+        let message = format!("`{name}` cannot fail, so it never takes \"{ERROR_ACTION}\"");
+        Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(format!(
+            "let `{name}` return a `Result`, or remove this edge"
+        ))
+    }
+
+    /// What to say of an edge for an action that the node does not have, and what it was meant for if there is
+    /// only one thing it can have been.
+    pub(super) fn unknown_action(&mut self, at: usize, id: NodeId) -> (Diagnostic, Option<Effect>) {
+        let edge = &self.graph.edges[at];
+        let node = self.graph.node(id);
+        let wrong = edge.action();
+        let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
+        let names = || node.actions.iter().map(|action| action.name.as_str());
+        let near = self.near_action(id, wrong);
+        let free = self.routed[id.0].iter().position(Option::is_none);
+        let only_default = names().all(|name| name == DEFAULT_ACTION);
+        let to = words::target(self.graph, &edge.to);
+
+        let mut message = format!("`{}` has no action \"{wrong}\"", node.name);
+        if wrong == DEFAULT_ACTION && !node.actions.is_empty() {
+            message.push_str(&format!(": it takes {}", words::quoted(names())));
+        }
+        let help = if let Some(near) = near {
+            format!("did you mean \"{near}\"?")
+        } else if only_default {
+            format!(
+                "it has no actions to choose from: write `{}`",
+                words::step(&node.name, DEFAULT_ACTION, &to)
+            )
+        } else if wrong == DEFAULT_ACTION {
+            let action = &node.actions[free.unwrap_or(0)].name;
+            format!("write `{}`", words::step(&node.name, action, &to))
+        } else {
+            format!("it takes {}", words::quoted(names().chain(error)))
+        };
+        let diagnostic = Diagnostic::new(
+            Code::UnknownAction,
+            Site::Edge(at, EdgePart::Action),
+            message,
+        )
+        .help(help);
+
+        let meant = match near {
+            Some(near) => match self.action(id, near) {
+                Some(action) => {
+                    self.routed[id.0][action].get_or_insert(at);
+                    Some(Effect::Action(id, action))
+                }
+                None => Some(Effect::Failure),
+            },
+            None => {
+                if let Some(free) = free {
+                    self.routed[id.0][free] = Some(at);
+                }
+                None
+            }
+        };
+        (diagnostic, meant)
+    }
+
+    /// The action that was probably meant.
+    fn near_action(&mut self, id: NodeId, wrong: &str) -> Option<&'g str> {
+        let actions = &self.graph.node(id).actions;
+        self.compared += actions.len();
+        if wrong == DEFAULT_ACTION || self.compared > MOST_COMPARED {
+            return None;
+        }
+        let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
+        closest(
+            wrong,
+            actions
+                .iter()
+                .map(|action| action.name.as_str())
+                .chain(error),
+        )
+    }
+}

@@ -1,0 +1,337 @@
+//! Random graphs: wired at random but well-formed, sound, and nonsensical.
+
+use std::fmt;
+
+use flow_spec::{
+    Action, Branch, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read, ReadMode, To,
+    Write,
+};
+
+use crate::dice::Dice;
+use crate::reference;
+
+const KEYS: [&str; 4] = ["red", "green", "blue", "violet"];
+const ACTIONS: [&str; 3] = ["default", "yes", "no"];
+
+/// A graph, printed so that one can see what is wrong.
+pub(crate) struct Shown(pub(crate) Graph);
+
+impl fmt::Debug for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Graph {
+            inputs,
+            outputs,
+            nodes,
+            edges,
+            ..
+        } = &self.0;
+        let inputs: Vec<_> = inputs
+            .iter()
+            .map(|input| (&input.key, input.optional))
+            .collect();
+        let outputs: Vec<_> = outputs
+            .iter()
+            .map(|output| (&output.key, output.optional))
+            .collect();
+        writeln!(f, "inputs {inputs:?} outputs {outputs:?}")?;
+        for node in nodes {
+            let reads: Vec<_> = node
+                .reads
+                .iter()
+                .map(|read| (&read.key, read.mode, read.optional))
+                .collect();
+            writeln!(
+                f,
+                "{}: {:?} reads {reads:?} fallible {}",
+                node.name, node.kind, node.fallible
+            )?;
+            for action in &node.actions {
+                let writes: Vec<_> = action
+                    .writes
+                    .iter()
+                    .map(|write| (&write.key, write.optional))
+                    .collect();
+                writeln!(f, "    {:?} writes {writes:?}", action.name)?;
+            }
+        }
+        for edge in edges {
+            writeln!(f, "{:?} - {:?} >> {:?}", edge.from, edge.action(), edge.to)?;
+        }
+        Ok(())
+    }
+}
+
+/// Every edge is for an action of its node, but it may lead anywhere, and keys may be missing.
+pub(crate) fn wired(dice: &mut Dice) -> Graph {
+    let mut graph = nodes(dice);
+    let top = graph.nodes.len();
+    for id in 0..top {
+        compose(dice, &mut graph, NodeId(id));
+    }
+    for key in KEYS {
+        if dice.one_in(4) {
+            let optional = dice.one_in(2);
+            graph.inputs.push(Input {
+                key: key.into(),
+                optional,
+                rust_type: "T".into(),
+            });
+        }
+        if dice.one_in(3) {
+            let optional = dice.one_in(3);
+            graph.outputs.push(Output {
+                key: key.into(),
+                optional,
+                rust_type: "T".into(),
+            });
+        }
+    }
+    let to = target(dice, top);
+    edge(&mut graph, From::Start, None, to);
+    for id in 0..top {
+        for name in routable(&graph, NodeId(id)) {
+            if dice.below(8) > 0 {
+                let to = target(dice, top);
+                edge(&mut graph, From::Node(NodeId(id)), Some(name), to);
+            }
+        }
+    }
+    graph
+}
+
+/// Nothing is wrong with it but perhaps a fork: it reads nothing that must be there, and all nodes lead on.
+pub(crate) fn sound(dice: &mut Dice) -> Graph {
+    let mut graph = nodes(dice);
+    let top = graph.nodes.len();
+    for id in 0..top {
+        compose(dice, &mut graph, NodeId(id));
+    }
+    for read in graph.nodes.iter_mut().flat_map(|node| &mut node.reads) {
+        read.optional = true;
+    }
+    edge(&mut graph, From::Start, None, To::Node(NodeId(0)));
+    for id in 0..top {
+        let next = if id + 1 < top {
+            To::Node(NodeId(id + 1))
+        } else {
+            To::End("default".into())
+        };
+        for (at, name) in routable(&graph, NodeId(id)).into_iter().enumerate() {
+            let to = if at == 0 {
+                next.clone()
+            } else {
+                target(dice, top)
+            };
+            if name != "error" || dice.one_in(2) {
+                edge(&mut graph, From::Node(NodeId(id)), Some(name), to);
+            }
+        }
+    }
+    for key in KEYS {
+        let is_written = !reference::writers(&graph, key).is_empty();
+        if dice.one_in(3) && is_written {
+            graph.outputs.push(Output {
+                key: key.into(),
+                optional: true,
+                rust_type: "T".into(),
+            });
+        }
+    }
+    graph
+}
+
+/// Anything at all.
+pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
+    let names = ["a", "b", "start", "end", "default", "error", "", "[a, b]"];
+    let count = dice.below(7);
+    let mut graph = Graph {
+        name: "a".into(),
+        ..Graph::default()
+    };
+    for _ in 0..dice.below(4) {
+        let (key, optional) = (dice.pick(&names).into(), dice.one_in(2));
+        graph.inputs.push(Input {
+            key,
+            optional,
+            rust_type: dice.pick(&names).into(),
+        });
+        let (key, optional) = (dice.pick(&names).into(), dice.one_in(2));
+        graph.outputs.push(Output {
+            key,
+            optional,
+            rust_type: dice.pick(&names).into(),
+        });
+    }
+    for _ in 0..count {
+        let kind = match dice.below(6) {
+            0 => NodeKind::Step,
+            1 => NodeKind::Flow(dice.pick(&names).into()),
+            2 => NodeKind::Each {
+                body: NodeId(dice.below(count + 1)),
+                item: dice.pick(&names).into(),
+            },
+            3 => NodeKind::Branch,
+            _ => NodeKind::Fork(
+                (0..dice.below(4))
+                    .map(|_| Branch {
+                        chain: (0..dice.below(4))
+                            .map(|_| NodeId(dice.below(count + 2)))
+                            .collect(),
+                    })
+                    .collect(),
+            ),
+        };
+        let reads = (0..dice.below(3)).map(|_| read(dice, &names)).collect();
+        let actions = (0..dice.below(4))
+            .map(|_| any_action(dice, &names))
+            .collect();
+        graph.nodes.push(Node {
+            name: dice.pick(&names).into(),
+            kind,
+            reads,
+            actions,
+            fallible: dice.one_in(2),
+        });
+    }
+    for _ in 0..dice.below(12) {
+        let from = if dice.one_in(4) {
+            From::Start
+        } else {
+            From::Node(NodeId(dice.below(count + 2)))
+        };
+        let action = if dice.one_in(2) {
+            Some(dice.pick(&names).to_owned())
+        } else {
+            None
+        };
+        let to = if dice.one_in(3) {
+            To::End(dice.pick(&names).into())
+        } else {
+            To::Node(NodeId(dice.below(count + 2)))
+        };
+        graph.edges.push(Edge { from, action, to });
+    }
+    graph
+}
+
+fn nodes(dice: &mut Dice) -> Graph {
+    let count = 1 + dice.below(6);
+    let mut graph = Graph {
+        name: "Random".into(),
+        ..Graph::default()
+    };
+    for id in 0..count {
+        let first = dice.below(3);
+        let actions = match first {
+            0 => vec![action(dice, "default", &KEYS)],
+            1 => vec![action(dice, "yes", &KEYS), action(dice, "no", &KEYS)],
+            _ => ACTIONS
+                .iter()
+                .map(|name| action(dice, name, &KEYS))
+                .collect(),
+        };
+        let reads = (0..dice.below(3)).map(|_| read(dice, &KEYS)).collect();
+        let fallible = dice.one_in(2);
+        graph.nodes.push(Node {
+            name: format!("n{id}"),
+            kind: NodeKind::Step,
+            reads,
+            actions,
+            fallible,
+        });
+    }
+    graph
+}
+
+/// Perhaps makes a fork or a loop of the node, with new nodes inside.
+fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
+    let kind = match dice.below(5) {
+        3 => NodeKind::Each {
+            body: leaf(dice, graph),
+            item: "item".into(),
+        },
+        4 => NodeKind::Fork(
+            (0..2)
+                .map(|_| Branch {
+                    chain: (0..1 + dice.below(2)).map(|_| leaf(dice, graph)).collect(),
+                })
+                .collect(),
+        ),
+        _ => return,
+    };
+    graph.nodes[id.0].actions = vec![action(dice, "default", &KEYS)];
+    graph.nodes[id.0].kind = kind;
+}
+
+/// A new node for the inside of a fork or loop.
+fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
+    let id = NodeId(graph.nodes.len());
+    let keys = ["red", "green", "blue", "violet", "item"];
+    let mut reads: Vec<Read> = (0..dice.below(3)).map(|_| read(dice, &keys)).collect();
+    reads
+        .iter_mut()
+        .filter(|read| read.key == "item")
+        .for_each(|read| read.optional = true);
+    let actions = vec![action(dice, "default", &KEYS)];
+    let fallible = dice.one_in(2);
+    graph.nodes.push(Node {
+        name: format!("n{}", id.0),
+        kind: NodeKind::Step,
+        reads,
+        actions,
+        fallible,
+    });
+    id
+}
+
+fn read(dice: &mut Dice, keys: &[&str]) -> Read {
+    let mode = if dice.one_in(2) {
+        ReadMode::Take
+    } else {
+        ReadMode::Borrow
+    };
+    let optional = dice.one_in(4);
+    Read {
+        key: dice.pick(keys).into(),
+        mode,
+        optional,
+        rust_type: "T".into(),
+    }
+}
+
+fn action(dice: &mut Dice, name: &str, keys: &[&str]) -> Action {
+    let write = |dice: &mut Dice| {
+        let optional = dice.one_in(4);
+        Write {
+            key: dice.pick(keys).into(),
+            optional,
+            rust_type: "T".into(),
+        }
+    };
+    Action {
+        name: name.into(),
+        writes: (0..dice.below(3)).map(|_| write(dice)).collect(),
+    }
+}
+
+fn any_action(dice: &mut Dice, names: &[&str]) -> Action {
+    let name = dice.pick(names).to_owned();
+    action(dice, &name, names)
+}
+
+fn routable(graph: &Graph, id: NodeId) -> Vec<String> {
+    graph.node(id).routable().map(str::to_owned).collect()
+}
+
+fn target(dice: &mut Dice, count: usize) -> To {
+    if dice.one_in(5) {
+        To::End("default".into())
+    } else {
+        To::Node(NodeId(dice.below(count)))
+    }
+}
+
+fn edge(graph: &mut Graph, from: From, action: Option<String>, to: To) {
+    let action = action.filter(|action| action != "default");
+    graph.edges.push(Edge { from, action, to });
+}

@@ -1,0 +1,203 @@
+//! Laws of the analysis, on random graphs: it agrees with slow and obviously right definitions, shows only real
+//! paths, and takes any graph whatever.
+
+mod dice;
+mod graphs;
+mod reference;
+
+use std::collections::BTreeSet;
+
+use flow_spec::{
+    Code, Diagnostic, From, Graph, NodeId, ReadMode, Site, Take, To, check, check_types,
+};
+use proptest::prelude::*;
+
+use dice::{Dice, dice};
+use graphs::Shown;
+
+fn random(build: fn(&mut Dice) -> Graph) -> impl Strategy<Value = Shown> {
+    dice().prop_map(move |numbers| Shown(build(&mut Dice::new(numbers))))
+}
+
+/// The text between the first and the second pair of backticks.
+fn quoted(message: &str) -> Vec<&str> {
+    message.split('`').skip(1).step_by(2).collect()
+}
+
+fn diagnostics(graph: &Graph) -> Vec<Diagnostic> {
+    check(graph.clone()).err().unwrap_or_default()
+}
+
+fn of(code: Code, found: &[Diagnostic]) -> Vec<&Diagnostic> {
+    found
+        .iter()
+        .filter(|diagnostic| diagnostic.code == code)
+        .collect()
+}
+
+/// The edges of a path as it is printed; nothing if the graph has no such path.
+fn edges_of(graph: &Graph, path: &str) -> Option<Vec<usize>> {
+    let mut steps = path.split(" >> ");
+    let mut at = steps.next()?.to_owned();
+    let mut edges = Vec::new();
+    for step in steps {
+        let (from, action) = match at.split_once(" - ") {
+            Some((from, action)) => (from.to_owned(), Some(action.trim_matches('"').to_owned())),
+            None => (at.clone(), None),
+        };
+        let target = step.split(" - ").next()?;
+        let edge = graph.edges.iter().position(|edge| {
+            let source = match edge.from {
+                From::Start => "start",
+                From::Node(id) => &graph.node(id).name,
+            };
+            let to = match &edge.to {
+                To::End(_) => "end",
+                To::Node(id) => &graph.node(*id).name,
+            };
+            source == from && edge.action == action && to == target
+        })?;
+        edges.push(edge);
+        at = step.to_owned();
+    }
+    Some(edges)
+}
+
+/// That the diagnostic shows a path of the graph that ends at `edge` and does not write `key`.
+fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &To) {
+    let shown = "this path does not write it: ";
+    let Some(path) = diagnostic
+        .notes
+        .iter()
+        .find_map(|note| note.strip_prefix(shown))
+    else {
+        let needs_none = ["nothing writes", "the caller may leave out"];
+        assert!(
+            needs_none
+                .iter()
+                .any(|end| diagnostic.message.ends_with(end)),
+            "{diagnostic}"
+        );
+        return;
+    };
+    let edges = edges_of(graph, path).unwrap_or_else(|| panic!("no such path: {path}"));
+    assert_eq!(
+        edges.first().map(|&edge| &graph.edges[edge].from),
+        Some(&From::Start),
+        "{path}"
+    );
+    assert_eq!(
+        edges.last().map(|&edge| &graph.edges[edge].to),
+        Some(target),
+        "{path}"
+    );
+    for &edge in &edges {
+        let written = reference::written(graph, &graph.edges[edge]);
+        assert!(!written.contains(key), "{path} writes {key}");
+    }
+    // What a fork writes inside stands between the edge that leads in and the one that leads out.
+    for pair in edges.windows(2) {
+        let To::Node(id) = graph.edges[pair[0]].to else {
+            panic!("{path} goes on after an end")
+        };
+        assert_eq!(graph.edges[pair[1]].from, From::Node(id), "{path}");
+        if graph.edges[pair[1]].action.as_deref() != Some("error") {
+            let after = reference::inside(graph, id, BTreeSet::new(), &mut |_, _| {});
+            assert!(!after.contains(key), "{path} writes {key} in a fork");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn definite_assignment_is_what_exploring_every_state_finds(Shown(graph) in random(graphs::wired)) {
+        let found = diagnostics(&graph);
+        if !of(Code::ForkConflict, &found).is_empty() {
+            return Ok(());
+        }
+        let expected = reference::unassigned(&graph);
+
+        let reads: BTreeSet<(NodeId, String)> = of(Code::UnassignedRead, &found)
+            .iter()
+            .map(|diagnostic| {
+                let names = quoted(&diagnostic.message);
+                let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
+                (id.expect("a node of the graph"), names[1].to_owned())
+            })
+            .collect();
+        prop_assert_eq!(&reads, &expected.reads);
+        prop_assert_eq!(reads.len(), of(Code::UnassignedRead, &found).len());
+
+        let outputs: BTreeSet<(usize, String)> = of(Code::UnwrittenOutput, &found)
+            .iter()
+            .map(|diagnostic| {
+                let Site::Edge(edge, _) = diagnostic.site else { panic!("{diagnostic}") };
+                (edge, quoted(&diagnostic.message)[0].to_owned())
+            })
+            .collect();
+        prop_assert_eq!(&outputs, &expected.outputs);
+    }
+
+    #[test]
+    fn every_witness_is_a_path_that_does_not_write_the_key(Shown(graph) in random(graphs::wired)) {
+        let found = diagnostics(&graph);
+        for diagnostic in of(Code::UnassignedRead, &found) {
+            let names = quoted(&diagnostic.message);
+            let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
+            let outermost = reference::outermost(&graph, id.expect("a node of the graph"));
+            assert_witness(&graph, diagnostic, names[1], &To::Node(outermost));
+        }
+        for diagnostic in of(Code::UnwrittenOutput, &found) {
+            let Site::Edge(edge, _) = diagnostic.site else { panic!("{diagnostic}") };
+            assert_witness(&graph, diagnostic, quoted(&diagnostic.message)[0], &graph.edges[edge].to);
+        }
+    }
+
+    #[test]
+    fn a_value_is_moved_exactly_if_nothing_can_read_it_later(Shown(graph) in random(graphs::sound)) {
+        let checked = match check(graph.clone()) {
+            Ok(checked) => checked,
+            Err(found) => {
+                let only_forks = found.iter().all(|diagnostic| diagnostic.code == Code::ForkConflict);
+                prop_assert!(only_forks, "{}", found[0]);
+                return Ok(());
+            }
+        };
+        for id in graph.node_ids() {
+            for (at, read) in graph.node(id).reads.iter().enumerate() {
+                if read.mode == ReadMode::Borrow {
+                    continue;
+                }
+                let take = checked.take(id, at);
+                let is_read = reference::is_read_later(&graph, id, at);
+                prop_assert_eq!(take != Take::Move, is_read, "{:?} {}: {:?}", id, &read.key, take);
+                if let Take::Clone { later: Some(later) } = take {
+                    let reads = &graph.node(later).reads;
+                    prop_assert!(reads.iter().any(|other| other.key == read.key));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_graph_makes_the_analysis_panic_or_hang(Shown(graph) in random(graphs::nonsense)) {
+        check_types(&graph);
+        let first = diagnostics(&graph);
+        for diagnostic in &first {
+            let sites = diagnostic.related.iter().map(|(site, _)| site).chain([&diagnostic.site]);
+            for site in sites {
+                let exists = match *site {
+                    Site::Flow => true,
+                    Site::Input(at) => at < graph.inputs.len(),
+                    Site::Output(at) => at < graph.outputs.len(),
+                    Site::Node(id) => id.0 < graph.nodes.len(),
+                    Site::Edge(at, _) => at < graph.edges.len(),
+                };
+                prop_assert!(exists, "{:?}", site);
+            }
+        }
+        prop_assert_eq!(first, diagnostics(&graph));
+    }
+}

@@ -1,0 +1,288 @@
+//! What the analysis should find, defined slowly and plainly, for forks and loops that hold steps only.
+
+use std::collections::BTreeSet;
+
+use flow_spec::{Edge, From, Graph, NodeId, NodeKind, To};
+
+type KeySet = BTreeSet<String>;
+
+/// What may be missing where it is needed.
+#[derive(Default)]
+pub(crate) struct Unassigned {
+    /// Reads, by node and key.
+    pub(crate) reads: BTreeSet<(NodeId, String)>,
+    /// Outputs, by the edge to the end and the key.
+    pub(crate) outputs: BTreeSet<(usize, String)>,
+}
+
+/// Explores every state that a run can be in: where it is and which keys are written.
+pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
+    let inputs: KeySet = graph
+        .inputs
+        .iter()
+        .filter(|input| !input.optional)
+        .map(|input| input.key.clone())
+        .collect();
+    let mut found = Unassigned::default();
+    let mut reached: BTreeSet<NodeId> = BTreeSet::new();
+    let mut seen: BTreeSet<(Option<NodeId>, KeySet)> = BTreeSet::new();
+    let mut waiting = vec![(None, inputs)];
+    while let Some((at, keys)) = waiting.pop() {
+        if !seen.insert((at, keys.clone())) {
+            continue;
+        }
+        let mut after = keys.clone();
+        if let Some(id) = at {
+            reached.insert(id);
+            after = inside(graph, id, keys.clone(), &mut |reader, key| {
+                found.reads.insert((reader, key.to_owned()));
+            });
+        }
+        let from = at.map_or(From::Start, From::Node);
+        for (number, edge) in graph
+            .edges
+            .iter()
+            .enumerate()
+            .filter(|(_, edge)| edge.from == from)
+        {
+            let has_failed = edge.action.as_deref() == Some("error");
+            let mut keys = if has_failed {
+                keys.clone()
+            } else {
+                after.clone()
+            };
+            keys.extend(written(graph, edge));
+            match &edge.to {
+                To::Node(id) => waiting.push((Some(*id), keys)),
+                To::End(_) => {
+                    for output in graph.outputs.iter().filter(|output| !output.optional) {
+                        if !keys.contains(&output.key) {
+                            found.outputs.insert((number, output.key.clone()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // What only unreachable nodes write is not reported, nor an output that nothing writes: other codes say it.
+    let is_lost = |key: &str| {
+        let writers: Vec<NodeId> = writers(graph, key);
+        let is_input = graph.inputs.iter().any(|input| input.key == key);
+        let is_reached = |&id: &NodeId| reached.contains(&outermost(graph, id));
+        !is_input && !writers.is_empty() && !writers.iter().any(is_reached)
+    };
+    let exists = |key: &str| {
+        !writers(graph, key).is_empty() || graph.inputs.iter().any(|input| input.key == key)
+    };
+    found.reads.retain(|(_, key)| !is_lost(key));
+    found
+        .outputs
+        .retain(|(_, key)| !is_lost(key) && exists(key));
+    found
+}
+
+/// Runs what is inside a node (and the node's own reads), telling of each read of a missing key; the keys after it.
+pub(crate) fn inside(
+    graph: &Graph,
+    id: NodeId,
+    keys: KeySet,
+    missing: &mut dyn FnMut(NodeId, &str),
+) -> KeySet {
+    let mut read = |id: NodeId, keys: &KeySet| {
+        for read in graph.node(id).reads.iter().filter(|read| !read.optional) {
+            if !keys.contains(&read.key) {
+                missing(id, &read.key);
+            }
+        }
+    };
+    read(id, &keys);
+    match &graph.node(id).kind {
+        NodeKind::Fork(branches) => {
+            let mut after = keys.clone();
+            for branch in branches {
+                let mut seen = keys.clone();
+                for &part in &branch.chain {
+                    read(part, &seen);
+                    seen.extend(default_writes(graph, part));
+                }
+                after.extend(seen);
+            }
+            after
+        }
+        NodeKind::Each { body, item } => {
+            let mut seen = keys.clone();
+            seen.insert(item.clone());
+            read(*body, &seen);
+            keys
+        }
+        _ => keys,
+    }
+}
+
+/// What is certainly written when the edge is followed.
+pub(crate) fn written(graph: &Graph, edge: &Edge) -> KeySet {
+    let From::Node(id) = edge.from else {
+        return KeySet::new();
+    };
+    if edge.action.as_deref() == Some("error") {
+        return KeySet::from(["error".to_owned()]);
+    }
+    let name = edge.action.as_deref().unwrap_or("default");
+    let action = graph.node(id).action(name).expect("edges are for actions");
+    certain(&action.writes)
+}
+
+fn default_writes(graph: &Graph, id: NodeId) -> KeySet {
+    certain(
+        &graph
+            .node(id)
+            .action("default")
+            .expect("inner nodes have the default action")
+            .writes,
+    )
+}
+
+fn certain(writes: &[flow_spec::Write]) -> KeySet {
+    writes
+        .iter()
+        .filter(|write| !write.optional)
+        .map(|write| write.key.clone())
+        .collect()
+}
+
+/// The fork or loop that the node is in, or the node itself.
+pub(crate) fn outermost(graph: &Graph, id: NodeId) -> NodeId {
+    graph
+        .node_ids()
+        .find(|&owner| parts(graph, owner).concat().contains(&id))
+        .unwrap_or(id)
+}
+
+fn parts(graph: &Graph, id: NodeId) -> Vec<Vec<NodeId>> {
+    match &graph.node(id).kind {
+        NodeKind::Fork(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
+        NodeKind::Each { body, .. } => vec![vec![*body]],
+        _ => Vec::new(),
+    }
+}
+
+/// The nodes that write the key so that the whole flow sees it.
+pub(crate) fn writers(graph: &Graph, key: &str) -> Vec<NodeId> {
+    graph
+        .node_ids()
+        .filter(|&id| {
+            let owner = outermost(graph, id);
+            let in_loop = owner != id && matches!(graph.node(owner).kind, NodeKind::Each { .. });
+            let mut writes = graph
+                .node(id)
+                .actions
+                .iter()
+                .flat_map(|action| &action.writes);
+            !in_loop && writes.any(|write| write.key == key)
+        })
+        .collect()
+}
+
+/// Whether something may still read the value that read number `at` of `id` takes.
+pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
+    let key = graph.node(id).reads[at].key.as_str();
+    let reads = |id: NodeId| graph.node(id).reads.iter().any(|read| read.key == key);
+    let mut others = graph.node(id).reads.iter().enumerate();
+    let reads_again = others.any(|(other, read)| {
+        read.key == key && other != at && (other > at || read.mode == flow_spec::ReadMode::Borrow)
+    });
+    let owner = outermost(graph, id);
+    if reads_again {
+        return true;
+    }
+    if owner == id {
+        let chains = parts(graph, id);
+        let is_kept = |chain: &Vec<NodeId>| scan(graph, chain, key);
+        let outcomes: Vec<Chain> = chains.iter().map(is_kept).collect();
+        let item = matches!(&graph.node(id).kind, NodeKind::Each { item, .. } if item == key);
+        if outcomes.contains(&Chain::Reads) && !item {
+            return true;
+        }
+        let is_loop = matches!(graph.node(id).kind, NodeKind::Each { .. });
+        let is_over = outcomes.contains(&Chain::Writes) && !is_loop;
+        return read_after(graph, id, key, is_over);
+    }
+    if let NodeKind::Each { item, .. } = &graph.node(owner).kind {
+        return item != key || read_after(graph, owner, key, false);
+    }
+    let mut is_over = default_writes(graph, id).contains(key);
+    for chain in parts(graph, owner) {
+        match chain.iter().position(|&part| part == id) {
+            Some(_) if is_over => {}
+            Some(position) => match scan(graph, &chain[position + 1..], key) {
+                Chain::Reads => return true,
+                Chain::Writes => is_over = true,
+                Chain::Neither => {}
+            },
+            None if chain.iter().any(|&part| reads(part)) => return true,
+            None => is_over |= scan(graph, &chain, key) == Chain::Writes,
+        }
+    }
+    read_after(graph, owner, key, is_over)
+}
+
+#[derive(PartialEq)]
+enum Chain {
+    Reads,
+    Writes,
+    Neither,
+}
+
+/// What happens first to the key in a chain of steps.
+fn scan(graph: &Graph, chain: &[NodeId], key: &str) -> Chain {
+    for &part in chain {
+        if graph.node(part).reads.iter().any(|read| read.key == key) {
+            return Chain::Reads;
+        }
+        if default_writes(graph, part).contains(key) {
+            return Chain::Writes;
+        }
+    }
+    Chain::Neither
+}
+
+/// Whether the key is read after the node, which has already written it anew unless it failed.
+fn read_after(graph: &Graph, id: NodeId, key: &str, is_over: bool) -> bool {
+    let mut seen = BTreeSet::new();
+    let mut waiting = vec![(id, is_over)];
+    while let Some((id, is_over)) = waiting.pop() {
+        for edge in graph
+            .edges
+            .iter()
+            .filter(|edge| edge.from == From::Node(id))
+        {
+            let has_failed = edge.action.as_deref() == Some("error");
+            if is_over && !has_failed || written(graph, edge).contains(key) {
+                continue;
+            }
+            let to = match &edge.to {
+                To::End(_) if graph.outputs.iter().any(|output| output.key == key) => return true,
+                To::End(_) => continue,
+                To::Node(to) => *to,
+            };
+            if graph.node(to).reads.iter().any(|read| read.key == key) {
+                return true;
+            }
+            let is_item =
+                matches!(&graph.node(to).kind, NodeKind::Each { item, .. } if item == key);
+            let is_loop = matches!(graph.node(to).kind, NodeKind::Each { .. });
+            let outcomes: Vec<Chain> = parts(graph, to)
+                .iter()
+                .map(|chain| scan(graph, chain, key))
+                .collect();
+            if outcomes.contains(&Chain::Reads) && !is_item {
+                return true;
+            }
+            let is_over = outcomes.contains(&Chain::Writes) && !is_loop;
+            if seen.insert((to, is_over)) {
+                waiting.push((to, is_over));
+            }
+        }
+    }
+    false
+}
