@@ -10,7 +10,7 @@ use quote::ToTokens as _;
 use syn::{Ident, LitStr};
 
 use crate::contract::{Contract, Kind, ReadPort, WritePort};
-use crate::names::{is_type_name, plain};
+use crate::names::{is_type_name, path_text, plain};
 use crate::node::type_text;
 use crate::report::Report;
 
@@ -196,8 +196,12 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let timeout = instance
         .declared(flow)
         .is_some_and(|node| node.settings.timeout.is_some());
-    Node {
-        name: plain(&instance.name),
+    let mut node = Node {
+        // As edges speak of it.
+        name: match instance.declaration {
+            Some(_) => plain(&instance.name),
+            None => path_text(&instance.path),
+        },
         kind: match contract.kind {
             Kind::Flow => NodeKind::Flow(
                 instance
@@ -212,7 +216,53 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         reads: contract.reads.iter().map(read).collect(),
         actions,
         fallible: contract.fallible || timeout,
+    };
+    forgive_mapping(mapping, contract, &mut node);
+    node
+}
+
+/// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and write what it needs.
+fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
+    for (index, one) in mapping.iter().enumerate() {
+        if ports(contract, one.reads).contains(&plain(&one.port)) && !is_mapped_before(mapping, index) {
+            continue;
+        }
+        let key = plain(&one.key);
+        node.reads.push(Read {
+            key: key.clone(),
+            mode: ReadMode::Borrow,
+            optional: false,
+            rust_type: String::new(),
+        });
+        for read in &mut node.reads {
+            read.optional = true;
+        }
+        for action in &mut node.actions {
+            action.writes.push(Write {
+                key: key.clone(),
+                optional: false,
+                rust_type: String::new(),
+            });
+        }
     }
+}
+
+/// The names of what a node reads, or writes.
+fn ports(contract: &Contract, reads: bool) -> Vec<String> {
+    if reads {
+        return contract.reads.iter().map(|read| plain(&read.name)).collect();
+    }
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let writes = contract.writes.iter().chain(of_actions);
+    writes.map(|write| plain(&write.name)).collect()
+}
+
+/// Whether the mapping speaks of the same port before.
+fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
+    let one = &mapping[index];
+    mapping[..index]
+        .iter()
+        .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == plain(&one.port))
 }
 
 /// What a declaration says beside the wiring: a value, a mapping, settings.
@@ -298,36 +348,27 @@ fn check_mapping(
     report: &mut Report,
 ) {
     let name = &instance.name;
-    let writes = || {
-        contract
-            .writes
-            .iter()
-            .chain(contract.actions.iter().flat_map(|action| &action.writes))
-    };
     for (index, one) in mapping.iter().enumerate() {
         let port = plain(&one.port);
-        let ports: Vec<String> = match one.reads {
-            true => contract
-                .reads
-                .iter()
-                .map(|read| plain(&read.name))
-                .collect(),
-            false => writes().map(|write| plain(&write.name)).collect(),
-        };
+        let ports = ports(contract, one.reads);
         let verb = if one.reads { "reads" } else { "writes" };
         if !ports.contains(&port) {
             let message = format!("`{name}` {verb} no `{port}`");
+            let (other, arrow) = match one.reads {
+                true => ("writes", "->"),
+                false => ("reads", "<-"),
+            };
             let help = match ports.is_empty() {
+                _ if self::ports(contract, !one.reads).contains(&port) => {
+                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+                }
                 true => format!("it {verb} nothing: remove this"),
                 false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
                     .unwrap_or_default()
                     .replace('"', "`"),
             };
             report.error(Code::NamesNothing, one.port.span(), message, help);
-        } else if mapping[..index]
-            .iter()
-            .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == port)
-        {
+        } else if is_mapped_before(mapping, index) {
             let message = format!("`{port}` is mapped twice");
             report.error(Code::Name, one.port.span(), message, "remove one of them");
         }

@@ -16,6 +16,8 @@ pub(crate) struct FlowSyntax {
     pub(crate) nodes: Vec<NodeSyntax>,
     pub(crate) branches: Vec<BranchSyntax>,
     pub(crate) edges: Vec<EdgeSyntax>,
+    /// The names of nodes whose declaration could not be read.
+    pub(crate) unread: Vec<Ident>,
 }
 
 /// An input or an output.
@@ -59,6 +61,7 @@ pub(crate) struct Mapping {
 /// `branch name(reads) { … }`
 pub(crate) struct BranchSyntax {
     pub(crate) keyword: Span,
+    pub(crate) name: Ident,
 }
 
 /// One `from - "action" >> to` of a chain.

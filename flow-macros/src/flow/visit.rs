@@ -225,7 +225,7 @@ impl<'a> Visit<'a> {
         let value = match (port.mode, take) {
             (Mode::Borrow, _) => quote_spanned!(site=> #rt::get(&state.#slot)),
             (Mode::MaybeBorrow, _) => quote_spanned!(site=> state.#slot.as_ref()),
-            (Mode::MaybeDeref, _) => quote_spanned!(site=> state.#slot.as_deref()),
+            (Mode::MaybeDeref, _) => quote_spanned!(site=> state.#slot.as_ref().map(|value| #rt::ReadsAs::read(value))),
             (Mode::Take, Take::Move) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
             (Mode::MaybeTake, Take::Move) => quote_spanned!(site=> state.#slot.take()),
             (mode, Take::Clone { later }) => {
@@ -254,9 +254,12 @@ impl<'a> Visit<'a> {
         let message = format!(
             "`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
         );
-        let note = format!(
-            "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
-        );
+        let note = match self.contract.kind {
+            Kind::Flow => "derive `Clone` for `{Self}`: a flow takes its inputs".to_owned(),
+            Kind::Function | Kind::Type => format!(
+                "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
+            ),
+        };
         quote_spanned! {self.site=>
             #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
             #[allow(non_camel_case_types)]

@@ -8,7 +8,8 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Signature, Visibility};
 
 use crate::contract::{Contract, Kind};
-use crate::names::plain;
+use crate::names::{is_type_name, plain};
+use crate::protocol::runtime;
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
@@ -124,11 +125,24 @@ pub(super) fn expand(
     }
     .expand();
     let contract = super::contract(name, &vis, attribute, &contract);
+    // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value as well.
+    let default = is_type_name(name).then(|| {
+        let rt = runtime();
+        quote! {
+            #[doc(hidden)]
+            const _: () = {
+                impl #rt::DefaultNode for #name {
+                    fn default_node() -> Self { #name {} }
+                }
+            };
+        }
+    });
     Ok(quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, missing_docs, dead_code, missing_debug_implementations)]
         #vis struct #name {}
         #step
+        #default
         #contract
     })
 }
