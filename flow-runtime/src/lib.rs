@@ -88,6 +88,9 @@ extern crate self as flow_runtime;
 #[path = "private.rs"]
 #[doc(hidden)]
 pub mod __private;
+// Traits that rustc names in its messages, where a path through `__private` would tell the reader nothing.
+#[doc(hidden)]
+pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
 mod action;
 mod context;
 mod engine;
