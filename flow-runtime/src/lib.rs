@@ -5,6 +5,7 @@ extern crate self as flow_runtime;
 #[doc(hidden)]
 pub mod __private;
 mod action;
+mod concurrent;
 mod context;
 mod engine;
 mod error;

@@ -27,12 +27,20 @@ pub(super) enum ParameterKind {
 }
 
 impl Parameter {
+    /// The key that it reads: its name, without the `_` of a parameter that is not used yet.
+    fn key(&self) -> Ident {
+        match used_name(&self.name) {
+            "" => self.name.clone(),
+            key => crate::names::ident(key, self.name.span()),
+        }
+    }
+
     /// What `flow!` has to know of it, if it is a read.
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
             ParameterKind::Context => None,
             ParameterKind::Value(mode) => Some(ReadPort {
-                name: self.name.clone(),
+                name: self.key(),
                 mode,
                 rust_type: type_text(value_type(&self.ty, mode)),
             }),

@@ -153,6 +153,15 @@ pub(super) fn expand(
             refuse_unusual(method, report);
         }
     }
+    for (span, setting) in [
+        (attribute.poll.as_ref().map(|poll| poll.span), "poll"),
+        (attribute.blocking, "blocking"),
+    ] {
+        if let Some(span) = span {
+            let message = format!("`{setting}` is a setting of a function");
+            report.error(Code::NamesNothing, span, message, "make this node a function, or remove it");
+        }
+    }
     let node = Node::new(&name, attribute, exec, &phase, report);
     let body = node.body(report);
     let contract = node.contract();
@@ -325,7 +334,7 @@ impl<'a> Node<'a> {
                 .filter_map(|parameter| parameter.port())
                 .collect(),
             writes: self.outcome.writes.clone(),
-            actions: Vec::new(),
+            ..Contract::empty()
         }
     }
 
