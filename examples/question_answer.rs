@@ -1,37 +1,36 @@
-//! A question goes to a model and its answer comes back: PocketFlow's first example. The model is a setting of the
-//! node, so the stand-in used here can be replaced by a client of a real one.
+//! A question goes to a model and its answer comes back: PocketFlow's first example. The model is a
+//! setting of the node, so that a client of a real one can take the place of the stand-in.
 //!
 //! ```text
 //! cargo run --example question_answer -- "Why is the sky blue?"
 //! ```
 
-use std::error::Error;
 use std::process::ExitCode;
 
 use flow_runtime::prelude::*;
 
 const DEFAULT_QUESTION: &str = "In one sentence, what's the end of the universe?";
 
-#[derive(Debug, thiserror::Error)]
-enum ModelError {
-    #[error("the question is empty")]
-    EmptyQuestion,
-}
-
-/// Whatever completes a prompt.
+/// Whatever answers a prompt.
 trait Model: Send + Sync {
     fn complete(&self, prompt: &str) -> impl Future<Output = Result<String, ModelError>> + Send;
 }
 
-/// Stands in for a model: it gives back the last line of its prompt.
+#[derive(Debug, thiserror::Error)]
+enum ModelError {
+    #[error("the question is empty")]
+    NothingAsked,
+}
+
+/// Stands in for a model: it repeats the prompt.
 struct Echo;
 
 impl Model for Echo {
     async fn complete(&self, prompt: &str) -> Result<String, ModelError> {
-        match prompt.lines().last() {
-            None | Some("") => Err(ModelError::EmptyQuestion),
-            Some(question) => Ok(format!("Echo: {question}")),
+        if prompt.is_empty() {
+            return Err(ModelError::NothingAsked);
         }
+        Ok(format!("You asked: {prompt}"))
     }
 }
 
@@ -40,10 +39,10 @@ struct Answer<M> {
 }
 
 /// Reads `question`, writes `answer`.
-#[node(retry(attempts = 3, wait = "100ms"), timeout = "30s")]
+#[node(timeout = "30s")]
 impl<M: Model> Answer<M> {
     fn prep(&self, question: &str) -> String {
-        format!("Answer the following question.\n{}", question.trim())
+        question.trim().to_owned()
     }
 
     async fn exec(&self, prompt: &str) -> Result<String, ModelError> {
@@ -60,28 +59,23 @@ flow! {
     }
 }
 
-async fn answer_question(question: String) -> Result<(), Box<dyn Error>> {
+async fn answer_question(question: &str) -> Result<(), FlowError> {
     println!("Question: {question}");
 
-    let flow = QuestionAnswer::builder()
-        .answer(Answer { model: Echo })
-        .build();
-    let input = QuestionAnswerInput::builder()
-        .question(question.clone())
-        .build();
-    let output = flow.run(input).await?;
+    let flow = QuestionAnswer::builder().answer(Answer { model: Echo });
+    let input = QuestionAnswerInput::builder().question(question.to_owned());
+    let output = flow.build().run(input.build()).await?;
 
     println!("Answer:   {}", output.answer);
-    assert_eq!(output.answer, format!("Echo: {}", question.trim()));
+    assert_eq!(output.answer, format!("You asked: {}", question.trim()));
     Ok(())
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let question = std::env::args()
-        .nth(1)
-        .unwrap_or_else(|| DEFAULT_QUESTION.to_owned());
-    match answer_question(question).await {
+    let question = std::env::args_os().nth(1);
+    let question = question.unwrap_or_else(|| DEFAULT_QUESTION.into());
+    match answer_question(&question.to_string_lossy()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

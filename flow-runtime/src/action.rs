@@ -1,9 +1,7 @@
 //! Actions: the named outcomes by which a flow is routed.
 
-/// The outcomes of a node, each with the name by which edges route it. Derive it on an enum.
-///
-/// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` names it otherwise. The named
-/// fields of a variant are what the node writes when it takes that action.
+/// The outcomes of a node, each with the name by which edges route it. Implemented by
+/// [`#[derive(Action)]`](derive@crate::Action), which says how they are named.
 ///
 /// # Examples
 ///
@@ -34,8 +32,10 @@ pub trait Action {
     fn action(&self) -> &'static str;
 }
 
-/// The six standard actions of PRD-004 (BackpackFlow): `complete`, `error`, `success`, `failure`, `retry` and
-/// `default`.
+/// Six common actions (those of BackpackFlow): `"complete"`, `"error"`, `"success"`, `"failure"`, `"retry"` and
+/// `"default"`.
+///
+/// A flow routes all six. A node that takes only some of them is better served by an enum of its own.
 ///
 /// # Examples
 ///
@@ -46,9 +46,21 @@ pub trait Action {
 /// fn classify(question: &str) -> FlowAction {
 ///     if question.ends_with('?') { FlowAction::Success } else { FlowAction::Failure }
 /// }
-/// # flow! { Classify(question: String) { start >> classify;
-/// #     classify - "success" >> end; classify - "failure" >> end("no_question"); classify - "complete" >> end;
-/// #     classify - "error" >> end; classify - "retry" >> classify; classify - "default" >> end; } }
+///
+/// flow! {
+///     Classify(question: String) {
+///         start >> classify >> end;
+///         classify - "success"  >> end;
+///         classify - "complete" >> end;
+///         classify - "failure"  >> end("no_question");
+///         classify - "error"    >> end("no_question");
+///         classify - "retry"    >> classify;
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// # let output = Classify::new().run(ClassifyInput { question: "no".into() }).await?;
+/// # assert_eq!(output.end, ClassifyEnd::NoQuestion);
+/// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, flow_macros::Action)]
 pub enum FlowAction {

@@ -9,7 +9,9 @@ use tokio_util::sync::CancellationToken;
 use crate::observer::{Event, EventKind, Observer, RunId};
 use crate::scope::{OwnedPath, Path, Scope};
 
-/// What a node may know of the run it is part of: a parameter `cx: &Context` of a node is given it and is no read.
+/// What a node may know of the run it is part of.
+///
+/// A parameter `cx: &Context` of a node is given it. It is no read, and can have any name.
 ///
 /// # Examples
 ///
@@ -70,6 +72,42 @@ impl Context {
 
     /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it
     /// does nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// #[node]
+    /// fn answer(cx: &Context) -> String {
+    ///     ["Forty", "-", "two"].iter().inspect(|token| cx.emit(token)).copied().collect()
+    /// }
+    ///
+    /// flow! {
+    ///     Answer() -> (answer: String) {
+    ///         start >> answer >> end;
+    ///     }
+    /// }
+    ///
+    /// #[derive(Default)]
+    /// struct Screen(Mutex<String>);
+    ///
+    /// impl Observer for Screen {
+    ///     fn on_event(&self, event: &Event<'_>) {
+    ///         if let EventKind::Delta(token) = event.kind() {
+    ///             self.0.lock().unwrap().push_str(token);
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+    /// let screen = Arc::new(Screen::default());
+    /// let options = RunOptions::new().observer(screen.clone());
+    /// Answer::new().run_with(AnswerInput::builder().build(), options).await?;
+    /// assert_eq!(*screen.0.lock().unwrap(), "Forty-two");
+    /// # Ok(()) }
+    /// ```
     pub fn emit(&self, delta: &str) {
         if let Some(observer) = &self.observer {
             let event = Event {

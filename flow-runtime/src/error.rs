@@ -11,6 +11,34 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 ///
 /// Printed with `{}` it says what ended the run and where; the node's own error is its
 /// [`source`](Error::source). Printed with `{:#}` it says the whole chain in one line.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(retry(attempts = 2))]
+/// fn charge(amount: &u64) -> Result<String, String> {
+///     Err(format!("no connection to charge {amount}"))
+/// }
+///
+/// flow! {
+///     Payment(amount: u64) -> (charge: String) {
+///         start >> charge >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let error = Payment::new().run(PaymentInput { amount: 5 }).await.unwrap_err();
+/// assert_eq!(error.to_string(), "node `payment.charge` failed after 2 attempts");
+/// assert_eq!(
+///     format!("{error:#}"),
+///     "node `payment.charge` failed after 2 attempts: no connection to charge 5",
+/// );
+/// let node_error = error.node_error().unwrap();
+/// assert_eq!((node_error.path(), node_error.attempts()), ("payment.charge", 2));
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FlowError {
@@ -94,10 +122,39 @@ impl Error for FlowError {
     }
 }
 
-/// A node that failed for good. Readable as `error: &NodeError` where an `"error"` edge leads, and handed to
-/// `exec_fallback`.
+/// A node that failed for good.
 ///
-/// Its [`source`](Error::source) is the node's own error.
+/// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to `exec_fallback`, and it ends
+/// the run as [`FlowError::Node`]. Its [`source`](Error::source) is the node's own error.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(timeout = "10ms")]
+/// async fn load(name: &str) -> String {
+///     std::future::pending::<()>().await;
+///     name.to_owned()
+/// }
+///
+/// #[node(writes = load)]
+/// fn explain(error: &NodeError) -> String {
+///     if error.is_timeout() { format!("{} is slow", error.path()) } else { format!("{error:#}") }
+/// }
+///
+/// flow! {
+///     Load(name: String) -> (load: String) {
+///         start >> load >> end;
+///         load - "error" >> explain >> end("failed");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let output = Load::new().run(LoadInput { name: "map".into() }).await?;
+/// assert_eq!(output.load, "load.load is slow");
+/// # Ok(()) }
+/// ```
 pub struct NodeError {
     path: String,
     attempts: u32,

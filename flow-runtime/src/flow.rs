@@ -9,6 +9,42 @@ use crate::options::RunOptions;
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///
 /// A flow value is the flow's settings. It can be run any number of times, also many times at once.
+///
+/// # Examples
+///
+/// Code that works with any flow:
+///
+/// ```
+/// use flow_runtime::prelude::*;
+/// use flow_runtime::Target;
+///
+/// /// The flow's edges, one a line.
+/// fn edges<F: Flow>() -> String {
+///     let mut text = String::new();
+///     for route in F::ROUTES {
+///         let from = route.from.map_or("start".to_owned(), |node| node.to_string());
+///         let to = match route.to {
+///             Target::Node(node) => node.to_string(),
+///             Target::End(end) => format!("end(\"{end}\")"),
+///         };
+///         text += &format!("{from} - \"{}\" >> {to}\n", route.action);
+///     }
+///     text
+/// }
+///
+/// #[node]
+/// fn answer(question: &str) -> String {
+///     format!("{question} Yes.")
+/// }
+///
+/// flow! {
+///     Qa(question: String) -> (answer: String) {
+///         start >> answer >> end;
+///     }
+/// }
+///
+/// assert_eq!(edges::<Qa>(), "start - \"default\" >> answer\nanswer - \"default\" >> end(\"default\")\n");
+/// ```
 pub trait Flow: Send + Sync {
     /// What the caller gives. For `Qa`, the struct `QaInput`.
     type Input: Send;
@@ -38,8 +74,8 @@ pub trait Flow: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. What its nodes
-    /// have done elsewhere stays done.
+    /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. The values of the
+    /// run are lost. What its nodes have done elsewhere stays done.
     fn run(
         &self,
         input: Self::Input,

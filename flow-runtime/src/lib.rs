@@ -1,4 +1,88 @@
-//! Typed flows.
+//! Typed flows: the steps of a program as functions, wired with `a >> b` and `a - "action" >> c`, and checked while
+//! compiling.
+//!
+//! A step is a function or a type marked [`#[node]`](macro@node). What it reads is in its parameters, what it writes in
+//! its return type. [`flow!`] says which step follows which. From both, the compiler knows every path that a run can
+//! take, so a misspelt action, an action that leads nowhere, or a value that some path does not write is an error at
+//! the place where it was written. What comes out is a plain `async` loop over a `match`: it allocates nothing per step
+//! and looks nothing up.
+//!
+//! ```
+//! use flow_runtime::prelude::*;
+//!
+//! #[derive(Action)]
+//! enum Verdict {
+//!     Approved { amount: u64 },
+//!     Rejected,
+//! }
+//!
+//! /// Reads `claim` and `limit`. Its verdict decides where the flow goes on.
+//! #[node(actions = Verdict)]
+//! fn review(claim: &u64, limit: &u64) -> Verdict {
+//!     if claim <= limit {
+//!         Verdict::Approved { amount: *claim }
+//!     } else {
+//!         Verdict::Rejected
+//!     }
+//! }
+//!
+//! /// Reads `amount`, which only an approved claim has. Writes `receipt`.
+//! #[node(writes = receipt)]
+//! async fn pay(amount: &u64) -> String {
+//!     format!("paid {amount}")
+//! }
+//!
+//! flow! {
+//!     /// Pays a claim that is within the limit.
+//!     Expense(claim: u64, limit: u64) -> (receipt: Option<String>) {
+//!         start >> review;
+//!         review - "approved" >> pay >> end;
+//!         review - "rejected" >> end("rejected");
+//!     }
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), FlowError> {
+//!     let input = ExpenseInput::builder().claim(30).limit(50).build();
+//!     let output = Expense::new().run(input).await?;
+//!     assert_eq!(output.receipt.as_deref(), Some("paid 30"));
+//!     assert_eq!(output.end, ExpenseEnd::Default);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # What is checked
+//!
+//! - Every action of every node leads somewhere, and every edge is for an action that exists.
+//! - Every node can be reached from `start`, and an `end` from every node.
+//! - Every value is written on every path before it is read, and with the type that the reader wants.
+//! - Every output is written at every `end`, unless it is an `Option`.
+//! - A value that is taken and read later can be cloned.
+//! - The caller gives every input.
+//!
+//! A mistake is reported with the path on which it happens and with what to do about it. Here, `"rejected"` leads to
+//! `pay` as well:
+//!
+//! ```text
+//! error: `pay` reads `amount`, which is not written on every path to it [F007]
+//!        this path does not write it: start >> review - "rejected" >> pay
+//!        `review` writes `amount` only on "approved"
+//!        help: write `amount` before, read it as `Option<&u64>`, or add it to the flow's inputs: `amount: u64`
+//! ```
+//!
+//! # Where to go on
+//!
+//! - [`language`] explains the whole language on one page.
+//! - [`Flow`] is what every flow implements: its signature, its routing table, and how it is run.
+//! - [`RunOptions`] limits, cancels and observes a run.
+//! - [`FlowError`] says why a run did not reach an end.
+//!
+//! # Features
+//!
+//! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
+//!
+//! Waits between attempts and timeouts use tokio's timer. A flow without them runs on any executor.
+
 extern crate self as flow_runtime;
 
 #[path = "private.rs"]
@@ -16,9 +100,176 @@ mod policy;
 mod scope;
 mod visit;
 
+pub mod language;
 pub mod prelude;
 
-pub use flow_macros::{Action, flow, node};
+/// Makes the variants of an enum actions: the named outcomes by which edges route. It implements the trait
+/// [`Action`](trait@Action).
+///
+/// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant names it otherwise. The
+/// named fields of a variant are the keys that a node writes when it takes that action. Variants with unnamed fields
+/// are refused, and so are two variants of one name. The enum may be generic; a node then names it with its arguments,
+/// as in `#[node(actions = Found<Page>)]`.
+///
+/// See [Actions](language#actions) for how a flow routes them.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[derive(Action)]
+/// enum Found<T> {
+///     /// The action `"found"` writes `page`.
+///     Found { page: T },
+///     /// The action `"missing"` writes nothing.
+///     #[action("missing")]
+///     NotFound,
+/// }
+///
+/// #[node(actions = Found<String>)]
+/// fn find(name: &str) -> Found<String> {
+///     match name {
+///         "index" => Found::Found { page: "Welcome".into() },
+///         _ => Found::NotFound,
+///     }
+/// }
+///
+/// flow! {
+///     Find(name: String) -> (page: Option<String>) {
+///         start >> find;
+///         find - "found" >> end;
+///         find - "missing" >> end("not_found");
+///     }
+/// }
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// # let output = Find::new().run(FindInput { name: "index".into() }).await?;
+/// # assert_eq!(output.page.as_deref(), Some("Welcome"));
+/// # Ok(()) }
+/// ```
+pub use flow_macros::Action;
+/// Wires nodes into a flow.
+///
+/// A flow is written as a signature and statements. The signature names the keys that the caller gives and gets. The
+/// statements are edges, declarations of nodes, and a namespace:
+///
+/// | statement | meaning |
+/// |---|---|
+/// | `start >> a;` | the run begins at `a` |
+/// | `a >> b >> c;` | `b` follows `a`, and `c` follows `b` |
+/// | `a - "action" >> b;` | `b` follows `a` where `a` took this action |
+/// | `a >> end;`, `a >> end("label");` | the run ends; the output's field `end` says where |
+/// | `node name: Type = value;` | a node that is a type, and its value |
+/// | `node name: Type;` | the same, with a value that the flow's builder asks for |
+/// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
+/// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
+/// | `namespace "orders.europe";` | the first part of each node's path |
+///
+/// For a flow `Qa` it defines the structs `Qa`, `QaInput` and `QaOutput`, the enums `QaNode` and `QaEnd`, and the
+/// implementation of [`Flow`] for `Qa`, all with the visibility of the flow. A flow can be a node of another flow.
+///
+/// The page [`language`] explains each part: [flows](language#flows),
+/// [what is generated](language#what-is-generated), and [what is refused](language#what-the-compiler-checks).
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(writes = draft)]
+/// fn write_draft(topic: &str) -> String {
+///     format!("All about {topic}")
+/// }
+///
+/// #[derive(Action)]
+/// enum Length { Fine, TooLong }
+///
+/// #[node(actions = Length)]
+/// fn check_length(draft: &str) -> Length {
+///     if draft.len() <= 14 { Length::Fine } else { Length::TooLong }
+/// }
+///
+/// #[node(writes = draft)]
+/// fn shorten(draft: String) -> String {
+///     draft.chars().take(14).collect()
+/// }
+///
+/// flow! {
+///     /// Writes a headline of at most 14 letters.
+///     pub Headline(topic: String) -> (draft: String) {
+///         start >> write_draft >> check_length;
+///         check_length - "fine"     >> end;
+///         check_length - "too_long" >> shorten >> check_length;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let input = HeadlineInput::builder().topic("railways".into()).build();
+/// let output = Headline::new().run(input).await?;
+/// assert_eq!(output.draft, "All about rail");
+/// # Ok(()) }
+/// ```
+pub use flow_macros::flow;
+/// Makes a function or a type a node, so that [`flow!`] can wire it.
+///
+/// On a function, each parameter is a read of the key of its name, and the returned value is written under the
+/// function's name. The function itself stays as it is. On an `impl` block, the methods `prep`, `exec`,
+/// `exec_fallback` and `post` make a step with settings of its own; only `exec` is required.
+///
+/// | setting | meaning |
+/// |---|---|
+/// | `writes = key` | the returned value is written under `key` |
+/// | `writes(a, b)` | a tuple is returned, and its elements are written under `a` and `b` |
+/// | `actions = X` | the returned value, or the last element of the returned tuple, is the action: an enum with `#[derive(Action)]` |
+/// | `retry(attempts = 3)` | how many attempts there are in all. Only for what can fail: it returns a `Result` or has a `timeout` |
+/// | `retry(…, wait = "200ms")` | the pause between attempts |
+/// | `retry(…, backoff = 2.0)` | by which factor the pause grows; at least 1 |
+/// | `retry(…, max_wait = "10s")` | what the pause never exceeds |
+/// | `retry(…, jitter = 0.5)` | which part of the pause is left to chance, from 0 to 1 |
+/// | `timeout = "30s"` | how long one attempt may take |
+///
+/// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where it declares the node.
+///
+/// The page [`language`] explains [reads](language#reads), [writes](language#writes),
+/// [types](language#nodes-as-types) and [faults](language#faults).
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node]
+/// fn words(text: &str) -> Vec<String> {
+///     text.split_whitespace().map(str::to_owned).collect()
+/// }
+///
+/// struct Lookup {
+///     known: &'static [&'static str],
+/// }
+///
+/// #[node(writes(known, unknown), retry(attempts = 2, wait = "50ms"), timeout = "5s")]
+/// impl Lookup {
+///     async fn exec(&self, words: &[String]) -> Result<(usize, Vec<String>), std::io::Error> {
+///         let (known, unknown): (Vec<_>, Vec<_>) =
+///             words.iter().cloned().partition(|word| self.known.contains(&word.as_str()));
+///         Ok((known.len(), unknown))
+///     }
+/// }
+///
+/// flow! {
+///     SpellCheck(text: String) -> (known: usize, unknown: Vec<String>) {
+///         node lookup: Lookup = Lookup { known: &["a", "flow"] };
+///         start >> words >> lookup >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let input = SpellCheckInput::builder().text("a tpyed flow".into()).build();
+/// let output = SpellCheck::new().run(input).await?;
+/// assert_eq!((output.known, output.unknown), (2, vec!["tpyed".to_owned()]));
+/// # Ok(()) }
+/// ```
+pub use flow_macros::node;
 pub use tokio_util::sync::CancellationToken;
 
 pub use action::{Action, FlowAction};

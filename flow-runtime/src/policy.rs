@@ -5,7 +5,8 @@ use std::time::Duration;
 
 /// The settings of a node that concern its faults: `retry(…)` and `timeout = …`.
 ///
-/// A node's own settings are given to `#[node]`; a flow overrides them with `with`.
+/// A node's own settings are given to [`#[node]`](macro@crate::node); a flow replaces them with `with`. Its `retry`
+/// replaces that of the node as a whole, and so does its `timeout`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -19,6 +20,21 @@ pub struct Policy {
 ///
 /// `attempts` counts every attempt, the first included, as PocketFlow's `max_retries` does. The wait lies
 /// between attempts only: there is none before the first and none after the last.
+///
+/// # Examples
+///
+/// ```
+/// use std::num::NonZeroU32;
+/// use std::time::Duration;
+/// use flow_runtime::Retry;
+///
+/// let mut retry = Retry::attempts(NonZeroU32::new(4).unwrap());
+/// retry.wait = Duration::from_millis(100);
+/// retry.backoff = 2.0;
+/// retry.max_wait = Duration::from_millis(300);
+/// let waits = [0, 1, 2].map(|attempt| retry.wait_after(attempt).as_millis());
+/// assert_eq!(waits, [100, 200, 300]);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Retry {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::{Future, Ready};
 use std::num::NonZeroU32;
+use std::ops::Deref;
 use std::time::Duration;
 
 pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
@@ -100,10 +101,10 @@ fn unassigned() -> ! {
     label = "not a node",
     note = "a type becomes a node by `#[node]` on an `impl` block with `exec`, a function by `#[node]` on it"
 )]
-pub trait Node {}
-
-/// Compiles for nodes only.
-pub const fn is_node<N: Node>() {}
+pub trait Node {
+    /// Compiles for nodes only.
+    const IS_NODE: () = ();
+}
 
 /// The value of a node that is used without one.
 #[diagnostic::on_unimplemented(
@@ -183,6 +184,27 @@ pub fn node_error(failed: Failed) -> Result<NodeError, Failed> {
     match *failed {
         FlowError::Node(error) => Ok(error),
         other => Err(Box::new(other)),
+    }
+}
+
+/// What can be read as `Option<&str>` and the like: as [`Deref`], in our words.
+#[diagnostic::on_unimplemented(
+    message = "mismatched types: this node reads an `Option<&str>`, `Option<&[T]>` or the like, and the flow has `{Self}`",
+    label = "reads another type"
+)]
+pub trait ReadsAs {
+    /// What it is read as.
+    type Target: ?Sized;
+    /// The value, read so.
+    fn read(&self) -> &Self::Target;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Deref> ReadsAs for T {
+    type Target = T::Target;
+    #[inline]
+    fn read(&self) -> &T::Target {
+        self
     }
 }
 

@@ -121,9 +121,11 @@ impl Drop for Scope<'_> {
     }
 }
 
-/// The path of a node within its run, such as `orders.payment.charge`: the names of the nodes around it, the
-/// outermost first, each a flow but the last. A node that runs for the items of a loop has the item's index, as in
-/// `report.summaries[3]`. It is put together when printed.
+/// The path of a node within its run, such as `orders.payment.charge`.
+///
+/// It consists of the run's namespace, the nodes around it, the outermost first, and the node itself. A node that runs
+/// for the items of a loop has the item's index, as in `report.summaries[3]`. The text is put together when it is
+/// printed, so to keep a path, turn it into a `String`.
 #[derive(Clone, Copy)]
 pub struct Path<'a>(Place<'a>);
 

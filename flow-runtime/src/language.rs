@@ -1,0 +1,14 @@
+#![doc = include_str!("../docs/language.md")]
+//!
+//! [`Context`]: crate::Context
+//! [`Context::emit`]: crate::Context::emit
+//! [`Flow::run`]: crate::Flow::run
+//! [`Flow::run_with`]: crate::Flow::run_with
+//! [`FlowAction`]: enum@crate::FlowAction
+//! [`FlowError`]: crate::FlowError
+//! [`FlowError::Cancelled`]: crate::FlowError::Cancelled
+//! [`FlowError::Node`]: crate::FlowError::Node
+//! [`FlowError::Panicked`]: crate::FlowError::Panicked
+//! [`FlowError::StepLimit`]: crate::FlowError::StepLimit
+//! [`Observer`]: crate::Observer
+//! [`RunOptions`]: crate::RunOptions
