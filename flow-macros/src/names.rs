@@ -61,10 +61,18 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
     let span = here(user);
     match syn::parse_str::<Ident>(name) {
         Ok(_) => Ident::new(name, span),
-        Err(_) if matches!(name, "self" | "Self" | "super" | "crate" | "_" | "") => {
+        Err(_) if matches!(name, "self" | "Self" | "super" | "crate") => {
             Ident::new(&format!("{name}_"), span)
         }
-        Err(_) => Ident::new_raw(name, span),
+        Err(_) if syn::parse_str::<Ident>(&format!("r#{name}")).is_ok() => {
+            Ident::new_raw(name, span)
+        }
+        // No name at all, which is reported: this one stands in for it.
+        Err(_) => {
+            let is_letter = |letter: &char| letter.is_alphanumeric() || *letter == '_';
+            let letters: String = name.chars().filter(is_letter).collect();
+            Ident::new(&format!("unnamed_{letters}"), span)
+        }
     }
 }
 

@@ -44,6 +44,7 @@ pub(crate) fn contract_macro(
             #rt::flow_resolved! { $body [$($told)* #contract] }
         };
         (@type $type:ty) => { $type };
+        (@nothing) => {};
     };
     named_macro(name, vis, &arms)
 }

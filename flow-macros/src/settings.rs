@@ -210,11 +210,11 @@ pub(crate) fn parse_duration(text: &str, span: Span, report: &mut Report) -> Opt
             None
         }
         Ok(duration) => Some(duration),
-        Err(error) => {
+        Err(_) => {
             report.error(
                 Code::Malformed,
                 span,
-                format!("`{text}` is not a duration: {error}"),
+                format!("`{text}` is not a duration"),
                 HELP,
             );
             None
@@ -282,7 +282,7 @@ fn number(
         report.error(
             Code::Malformed,
             literal.span(),
-            format!("this is no `{what}`"),
+            format!("`{}` is not a `{what}`", quote!(#literal)),
             help,
         );
     }

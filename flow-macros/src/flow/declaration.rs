@@ -107,36 +107,27 @@ fn check_mapping(
     report: &mut Report,
 ) {
     let name = &instance.shown;
-    let writes = || {
-        contract
-            .writes
-            .iter()
-            .chain(contract.actions.iter().flat_map(|action| &action.writes))
-    };
     for (index, one) in mapping.iter().enumerate() {
         let port = plain(&one.port);
-        let ports: Vec<String> = match one.reads {
-            true => contract
-                .reads
-                .iter()
-                .map(|read| plain(&read.name))
-                .collect(),
-            false => writes().map(|write| plain(&write.name)).collect(),
-        };
+        let ports = ports(contract, one.reads);
         let verb = if one.reads { "reads" } else { "writes" };
         if !ports.contains(&port) {
             let message = format!("`{name}` {verb} no `{port}`");
+            let (other, arrow) = match one.reads {
+                true => ("writes", "->"),
+                false => ("reads", "<-"),
+            };
             let help = match ports.is_empty() {
+                _ if self::ports(contract, !one.reads).contains(&port) => {
+                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+                }
                 true => format!("it {verb} nothing: remove this"),
                 false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
                     .unwrap_or_default()
                     .replace('"', "`"),
             };
             report.error(Code::NamesNothing, one.port.span(), message, help);
-        } else if mapping[..index]
-            .iter()
-            .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == port)
-        {
+        } else if is_mapped_before(mapping, index) {
             let message = format!("`{port}` is mapped twice");
             report.error(Code::Name, one.port.span(), message, "remove one of them");
         }
@@ -169,4 +160,22 @@ fn check_mapping(
             keys.push((key, &port.name));
         }
     }
+}
+
+/// The names of what a node reads, or writes.
+pub(super) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
+    if reads {
+        return contract.reads.iter().map(|read| plain(&read.name)).collect();
+    }
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let writes = contract.writes.iter().chain(of_actions);
+    writes.map(|write| plain(&write.name)).collect()
+}
+
+/// Whether the mapping speaks of the same port before.
+pub(super) fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
+    let one = &mapping[index];
+    mapping[..index]
+        .iter()
+        .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == plain(&one.port))
 }

@@ -189,7 +189,8 @@ impl Drive<'_> {
             let value = match (store.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> ::core::option::Option::None),
                 (true, true) => quote_spanned!(site=> state.#slot),
-                (true, false) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
+                // Bound first, it has its own type, so that rustc names that one and the declared one.
+                (true, false) => quote_spanned!(site=> { let output = #rt::take(&mut state.#slot); output }),
             };
             quote_spanned!(site=> #slot: #value)
         };

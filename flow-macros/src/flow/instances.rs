@@ -13,7 +13,7 @@ use crate::names::{ident, is_type_name, path_text, plain, snake_case};
 use crate::node::mod_path;
 use crate::report::Report;
 
-use super::syntax::{FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax};
+use super::syntax::{EdgeSyntax, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax};
 
 /// Words of the language, which no node can be named.
 const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
@@ -55,6 +55,8 @@ pub(crate) struct Instances {
     by_path: HashMap<String, usize>,
     /// A fork that is written twice is one fork.
     by_branches: HashMap<String, usize>,
+    /// Names of nodes about which an error says all there is to say.
+    unusable: HashSet<String>,
     /// A wait that is the target of one edge and the start of the next is one wait.
     by_wait: HashMap<*const WaitSyntax, usize>,
 }
@@ -62,9 +64,17 @@ pub(crate) struct Instances {
 impl Instances {
     /// Finds all nodes, those declared first. Reports names that cannot be.
     pub(crate) fn collect(flow: &FlowSyntax, report: &mut Report) -> Self {
-        let mut instances = Instances::default();
+        let mut instances = Instances {
+            unusable: flow.unread.iter().map(plain).collect(),
+            ..Instances::default()
+        };
         for (index, node) in flow.nodes.iter().enumerate() {
             let kind = match &node.source {
+                NodeSource::Path { path, .. } if path.is_ident(&flow.name) => {
+                    contains_itself(path, report);
+                    instances.unusable.insert(plain(&node.name));
+                    continue;
+                }
                 NodeSource::Path { path, .. } => InstanceKind::Node(path.clone()),
                 // What they contain may be declared further down, and is filled in below.
                 NodeSource::Fork(_) => InstanceKind::Fork(Vec::new()),
@@ -81,13 +91,14 @@ impl Instances {
         }
         for node in &flow.nodes {
             if let (NodeSource::Fork(fork), Some(index)) = (&node.source, instances.named(&node.name)) {
-                let branches = instances.branches(fork, report);
+                let branches = instances.branches(flow, fork, report);
                 instances.list[index].kind = InstanceKind::Fork(branches);
             }
         }
         for edge in &flow.edges {
-            instances.mention(&edge.from, report);
-            instances.mention(&edge.to, report);
+            check_direction(edge, report);
+            instances.mention(flow, &edge.from, report);
+            instances.mention(flow, &edge.to, report);
         }
         for (index, node) in flow.nodes.iter().enumerate() {
             instances.body(index, node, report);
@@ -149,21 +160,21 @@ impl Instances {
         });
     }
 
-    fn mention(&mut self, step: &StepSyntax, report: &mut Report) -> Option<usize> {
+    fn mention(&mut self, flow: &FlowSyntax, step: &StepSyntax, report: &mut Report) -> Option<usize> {
         if let Some(index) = self.of(step) {
             return Some(index);
         }
         let index = self.list.len();
         match step {
             StepSyntax::Start(_) | StepSyntax::End(..) => return None,
-            StepSyntax::Node(path) => return self.mention_path(path, report),
+            StepSyntax::Node(path) => return self.mention_path(flow, path, report),
             StepSyntax::Wait(wait) => {
                 self.by_wait.insert(Rc::as_ptr(wait), index);
                 let shown = format!("wait({})", wait.text);
                 self.anonymous("wait", shown, InstanceKind::Wait(wait.duration), wait.span);
             }
             StepSyntax::Fork(fork) => {
-                let branches = self.branches(fork, report);
+                let branches = self.branches(flow, fork, report);
                 let index = self.list.len();
                 let shown = shown_fork(&branches, &self.list);
                 self.by_branches.insert(fork_text(fork), index);
@@ -187,29 +198,38 @@ impl Instances {
         self.list.push(Instance { name, shown, kind, declaration: None, hidden: false, span });
     }
 
-    fn mention_path(&mut self, path: &Path, report: &mut Report) -> Option<usize> {
+    fn mention_path(&mut self, flow: &FlowSyntax, path: &Path, report: &mut Report) -> Option<usize> {
+        if path.get_ident().is_some_and(|name| self.unusable.contains(&plain(name))) {
+            return None;
+        }
+        if path.is_ident(&flow.name) {
+            contains_itself(path, report);
+            return None;
+        }
         let segment = path.segments.last()?;
         let span = segment.ident.span();
         let name = ident(&snake_case(&segment.ident.to_string()), span);
         let text = plain(&name);
-        let taken = self.list.iter().any(|node| plain(&node.name) == text);
-        if taken || RESERVED.contains(&text.as_str()) {
-            let message = match taken {
-                true => format!("a second node is named `{text}`"),
-                false => format!("`{text}` is a word of the language"),
+        let same = self.list.iter().position(|node| plain(&node.name) == text);
+        if same.is_some() || RESERVED.contains(&text.as_str()) {
+            let message = match same {
+                Some(_) => format!("a second node is named `{text}`"),
+                None => format!("`{text}` is a word of the language"),
             };
             let help = format!("declare it under another name: `node other_{text}: {};`", path_text(path));
             report.error(Code::Name, span, message, help);
         }
-        let index = self.list.len();
+        let index = same.unwrap_or(self.list.len());
         self.by_path.insert(path_key(path), index);
-        let kind = InstanceKind::Node(path.clone());
-        self.list.push(Instance { name, shown: text, kind, declaration: None, hidden: false, span });
+        if same.is_none() {
+            let (kind, shown) = (InstanceKind::Node(path.clone()), path_text(path));
+            self.list.push(Instance { name, shown, kind, declaration: None, hidden: false, span });
+        }
         Some(index)
     }
 
     /// The nodes in the branches of a fork.
-    fn branches(&mut self, fork: &ForkSyntax, report: &mut Report) -> Vec<Vec<usize>> {
+    fn branches(&mut self, flow: &FlowSyntax, fork: &ForkSyntax, report: &mut Report) -> Vec<Vec<usize>> {
         let mut branches = Vec::new();
         for chain in &fork.branches {
             let mut nodes = Vec::new();
@@ -224,7 +244,7 @@ impl Instances {
                         let help = "make a flow of the inner fork, and put that flow here";
                         report.error(Code::ForkShape, inner.span, "a fork directly inside a fork", help);
                     }
-                    step => nodes.extend(self.mention(step, report)),
+                    step => nodes.extend(self.mention(flow, step, report)),
                 }
             }
             branches.push(nodes);
@@ -314,4 +334,30 @@ fn fork_text(fork: &ForkSyntax) -> String {
 /// A path as text, to compare it by.
 pub(crate) fn path_key(path: &Path) -> String {
     mod_path(path).to_token_stream().to_string()
+}
+
+/// Reports an edge that goes on from an `end`, or back to `start`.
+fn check_direction(edge: &EdgeSyntax, report: &mut Report) {
+    if let StepSyntax::End(..) = edge.from {
+        let help = "begin a statement of its own for what comes from another step";
+        let message = "nothing comes after an `end`";
+        report.error(Code::Start, edge.arrow, message, help);
+    }
+    if let StepSyntax::Start(span) = edge.to {
+        let help = "lead the edge to the step that is to run again";
+        let message = "no edge leads back to `start`";
+        report.error(Code::Start, span, message, help);
+    }
+}
+
+fn contains_itself(path: &Path, report: &mut Report) {
+    let message = format!("`{}` contains itself", path_text(path));
+    let help = "lead an edge back to the step from which it has to run again";
+    let span = path.segments.last().map(|last| last.ident.span());
+    report.error(
+        Code::Recursion,
+        span.unwrap_or_else(Span::call_site),
+        message,
+        help,
+    );
 }

@@ -1,12 +1,12 @@
 //! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own contract.
 
 use flow_spec::{Code, DEFAULT_ACTION};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, LitStr};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
-use crate::names::{camel_case, here, ident, located, plain, snake_case};
+use crate::names::{camel_case, here, hidden, ident, located, plain, snake_case};
 use crate::node::{mod_path, type_text};
 use crate::protocol::{contract_macro, runtime, runtime_at};
 use crate::report::Report;
@@ -119,6 +119,9 @@ fn check_ends(flow: &FlowSyntax, report: &mut Report) {
             continue;
         };
         let (text, variant) = (label.value(), camel_case(&label.value()));
+        if text.trim().is_empty() {
+            continue;
+        }
         let is_name = syn::parse_str::<Ident>(&variant).is_ok();
         if !is_name {
             let help = "write a word, such as `end(\"rejected\")`";
@@ -202,6 +205,12 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             }
         };
     }
+    let functions: Vec<_> = valued
+        .iter()
+        .filter_map(|instance| declared_function(flow, instance))
+        .collect();
+    let functions =
+        (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }));
     let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields: Vec<_> = fields.collect();
     let required = valued.iter().any(|instance| is_required(flow, instance));
@@ -245,6 +254,7 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
+        #functions
         #default
         #hints
     }
@@ -254,7 +264,7 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
 fn hint(instance: &Instance) -> TokenStream {
     let site = here(instance.span);
     let (rt, path) = (runtime_at(site), instance.path().map(located));
-    quote_spanned!(site=> const _: () = #rt::is_node::<#path>();)
+    quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
 /// The type of a node, through its macro: for a name that is no node, this is the error that asking for its contract
@@ -264,7 +274,8 @@ fn node_type(instance: &Instance) -> TokenStream {
         return quote!(());
     };
     let macro_path = mod_path(path);
-    quote!(#macro_path!(@type #path))
+    let last = path.segments.last().map(|last| last.ident.span());
+    quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
 }
 
 /// What the declaration says after `=`.
@@ -283,12 +294,30 @@ fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let rt = runtime();
     match declared_value(flow, instance) {
-        Some(value) => value.to_token_stream(),
+        Some(_) => {
+            let (name, value) = (&flow.name, value_function(instance));
+            quote!(#name::#value())
+        }
         None => {
             let ty = node_type(instance);
             quote_spanned!(here(instance.span)=> <#ty as #rt::DefaultNode>::default_node())
         }
     }
+}
+
+/// A function that gives the declared value. What is wrong with it is then said once, though it is asked for twice.
+fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
+    let value = declared_value(flow, instance)?;
+    let (name, ty) = (value_function(instance), node_type(instance));
+    Some(quote_spanned! {here(instance.span)=>
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        fn #name() -> #ty { #value }
+    })
+}
+
+fn value_function(instance: &Instance) -> Ident {
+    hidden("value", &plain(&instance.name), instance.span)
 }
 
 fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
@@ -310,7 +339,7 @@ fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         .attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("derive"));
-    let fields = flow.inputs.iter().map(|parameter| {
+    let fields = unique(&flow.inputs).map(|parameter| {
         let Parameter {
             attributes,
             name,
@@ -332,7 +361,7 @@ fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         format!("Sets the inputs of `{}`.", flow.name),
         "The inputs.",
     );
-    let debug = debug(input, flow.inputs.iter().map(|parameter| &parameter.name));
+    let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     quote! {
         #[doc = #documentation]
         #(#derives)*
@@ -355,7 +384,7 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         .attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("derive"));
-    let fields = unique(&flow.outputs).map(
+    let fields = outputs(flow).map(
         |Parameter {
              attributes,
              name,
@@ -374,7 +403,7 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let documentation = format!("What `{}` returns.", flow.name);
     let end_field = ident("end", flow.name.span());
     let fields: Vec<_> = fields.collect();
-    let shown: Vec<&Ident> = unique(&flow.outputs)
+    let shown: Vec<&Ident> = outputs(flow)
         .map(|parameter| &parameter.name)
         .chain([&end_field])
         .collect();
@@ -392,6 +421,11 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     }
 }
 
+/// The outputs, without those whose name has been reported.
+fn outputs(flow: &FlowSyntax) -> impl Iterator<Item = &Parameter> {
+    unique(&flow.outputs).filter(|output| output.name != "end")
+}
+
 /// Without those whose name has been reported.
 fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     let first = move |index: usize| {
@@ -399,11 +433,10 @@ fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
             .iter()
             .all(|earlier| earlier.name != parameters[index].name)
     };
-    let kept = move |index: usize| first(index) && parameters[index].name != "end";
     parameters
         .iter()
         .enumerate()
-        .filter(move |(index, _)| kept(*index))
+        .filter(move |(index, _)| first(*index))
         .map(|(_, parameter)| parameter)
 }
 
@@ -524,7 +557,7 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
         run(quote!(#rt::Observed::new(options))),
     );
     let result = quote!(::core::result::Result<#output, #rt::FlowError>);
-    let writes = unique(&flow.outputs).enumerate().map(|(index, Parameter { ty, .. })| {
+    let writes = outputs(flow).enumerate().map(|(index, Parameter { ty, .. })| {
         quote!(impl #rt::Writes<#index> for #name { type Type = #ty; })
     });
     let collected = collected(flow, names);
@@ -556,6 +589,7 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
             }
+            #[diagnostic::do_not_recommend]
             impl #rt::Node for #name {}
             #collected
             #(#writes)*
@@ -647,7 +681,7 @@ fn contract(flow: &FlowSyntax) -> TokenStream {
         },
         rust_type: type_text(&parameter.ty),
     });
-    let writes = unique(&flow.outputs)
+    let writes = outputs(flow)
         .enumerate()
         .map(|(index, parameter)| WritePort {
             name: parameter.name.clone(),

@@ -48,8 +48,7 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     quote! {
         #items
         #errors
-        #[allow(unused_imports)]
-        const _: () = { #(use #used as _;)* };
+        #(#used! { @nothing })*
     }
 }
 

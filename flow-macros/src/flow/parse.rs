@@ -24,9 +24,18 @@ use super::syntax::{
 
 /// Reads the tokens of a `flow!`.
 pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
-    let flow = (|input: ParseStream<'_>| flow(input, report)).parse2(tokens.clone());
+    let mut found = None;
+    let parsed = (|input: ParseStream<'_>| {
+        found = Some(flow(input, report)?);
+        Ok(())
+    })
+    .parse2(tokens.clone());
+    // After a mistake between parentheses, syn has a word to say of what was left unread there: once is enough.
+    if found.is_none() || report.is_empty() {
+        report.ok(parsed);
+    }
     Parsed {
-        flow: report.ok(flow),
+        flow: found,
         tokens,
     }
 }
@@ -52,6 +61,7 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         nodes: Vec::new(),
         branches: Vec::new(),
         edges: Vec::new(),
+        unread: Vec::new(),
     };
     if !input.peek(token::Brace) {
         let text = "expected the flow's body: `{ start >> first_node; … }`";
@@ -83,8 +93,13 @@ fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Paramet
     parenthesized!(content in input);
     let parameter = |input: ParseStream<'_>| {
         let attributes = input.call(Attribute::parse_outer)?;
-        let name: Ident = input.parse()?;
-        input.parse::<Token![:]>()?;
+        let text = "expected a key and its type: `key: Type`";
+        let name: Ident = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), text))?;
+        input
+            .parse::<Token![:]>()
+            .map_err(|_| syn::Error::new(name.span(), text))?;
         let ty: Type = input.parse()?;
         Ok(match option_of(&ty) {
             Some(inner) => Parameter {
@@ -140,7 +155,10 @@ fn item(
     let keyword = input.fork().call(Ident::parse_any).ok();
     let is = |word: &str| keyword.as_ref().is_some_and(|keyword| keyword == word);
     if is("node") && input.peek2(syn::Ident::peek_any) {
-        let node = node(input, report)?;
+        let ahead = input.fork();
+        ahead.call(Ident::parse_any)?;
+        let name = ahead.parse::<Ident>().ok();
+        let node = node(input, report).inspect_err(|_| flow.unread.extend(name))?;
         flow.nodes.push(node);
         return end_of_statement(input, body, report);
     }
@@ -207,6 +225,14 @@ fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyn
         let action = action(input)?;
         if !input.peek(Token![>>]) {
             return match action {
+                None if is_other_arrow(input) => {
+                    Err(input.error("an edge is written with `>>`: `step >> next;`"))
+                }
+                None if input.peek(Token![<]) => {
+                    let text = "generic arguments belong in a declaration, `node name: Type<…>;`, whose name the edge \
+                                then takes";
+                    Err(input.error(text))
+                }
                 Some(action) => Err(syn::Error::new(
                     action.span(),
                     "expected `>>` and a step after the action",
@@ -240,9 +266,14 @@ fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyn
     }
 }
 
+/// What one might write instead of `>>`.
+fn is_other_arrow(input: ParseStream<'_>) -> bool {
+    input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>])
+}
+
 /// `- "action"`
 fn action(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
-    if !input.peek(Token![-]) {
+    if !input.peek(Token![-]) || input.peek(Token![->]) {
         return Ok(None);
     }
     input.parse::<Token![-]>()?;
@@ -547,7 +578,7 @@ fn check_namespace(namespace: &LitStr, report: &mut Report) {
         report.error(
             Code::Malformed,
             namespace.span(),
-            "this is no namespace",
+            format!("`{}` is not a namespace", namespace.value()),
             help,
         );
     }

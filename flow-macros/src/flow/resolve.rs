@@ -13,7 +13,7 @@ use crate::names::plain;
 use crate::node::type_text;
 use crate::report::Report;
 
-use super::declaration;
+use super::declaration::{self, is_mapped_before, ports};
 use super::instances::{Instance, InstanceKind, Instances, path_key};
 use super::items::{action_of, label_of};
 use super::syntax::{EdgeSyntax, FlowSyntax, Mapping, NodeSource, Parameter, StepSyntax};
@@ -222,12 +222,40 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         actions.push(Action { name: DEFAULT_ACTION.to_owned(), writes: always().collect() });
     }
     let timeout = instance.declared(flow).is_some_and(|node| node.settings.timeout.is_some());
-    Node {
+    let mut node = Node {
         name: instance.shown.clone(),
         kind: kind(instance, contract),
         reads: contract.reads.iter().map(read).collect(),
         actions,
         fallible: contract.fallible || (timeout && instance.path().is_some()),
+    };
+    forgive_mapping(mapping, contract, &mut node);
+    node
+}
+
+/// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and write what it needs.
+fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
+    for (index, one) in mapping.iter().enumerate() {
+        if ports(contract, one.reads).contains(&plain(&one.port)) && !is_mapped_before(mapping, index) {
+            continue;
+        }
+        let key = plain(&one.key);
+        node.reads.push(Read {
+            key: key.clone(),
+            mode: ReadMode::Borrow,
+            optional: false,
+            rust_type: String::new(),
+        });
+        for read in &mut node.reads {
+            read.optional = true;
+        }
+        for action in &mut node.actions {
+            action.writes.push(Write {
+                key: key.clone(),
+                optional: false,
+                rust_type: String::new(),
+            });
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) struct FlowSyntax {
     pub(crate) nodes: Vec<NodeSyntax>,
     pub(crate) branches: Vec<BranchSyntax>,
     pub(crate) edges: Vec<EdgeSyntax>,
+    /// The names of nodes whose declaration could not be read.
+    pub(crate) unread: Vec<Ident>,
 }
 
 /// An input or an output.

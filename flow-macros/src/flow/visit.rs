@@ -355,7 +355,7 @@ impl<'a> Visit<'a> {
             (Slot::Item, Mode::Borrow) => quote_spanned!(site=> item),
             (Slot::Item, Mode::Take) => quote_spanned!(site=> #rt::TakeItem::take_item(item)),
             (Slot::Item, Mode::MaybeBorrow) => quote_spanned!(site=> ::core::option::Option::Some(item)),
-            (Slot::Item, Mode::MaybeDeref) => quote_spanned!(site=> ::core::option::Option::Some(&**item)),
+            (Slot::Item, Mode::MaybeDeref) => quote_spanned!(site=> ::core::option::Option::Some(#rt::ReadsAs::read(item))),
             (Slot::Item, Mode::MaybeTake) => {
                 quote_spanned!(site=> ::core::option::Option::Some(#rt::TakeItem::take_item(item)))
             }
@@ -366,12 +366,12 @@ impl<'a> Visit<'a> {
                 quote_spanned!(site=> #field.as_ref())
             }
             (Slot::Owned(field) | Slot::Shared(field) | Slot::Taken(field), Mode::MaybeDeref) => {
-                quote_spanned!(site=> #field.as_deref())
+                quote_spanned!(site=> #field.as_ref().map(|value| #rt::ReadsAs::read(value)))
             }
             (Slot::Either(own, base), Mode::Borrow) => quote_spanned!(site=> #rt::either(&#own, &#base)),
             (Slot::Either(own, base), Mode::MaybeBorrow) => quote_spanned!(site=> #own.as_ref().or(#base.as_ref())),
             (Slot::Either(own, base), Mode::MaybeDeref) => {
-                quote_spanned!(site=> #own.as_deref().or(#base.as_deref()))
+                quote_spanned!(site=> #own.as_ref().or(#base.as_ref()).map(|value| #rt::ReadsAs::read(value)))
             }
             (Slot::Taken(field), mode) => taken(&self.rt, field, mode, site),
             (Slot::Owned(field), mode) if take == Take::Move => taken(&self.rt, field, mode, site),
@@ -406,7 +406,12 @@ impl<'a> Visit<'a> {
         };
         let code = Code::TakenTooEarly;
         let message = format!("`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]");
-        let note = format!("let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`");
+        let note = match self.contract.kind {
+            Kind::Flow => "derive `Clone` for `{Self}`: a flow takes its inputs".to_owned(),
+            Kind::Function | Kind::Type => {
+                format!("let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`")
+            }
+        };
         quote_spanned! {self.site=>
             #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
             #[allow(non_camel_case_types)]

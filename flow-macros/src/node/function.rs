@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
 use crate::contract::{Contract, Mode};
-use crate::names::{here, plain};
+use crate::names::{here, is_type_name, plain};
 use crate::protocol::runtime;
 use crate::report::Report;
 use crate::settings::duration_tokens;
@@ -148,11 +148,24 @@ pub(super) fn expand(
     }
     .expand();
     let contract = super::contract(name, &vis, attribute, &contract);
+    // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value as well.
+    let default = is_type_name(name).then(|| {
+        let rt = runtime();
+        quote! {
+            #[doc(hidden)]
+            const _: () = {
+                impl #rt::DefaultNode for #name {
+                    fn default_node() -> Self { #name {} }
+                }
+            };
+        }
+    });
     Ok(quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, missing_docs, dead_code, missing_debug_implementations)]
         #vis struct #name {}
         #step
+        #default
         #contract
     })
 }

@@ -72,6 +72,7 @@ impl Step<'_> {
             #[doc(hidden)]
             #[allow(non_local_definitions)]
             const _: () = {
+                #[diagnostic::do_not_recommend]
                 impl #generics #rt::Node for #self_ty #bounds {}
                 impl #generics #rt::Step for #self_ty #bounds {
                     type Outcome = #ty;

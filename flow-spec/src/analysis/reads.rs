@@ -101,7 +101,7 @@ fn unassigned(
             ),
             (Some(near), _) => format!(
                 "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
-                name = node.name,
+                name = node.name.rsplit("::").next().unwrap_or_default(),
                 key = key.name
             ),
             (None, None) => words::supply(graph, id, read),
