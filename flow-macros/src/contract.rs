@@ -5,6 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitInt, LitStr, Token, braced, bracketed};
 
+use crate::flow::BranchSyntax;
+
 /// What a node reads, writes and decides.
 #[derive(Debug, Clone)]
 pub(crate) struct Contract {
@@ -15,6 +17,8 @@ pub(crate) struct Contract {
     pub(crate) fallible: bool,
     /// It makes attempts, so that a policy can be given to it.
     pub(crate) attempts: bool,
+    /// It asks again and again, until a deadline.
+    pub(crate) poll: bool,
     /// It takes something by value and has no `retry` of its own, so that there can be one attempt only.
     pub(crate) once: bool,
     pub(crate) reads: Vec<ReadPort>,
@@ -76,6 +80,61 @@ pub(crate) struct ActionPort {
     pub(crate) writes: Vec<WritePort>,
 }
 
+/// The action of a node that was not answered in time.
+pub(crate) const TIMEOUT_ACTION: &str = "timeout";
+
+impl Contract {
+    /// Of what reads and writes nothing by itself: a fork, a wait.
+    pub(crate) fn empty() -> Self {
+        Contract {
+            kind: Kind::Function,
+            visit: false,
+            fallible: false,
+            attempts: false,
+            poll: false,
+            once: false,
+            reads: Vec::new(),
+            writes: Vec::new(),
+            actions: Vec::new(),
+        }
+    }
+
+    /// Of conditions over keys, which are read by reference.
+    pub(crate) fn of_branch(branch: &BranchSyntax) -> Self {
+        let labels = branch.cases.iter().map(|(_, label)| label).chain(&branch.otherwise);
+        let mut actions: Vec<ActionPort> = Vec::new();
+        for label in labels {
+            if actions.iter().all(|action| action.name.value() != label.value()) {
+                let variant = branch.name.clone();
+                actions.push(ActionPort { name: label.clone(), variant, writes: Vec::new() });
+            }
+        }
+        let reads = branch.reads.iter().map(ReadPort::borrowed).collect();
+        Contract { reads, actions, ..Contract::empty() }
+    }
+
+    /// Of a loop over the items of `over`: its results are written under its name.
+    pub(crate) fn of_each(name: &Ident, over: &Ident, body: &Contract) -> Self {
+        let writes = match body.returns_nothing() {
+            true => Vec::new(),
+            false => vec![WritePort { name: name.clone(), index: 0, optional: false, rust_type: String::new() }],
+        };
+        Contract { reads: vec![ReadPort::borrowed(over)], writes, ..Contract::empty() }
+    }
+
+    /// Whether there is nothing to collect of it.
+    pub(crate) fn returns_nothing(&self) -> bool {
+        let actions = if self.kind == Kind::Flow { 1 } else { 0 };
+        self.writes.is_empty() && self.actions.len() <= actions
+    }
+}
+
+impl ReadPort {
+    fn borrowed(name: &Ident) -> Self {
+        ReadPort { name: name.clone(), mode: Mode::Borrow, rust_type: String::new() }
+    }
+}
+
 const KINDS: [(Kind, &str); 3] = [
     (Kind::Function, "function"),
     (Kind::Type, "type_"),
@@ -124,6 +183,7 @@ impl ToTokens for Contract {
             (self.fallible, "fallible"),
             (self.attempts, "attempts"),
             (self.once, "once"),
+            (self.poll, "poll"),
         ]
         .into_iter()
         .filter(|(set, _)| *set)
@@ -190,6 +250,7 @@ impl Parse for Contract {
             fallible: has("fallible"),
             attempts: has("attempts"),
             once: has("once"),
+            poll: has("poll"),
             reads: list(input)?,
             writes: list(input)?,
             actions: list(input)?,

@@ -103,7 +103,7 @@ impl Settings {
     }
 }
 
-fn duration_tokens(duration: Duration) -> TokenStream {
+pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
     let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
     quote!(::core::time::Duration::new(#secs, #nanos))
 }

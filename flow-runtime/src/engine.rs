@@ -3,29 +3,39 @@
 //! `flow!` generates one loop, generic over its engine. A node's work reaches the engine as a future that has not
 //! been polled: [`Direct`] just polls it, and an engine that already knows its outcome would not.
 
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use crate::error::FlowError;
 use crate::observer::{Event, EventKind, RunId};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
 use crate::scope::{Path, Scope};
+use crate::__private::Step;
 use crate::visit::Visit;
 
 /// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
 pub type Failed = Box<FlowError>;
 
-/// Carries out steps whose outcome is an `O`. The bound lies on the outcome so that an engine which stores outcomes
-/// can ask something of their types while [`Direct`] asks nothing.
-pub trait Engine<O>: Hooks {
+/// Carries out the steps of a node. The bound lies on each node so that an engine which stores outcomes can ask
+/// something of their types, while [`Direct`] asks nothing. (A bound on the outcome itself would name its type where
+/// rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
+pub trait Engine<N: Step>: Hooks {
     /// Carries out one step.
-    fn step<W>(&self, visit: Visit<'_>, work: W) -> impl Future<Output = Result<O, Failed>> + Send
+    fn step<W>(
+        &self,
+        visit: Visit<'_>,
+        work: W,
+    ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
-        W: Future<Output = Result<O, Failed>> + Send;
+        W: Future<Output = Result<N::Outcome, Failed>> + Send;
 }
 
 /// What an engine is told besides the steps themselves.
@@ -38,6 +48,20 @@ pub trait Hooks: Send + Sync {
     fn entered(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
         scope.enter(node);
         self.run().count_step(scope)
+    }
+
+    /// An item of the loop that is the current node is about to run. Items are as many as the collection has, so they do
+    /// not count as steps.
+    #[inline]
+    fn item_started(&self, _scope: &Scope<'_>) {}
+
+    /// The flow pauses.
+    fn wait(&self, scope: &Scope<'_>, duration: Duration) -> impl Future<Output = Result<(), Failed>> + Send {
+        let _ = scope;
+        async move {
+            tokio::time::sleep(duration).await;
+            Ok(())
+        }
     }
 
     /// The current node took an action.
@@ -57,6 +81,8 @@ pub struct Run {
     pub(crate) id: RunId,
     pub(crate) options: RunOptions,
     steps_left: AtomicU64,
+    stopping: AtomicBool,
+    nodes_at_once: Option<Semaphore>,
     interrupted_at: Mutex<Option<String>>,
 }
 
@@ -65,8 +91,10 @@ impl Run {
         Run {
             id,
             steps_left: AtomicU64::new(options.step_budget),
-            options,
+            stopping: AtomicBool::new(false),
+            nodes_at_once: options.concurrency.map(|limit| Semaphore::new(limit.get())),
             interrupted_at: Mutex::new(None),
+            options,
         }
     }
 
@@ -90,16 +118,9 @@ impl Run {
         })
     }
 
-    fn is_cancelled(&self) -> bool {
-        self.options
-            .cancellation
-            .as_ref()
-            .is_some_and(|token| token.is_cancelled())
-    }
-
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
-        if std::thread::panicking() || self.is_cancelled() {
+        if std::thread::panicking() || self.stopping.load(Ordering::Relaxed) {
             let mut place = self
                 .interrupted_at
                 .lock()
@@ -160,11 +181,15 @@ impl Hooks for Direct {
     }
 }
 
-impl<O: Send> Engine<O> for Direct {
+impl<N: Step> Engine<N> for Direct {
     #[inline]
-    fn step<W>(&self, _visit: Visit<'_>, work: W) -> impl Future<Output = Result<O, Failed>> + Send
+    fn step<W>(
+        &self,
+        _visit: Visit<'_>,
+        work: W,
+    ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
-        W: Future<Output = Result<O, Failed>> + Send,
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
         work
     }
@@ -208,51 +233,95 @@ impl Hooks for Observed {
     }
 }
 
-impl<O: Send> Engine<O> for Observed {
-    #[cfg(not(feature = "tracing"))]
-    fn step<W>(&self, _visit: Visit<'_>, work: W) -> impl Future<Output = Result<O, Failed>> + Send
+impl<N: Step> Engine<N> for Observed {
+    /// The work runs inside a span, so that what a node logs carries its path, and only when there is room for it.
+    async fn step<W>(&self, visit: Visit<'_>, work: W) -> Result<N::Outcome, Failed>
     where
-        W: Future<Output = Result<O, Failed>> + Send,
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        work
-    }
-
-    /// The work runs inside a span, so that what a node logs carries its path.
-    #[cfg(feature = "tracing")]
-    fn step<W>(&self, visit: Visit<'_>, work: W) -> impl Future<Output = Result<O, Failed>> + Send
-    where
-        W: Future<Output = Result<O, Failed>> + Send,
-    {
-        use tracing::Instrument as _;
-        work.instrument(tracing::info_span!("node", path = %visit.path(), run = %self.0.id))
+        let _permit = match &self.0.nodes_at_once {
+            // The semaphore is never closed.
+            Some(limit) => limit.acquire().await.ok(),
+            None => None,
+        };
+        #[cfg(feature = "tracing")]
+        {
+            use tracing::Instrument as _;
+            let span = tracing::info_span!("node", path = %visit.path(), run = %self.0.id);
+            work.instrument(span).await
+        }
+        #[cfg(not(feature = "tracing"))]
+        {
+            let _ = visit;
+            work.await
+        }
     }
 }
 
-/// Polls a run to its end: catches a panic, and stops when the run is cancelled.
+/// Polls a run to its end: catches a panic, and stops when the run is cancelled or has taken too long.
 pub async fn supervise<E: Hooks, T>(
     engine: &E,
     scope: &Scope<'_>,
     work: impl Future<Output = Result<T, Failed>> + Send,
 ) -> Result<T, FlowError> {
     let run = engine.run();
-    let ended = match &run.options.cancellation {
-        None => catch_panic(work).await,
-        Some(token) => match token.run_until_cancelled(catch_panic(work)).await {
-            Some(ended) => ended,
-            None => {
-                return Err(FlowError::Cancelled {
-                    path: run.interruption(scope),
-                });
+    let options = &run.options;
+    let ended = match (&options.cancellation, options.deadline) {
+        (None, None) => catch_panic(work).await,
+        (cancellation, deadline) => {
+            let stop = stop(run, cancellation.as_ref(), deadline);
+            match until(catch_panic(work), stop).await {
+                Ok(ended) => ended,
+                Err(Stop::Cancelled) => return Err(FlowError::Cancelled { path: run.interruption(scope) }),
+                Err(Stop::TimedOut(after)) => {
+                    return Err(FlowError::TimedOut { path: run.interruption(scope), after });
+                }
             }
-        },
+        }
     };
     match ended {
         Ok(result) => result.map_err(|error| *error),
-        Err(message) => Err(FlowError::Panicked {
-            path: run.interruption(scope),
-            message,
-        }),
+        Err(message) => Err(FlowError::Panicked { path: run.interruption(scope), message }),
     }
+}
+
+/// Why a run is stopped from outside.
+enum Stop {
+    Cancelled,
+    TimedOut(Duration),
+}
+
+/// Waits until the run has to stop. The run is told first, so that its scopes report where they were dropped.
+async fn stop(run: &Run, cancellation: Option<&CancellationToken>, deadline: Option<Duration>) -> Stop {
+    let cancelled = async {
+        match cancellation {
+            Some(token) => token.cancelled().await,
+            None => pending().await,
+        }
+        Stop::Cancelled
+    };
+    let stop = match deadline {
+        None => cancelled.await,
+        Some(after) => match tokio::time::timeout(after, cancelled).await {
+            Ok(stop) => stop,
+            Err(_) => Stop::TimedOut(after),
+        },
+    };
+    run.stopping.store(true, Ordering::Relaxed);
+    stop
+}
+
+/// The result of the work, unless it has to stop before. The work is dropped when this returns.
+async fn until<T>(work: impl Future<Output = T> + Send, stop: impl Future<Output = Stop> + Send) -> Result<T, Stop> {
+    let mut work = pin!(work);
+    let mut stop = pin!(stop);
+    poll_fn(|cx| {
+        if let Poll::Ready(stop) = stop.as_mut().poll(cx) {
+            return Poll::Ready(Err(stop));
+        }
+        work.as_mut().poll(cx).map(Ok)
+    })
+    .await
 }
 
 /// Polls a future to its end or to a panic, whose message it returns. The future is dropped in either case.

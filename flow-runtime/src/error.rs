@@ -59,6 +59,13 @@ pub enum FlowError {
         /// The budget.
         limit: u64,
     },
+    /// The run took longer than it may; see [`RunOptions::deadline`](crate::RunOptions::deadline).
+    TimedOut {
+        /// The path of the node that was running.
+        path: String,
+        /// How long it may take.
+        after: Duration,
+    },
     /// The run was cancelled; see [`RunOptions::cancellation`](crate::RunOptions::cancellation).
     Cancelled {
         /// The path of the node that was running.
@@ -73,6 +80,7 @@ impl FlowError {
             FlowError::Node(error) => error.path(),
             FlowError::Panicked { path, .. }
             | FlowError::StepLimit { path, .. }
+            | FlowError::TimedOut { path, .. }
             | FlowError::Cancelled { path } => path,
         }
     }
@@ -96,6 +104,9 @@ impl fmt::Display for FlowError {
                     f,
                     "the run used up its {limit} steps before `{path}`; if it is meant to be that long, raise `step_budget`"
                 )
+            }
+            FlowError::TimedOut { path, after } => {
+                write!(f, "the run was stopped at `{path}`: it took longer than {after:?}")
             }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }
@@ -157,6 +168,8 @@ pub enum Failure {
     Returned(BoxError),
     /// An attempt took longer than the node's `timeout`.
     TimedOut(TimedOut),
+    /// A poll had no answer in time.
+    Deadline(TimedOut),
 }
 
 /// An attempt took longer than its node's `timeout`: the source of such a [`NodeError`].
@@ -178,14 +191,14 @@ impl Failure {
     pub(crate) fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
         match self {
             Failure::Returned(error) => &**error,
-            Failure::TimedOut(timeout) => timeout,
+            Failure::TimedOut(timeout) | Failure::Deadline(timeout) => timeout,
         }
     }
 
     fn into_error(self) -> BoxError {
         match self {
             Failure::Returned(error) => error,
-            Failure::TimedOut(timeout) => Box::new(timeout),
+            Failure::TimedOut(timeout) | Failure::Deadline(timeout) => Box::new(timeout),
         }
     }
 }
@@ -213,6 +226,10 @@ impl NodeError {
         }
     }
 
+    pub(crate) fn is_deadline(&self) -> bool {
+        matches!(self.failure, Failure::Deadline(_))
+    }
+
     /// The node's path, such as `orders.payment.charge`.
     pub fn path(&self) -> &str {
         &self.path
@@ -223,9 +240,9 @@ impl NodeError {
         self.attempts
     }
 
-    /// Whether the last attempt exceeded the node's `timeout`.
+    /// Whether the last attempt exceeded the node's `timeout`, or a poll had no answer within its own.
     pub fn is_timeout(&self) -> bool {
-        matches!(self.failure, Failure::TimedOut(_))
+        matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
     }
 
     /// The node's own error. Of a node whose fallback failed as well, the fallback's.

@@ -92,6 +92,7 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
 mod action;
+mod concurrent;
 mod context;
 mod engine;
 mod error;

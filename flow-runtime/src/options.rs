@@ -1,7 +1,9 @@
 //! How a single run is to be run.
 
 use std::fmt;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +46,8 @@ pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
 #[must_use]
 pub struct RunOptions {
     pub(crate) step_budget: u64,
+    pub(crate) deadline: Option<Duration>,
+    pub(crate) concurrency: Option<NonZeroUsize>,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
 }
@@ -53,6 +57,8 @@ impl RunOptions {
     pub fn new() -> Self {
         RunOptions {
             step_budget: DEFAULT_STEP_BUDGET,
+            deadline: None,
+            concurrency: None,
             cancellation: None,
             observer: None,
         }
@@ -62,6 +68,20 @@ impl RunOptions {
     /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too many.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.step_budget = steps;
+        self
+    }
+
+    /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer: as a cancellation
+    /// does.
+    pub fn deadline(mut self, after: Duration) -> Self {
+        self.deadline = Some(after);
+        self
+    }
+
+    /// How many nodes may be under way at once, in all forks and loops of the run together. Without it, only their own
+    /// limits hold.
+    pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
+        self.concurrency = Some(nodes);
         self
     }
 
@@ -89,6 +109,8 @@ impl fmt::Debug for RunOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunOptions")
             .field("step_budget", &self.step_budget)
+            .field("deadline", &self.deadline)
+            .field("concurrency", &self.concurrency)
             .field("cancellation", &self.cancellation)
             .field("observer", &self.observer.as_ref().map(|_| "…"))
             .finish()

@@ -9,6 +9,7 @@ use std::time::Duration;
 pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
 pub use typed_builder;
 
+pub use crate::concurrent::{InOrder, Limit, blocking, join};
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed, supervise};
 pub use crate::error::{FlowError, NodeError};
 pub use crate::flow::{Flow, Route, Target};
@@ -229,4 +230,70 @@ impl<T: Clone> CloneForAttempt for T {
 pub trait Described {
     /// The names.
     const INFO: &'static FlowInfo;
+}
+
+/// A value that is in the first place, if it was written there, and else in the second.
+#[inline]
+pub fn either<'a, T>(own: &'a Option<T>, base: &'a Option<T>) -> &'a T {
+    match own {
+        Some(value) => value,
+        None => get(base),
+    }
+}
+
+/// As [`get`].
+#[inline]
+pub fn written<T>(value: Option<&T>) -> &T {
+    match value {
+        Some(value) => value,
+        None => unassigned(),
+    }
+}
+
+/// Whether a poll had no answer in time.
+pub fn is_deadline(failed: &Failed) -> bool {
+    matches!(&**failed, FlowError::Node(error) if error.is_deadline())
+}
+
+/// The result of one item, its failure kept as a value.
+pub fn collect<T>(result: Result<T, Failed>) -> Result<Result<T, NodeError>, Failed> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(failed) => node_error(failed).map(Err),
+    }
+}
+
+/// What a loop over items keeps of each run of a flow.
+pub trait Collected: Flow {
+    /// It: the one output, or all of them.
+    type Item;
+    /// Takes it out of the output.
+    fn collected(output: Self::Output) -> Self::Item;
+}
+
+/// An item of a collection, for a node that takes its items by value.
+#[diagnostic::on_unimplemented(
+    message = "a node that takes its items is given clones, and `{Self}` cannot be turned into `{T}`",
+    label = "takes each item by value",
+    note = "read the item by reference, or derive `Clone` for it"
+)]
+pub trait TakeItem<T> {
+    /// The value.
+    fn take_item(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> TakeItem<T> for &T {
+    #[inline]
+    fn take_item(self) -> T {
+        self.clone()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, V> TakeItem<(K, V)> for (K, V) {
+    #[inline]
+    fn take_item(self) -> (K, V) {
+        self
+    }
 }

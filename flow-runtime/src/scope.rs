@@ -16,6 +16,8 @@ pub struct Scope<'a> {
     within: Option<&'a Scope<'a>>,
     flow: &'static FlowInfo,
     at: AtomicU16,
+    /// Of which item of a loop over items.
+    item: Option<u32>,
 }
 
 /// What a scope needs to know of its flow.
@@ -38,6 +40,7 @@ impl<'a> Scope<'a> {
             within: None,
             flow,
             at: AtomicU16::new(NOWHERE),
+            item: None,
         }
     }
 
@@ -48,7 +51,27 @@ impl<'a> Scope<'a> {
             within: Some(self),
             flow,
             at: AtomicU16::new(NOWHERE),
+            item: None,
         }
+    }
+
+    /// A branch of a fork, or something else that goes on at the same time as this.
+    pub fn lane(&self) -> Scope<'_> {
+        Scope {
+            run: self.run,
+            within: self.within,
+            flow: self.flow,
+            at: AtomicU16::new(NOWHERE),
+            item: None,
+        }
+    }
+
+    /// One item of the loop over items that is the current node.
+    pub fn item(&self, index: u32) -> Scope<'_> {
+        let mut lane = self.lane();
+        *lane.at.get_mut() = self.at.load(Ordering::Relaxed);
+        lane.item = Some(index);
+        lane
     }
 
     /// Moves on to a node.
@@ -59,7 +82,7 @@ impl<'a> Scope<'a> {
 
     /// Has reached an end.
     #[inline]
-    pub(crate) fn leave(&self) {
+    pub fn leave(&self) {
         self.at.store(NOWHERE, Ordering::Relaxed);
     }
 
@@ -82,6 +105,7 @@ impl<'a> Scope<'a> {
         OwnedPath {
             flow,
             node: self.path().node(),
+            item: self.item,
         }
     }
 }
@@ -99,8 +123,9 @@ impl Drop for Scope<'_> {
 
 /// The path of a node within its run, such as `orders.payment.charge`.
 ///
-/// It consists of the run's namespace, the nodes around it, the outermost first, and the node itself. The text is put
-/// together when it is printed, so to keep a path, turn it into a `String`.
+/// It consists of the run's namespace, the nodes around it, the outermost first, and the node itself. A node that runs
+/// for the items of a loop has the item's index, as in `report.summaries[3]`. The text is put together when it is
+/// printed, so to keep a path, turn it into a `String`.
 #[derive(Clone, Copy)]
 pub struct Path<'a>(Place<'a>);
 
@@ -140,9 +165,10 @@ impl fmt::Display for Path<'_> {
                     Some(outer) => outer.path().fmt(f)?,
                     None => f.write_str(scope.flow.namespace)?,
                 }
-                match self.node() {
-                    "" => Ok(()),
-                    name => write!(f, ".{name}"),
+                match (self.node(), scope.item) {
+                    ("", _) => Ok(()),
+                    (name, None) => write!(f, ".{name}"),
+                    (name, Some(item)) => write!(f, ".{name}[{item}]"),
                 }
             }
         }
@@ -161,10 +187,14 @@ pub(crate) struct OwnedPath {
     /// The path of the flow. Only that of a flow used as a node has to be put together.
     flow: Cow<'static, str>,
     node: &'static str,
+    item: Option<u32>,
 }
 
 impl OwnedPath {
     pub(crate) fn put_together(&self) -> String {
-        format!("{}.{}", self.flow, self.node)
+        match self.item {
+            None => format!("{}.{}", self.flow, self.node),
+            Some(item) => format!("{}.{}[{item}]", self.flow, self.node),
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! One visit of a run to a node, and the attempts it makes there.
 
 use std::future::Future;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::engine::Failed;
@@ -38,6 +41,12 @@ impl<'a> Visit<'a> {
             visit: self,
             index: 0,
         }
+    }
+
+    /// A poll that begins now.
+    pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
+        let deadline = timeout.map(|after| (Instant::now() + after, after));
+        Poll { visit: self, every, deadline }
     }
 
     /// The work of a node that cannot fail, within the time that its flow allows.
@@ -189,6 +198,34 @@ impl Attempts<'_> {
             error: failure.error(),
         };
         scope.run.emit(scope.path(), kind);
+    }
+}
+
+/// Asks again and again, until a deadline.
+#[derive(Debug)]
+pub struct Poll<'a> {
+    visit: Visit<'a>,
+    every: Duration,
+    deadline: Option<(Instant, Duration)>,
+}
+
+impl Poll<'_> {
+    /// There is no answer yet: waits until it is time to ask again, for the last time at the deadline.
+    ///
+    /// # Errors
+    ///
+    /// The deadline has passed.
+    pub async fn pause(&self) -> Result<(), Failed> {
+        let next = Instant::now() + self.every;
+        let Some((deadline, after)) = self.deadline else {
+            tokio::time::sleep_until(next).await;
+            return Ok(());
+        };
+        if Instant::now() >= deadline {
+            return Err(self.visit.attempts().exhausted(Failure::Deadline(TimedOut { after })).into());
+        }
+        tokio::time::sleep_until(next.min(deadline)).await;
+        Ok(())
     }
 }
 

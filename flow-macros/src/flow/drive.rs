@@ -7,40 +7,57 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, hidden, ident, plain};
+use crate::names::{here, ident, plain};
 use crate::protocol::runtime_at;
 
-use super::instances::{Instance, Instances};
+use super::fork;
+use super::instances::{Instance, InstanceKind, Instances};
 use super::items::{TypeNames, node_variant};
 use super::resolve::Resolved;
 use super::store::Store;
 use super::syntax::FlowSyntax;
-use super::visit::Visit;
+use super::visit::{Place, Visit};
 
 /// All that the expansion looks things up in.
 pub(super) struct Drive<'a> {
     pub(super) flow: &'a FlowSyntax,
     pub(super) instances: &'a Instances,
-    pub(super) resolved: &'a Resolved<'a>,
+    pub(super) resolved: &'a Resolved,
+    pub(super) names: TypeNames,
+    /// What loops over items run.
+    pub(super) bodies: HashSet<usize>,
+    /// These, and what stands in a fork: the loop itself does not visit them.
+    inner: HashSet<usize>,
     /// By node and action: the index of the route.
     routes: HashMap<(usize, &'a str), usize>,
 }
 
 /// The second half of a flow's expansion.
-pub(super) fn expand(
-    flow: &FlowSyntax,
-    instances: &Instances,
-    resolved: &Resolved<'_>,
-) -> TokenStream {
+pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolved) -> TokenStream {
     let edges = resolved.graph.graph().edges.iter().enumerate();
     let routes = edges.filter_map(|(index, edge)| match edge.from {
         From::Node(NodeId(node)) => Some(((node, edge.action()), index)),
         From::Start => None,
     });
+    let mut bodies = HashSet::new();
+    let mut inner = HashSet::new();
+    for instance in &instances.list {
+        match &instance.kind {
+            InstanceKind::Each { body, .. } => {
+                bodies.insert(*body);
+                inner.insert(*body);
+            }
+            InstanceKind::Fork(branches) => inner.extend(branches.iter().flatten()),
+            _ => {}
+        }
+    }
     let drive = Drive {
         flow,
         instances,
         resolved,
+        names: TypeNames::of(flow),
+        bodies,
+        inner,
         routes: routes.collect(),
     };
     let store = Store::of(&drive);
@@ -55,7 +72,7 @@ impl Drive<'_> {
             .iter()
             .zip(&self.resolved.contracts)
             .enumerate();
-        nodes.map(|(index, (instance, contract))| (index, instance, *contract))
+        nodes.map(|(index, (instance, contract))| (index, instance, contract))
     }
 
     /// The route of an action.
@@ -77,38 +94,37 @@ impl Drive<'_> {
     }
 
     fn expand(&self, store: &Store) -> TokenStream {
-        let names = TypeNames::of(self.flow);
+        let names = &self.names;
         let name = &self.flow.name;
         let TypeNames {
             input,
             output,
             node,
             ..
-        } = &names;
+        } = names;
         let site = here(name.span());
         let rt = runtime_at(site);
-        let state = store.expand(self.flow, &names);
-        let visits: Vec<Visit<'_>> = self
-            .nodes()
-            .map(|(index, ..)| Visit::new(self, store, index))
-            .collect();
+        let state = store.expand(self.flow, names);
+        let own = (0..self.instances.list.len()).filter(|index| !self.inner.contains(index));
+        let visits: Vec<Visit<'_>> = own.map(|index| Visit::new(self, store, index, Place::Loop)).collect();
         let steps = visits.iter().map(Visit::expand);
-        let mut seen = HashSet::new();
-        let bounds = visits
-            .iter()
-            .map(Visit::bound)
-            .filter(|bound| seen.insert(bound.to_string()));
-        let arms = self.nodes().map(|(_, instance, _)| {
-            let (variant, visit) = (
-                node_variant(instance),
-                hidden("visit", &plain(&instance.name), instance.span()),
-            );
-            quote_spanned!(site=> #node::#variant => self.#visit(engine, scope, &mut state).await?,)
+        let branches = visits.iter().map(|visit| match &visit.instance.kind {
+            InstanceKind::Fork(branches) => fork::structs(self, store, visit, branches),
+            _ => TokenStream::new(),
         });
-        let dispatch = match visits.is_empty() {
-            true => quote_spanned!(site=> match node {}),
-            false => quote_spanned!(site=> match node { #(#arms)* }),
-        };
+        let mut seen = HashSet::new();
+        let bounds = visits.iter().flat_map(Visit::bounds).filter(|bound| seen.insert(bound.to_string()));
+        let arms = visits.iter().map(|visit| {
+            let (variant, function) = (node_variant(visit.instance), visit.function());
+            quote_spanned!(site=> #node::#variant => self.#function(engine, scope, &mut state).await?,)
+        });
+        let inner = self.nodes().filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
+        let inner = inner.map(|(_, instance, _)| {
+            let variant = node_variant(instance);
+            quote_spanned!(site=> #node::#variant => ::core::unreachable!("the analysis accepted an edge into a fork"),)
+        });
+        let arms: Vec<TokenStream> = arms.chain(inner).collect();
+        let dispatch = quote_spanned!(site=> match node { #(#arms)* });
         let edges = &self.resolved.graph.graph().edges;
         let start = edges
             .iter()
@@ -122,6 +138,7 @@ impl Drive<'_> {
             )]
             const _: () = {
                 #state
+                #(#branches)*
                 impl #name {
                     #(#steps)*
                     #[doc(hidden)]

@@ -3,7 +3,7 @@
 use flow_spec::{Code, DEFAULT_ACTION};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, LitStr, Path};
+use syn::{Attribute, LitStr};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
 use crate::names::{camel_case, here, hidden, ident, located, plain, snake_case};
@@ -69,7 +69,7 @@ pub(crate) fn ends(flow: &FlowSyntax) -> Vec<End> {
 
 /// The variant of the node enum.
 pub(crate) fn node_variant(instance: &Instance) -> Ident {
-    ident(&camel_case(&plain(&instance.name)), instance.span())
+    ident(&camel_case(&plain(&instance.name)), instance.span)
 }
 
 /// All of them.
@@ -178,16 +178,16 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let hints = instances
         .list
         .iter()
-        .filter(|instance| instance.is_type)
+        .filter(|instance| instance.is_type())
         .map(hint);
     let hints: TokenStream = hints.collect();
     let valued: Vec<&Instance> = instances
         .list
         .iter()
-        .filter(|instance| instance.is_type)
+        .filter(|instance| instance.is_type())
         .collect();
     let fields = valued.iter().map(|instance| {
-        let (name, ty) = (&instance.name, node_type(&instance.path));
+        let (name, ty) = (&instance.name, node_type(instance));
         quote!(#name: #ty)
     });
     if valued.is_empty() {
@@ -262,14 +262,17 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
 
 /// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says what to do.
 fn hint(instance: &Instance) -> TokenStream {
-    let site = here(instance.span());
-    let (rt, path) = (runtime_at(site), located(&instance.path));
+    let site = here(instance.span);
+    let (rt, path) = (runtime_at(site), instance.path().map(located));
     quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
 /// The type of a node, through its macro: for a name that is no node, this is the error that asking for its contract
 /// gives as well, and rustc says it once.
-fn node_type(path: &Path) -> TokenStream {
+fn node_type(instance: &Instance) -> TokenStream {
+    let Some(path) = instance.path() else {
+        return quote!(());
+    };
     let macro_path = mod_path(path);
     let last = path.segments.last().map(|last| last.ident.span());
     quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
@@ -285,7 +288,7 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
 
 /// A declared type without a value is what the builder asks for.
 fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
-    instance.declaration.is_some() && declared_value(flow, instance).is_none()
+    !instance.hidden && instance.declared(flow).is_some() && declared_value(flow, instance).is_none()
 }
 
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
@@ -296,8 +299,8 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             quote!(#name::#value())
         }
         None => {
-            let ty = node_type(&instance.path);
-            quote_spanned!(here(instance.span())=> <#ty as #rt::DefaultNode>::default_node())
+            let ty = node_type(instance);
+            quote_spanned!(here(instance.span)=> <#ty as #rt::DefaultNode>::default_node())
         }
     }
 }
@@ -305,8 +308,8 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
 /// A function that gives the declared value. What is wrong with it is then said once, though it is asked for twice.
 fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     let value = declared_value(flow, instance)?;
-    let (name, ty) = (value_function(instance), node_type(&instance.path));
-    Some(quote_spanned! {here(instance.span())=>
+    let (name, ty) = (value_function(instance), node_type(instance));
+    Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
         #[allow(dead_code)]
         fn #name() -> #ty { #value }
@@ -314,7 +317,7 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
 }
 
 fn value_function(instance: &Instance) -> Ident {
-    hidden("value", &plain(&instance.name), instance.span())
+    hidden("value", &plain(&instance.name), instance.span)
 }
 
 fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
@@ -323,7 +326,7 @@ fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
         return quote!(#[builder(setter(doc = #doc))]);
     }
     let value = default_value(flow, instance);
-    match instance.declaration {
+    match instance.declared(flow).filter(|_| !instance.hidden) {
         Some(_) => quote!(#[builder(default = #value, setter(doc = #doc))]),
         None => quote!(#[builder(default = #value, setter(skip))]),
     }
@@ -458,8 +461,7 @@ fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStre
 /// The enums of nodes and ends.
 fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
     let nodes: Vec<(Ident, String, String)> = instances
-        .list
-        .iter()
+        .named_ones()
         .map(|instance| {
             let name = plain(&instance.name);
             (node_variant(instance), format!("`{name}`"), name)
@@ -558,6 +560,7 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
     let writes = outputs(flow).enumerate().map(|(index, Parameter { ty, .. })| {
         quote!(impl #rt::Writes<#index> for #name { type Type = #ty; })
     });
+    let collected = collected(flow, names);
     let keys: Vec<&Ident> = unique(&flow.inputs)
         .map(|parameter| &parameter.name)
         .collect();
@@ -588,6 +591,7 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
             }
             #[diagnostic::do_not_recommend]
             impl #rt::Node for #name {}
+            #collected
             #(#writes)*
             impl #name {
                 #[doc(hidden)]
@@ -605,40 +609,65 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
     let rt = runtime();
     let TypeNames { node, end, .. } = names;
     let ends = ends(flow);
-    let node_of = |path: &Path| {
-        let variant = node_variant(&instances.list[instances.of(path)?]);
+    let node_of = |step: &StepSyntax| {
+        let variant = node_variant(&instances.list[instances.of(step)?]);
         Some(quote!(#node::#variant))
     };
     let route = |edge: &super::syntax::EdgeSyntax| {
         let from = match &edge.from {
             StepSyntax::Start(_) => quote!(::core::option::Option::None),
-            StepSyntax::Node(path) => {
-                let from = node_of(path)?;
+            step => {
+                let from = node_of(step)?;
                 quote!(::core::option::Option::Some(#from))
             }
-            _ => return None,
         };
-        let action = edge
-            .action
-            .as_ref()
-            .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+        let action = action_of(edge);
         let to = match &edge.to {
             StepSyntax::End(_, label) => {
-                let label = label
-                    .as_ref()
-                    .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+                let label = label_of(label.as_ref());
                 let variant = &ends.iter().find(|end| end.label == label)?.variant;
                 quote!(#rt::Target::End(#end::#variant))
             }
-            StepSyntax::Node(path) => {
-                let to = node_of(path)?;
+            step => {
+                let to = node_of(step)?;
                 quote!(#rt::Target::Node(#to))
             }
-            _ => return None,
         };
         Some(quote!(#rt::Route { from: #from, action: #action, to: #to }))
     };
     flow.edges.iter().filter_map(route).collect()
+}
+
+/// The action that an edge is for.
+pub(crate) fn action_of(edge: &super::syntax::EdgeSyntax) -> String {
+    label_of(edge.action.as_ref())
+}
+
+/// An action or a label, `"default"` if none is written.
+pub(crate) fn label_of(written: Option<&LitStr>) -> String {
+    written.map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value)
+}
+
+/// What a loop over items keeps of each run of this flow: its one output, or all of it.
+fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    let rt = runtime();
+    let (name, output) = (&flow.name, &names.output);
+    let outputs: Vec<&Parameter> = unique(&flow.outputs).collect();
+    let (item, value) = match (&outputs[..], ends(flow).len()) {
+        ([], 1) => (quote!(()), quote!(())),
+        ([Parameter { name, ty, optional, .. }], 1) => {
+            let ty = if *optional { quote!(::core::option::Option<#ty>) } else { quote!(#ty) };
+            (ty, quote!(output.#name))
+        }
+        _ => (quote!(#output), quote!(output)),
+    };
+    quote! {
+        impl #rt::Collected for #name {
+            type Item = #item;
+            #[allow(clippy::unused_unit)]
+            fn collected(output: #output) -> #item { #value }
+        }
+    }
 }
 
 /// The flow as a node of another one.
@@ -669,13 +698,12 @@ fn contract(flow: &FlowSyntax) -> TokenStream {
         });
     let contract = Contract {
         kind: Kind::Flow,
-        visit: false,
         fallible: true,
         attempts: true,
-        once: false,
         reads: reads.collect(),
         writes: writes.collect(),
         actions: actions.collect(),
+        ..Contract::empty()
     };
     contract_macro(&flow.name, &flow.vis, &contract.to_token_stream())
 }

@@ -5,7 +5,10 @@
 //! builds the graph, has it checked, and emits the loop. A flow with mistakes has all its types and lacks only the
 //! loop, so that its users see no second error.
 
+mod declaration;
 mod drive;
+mod each;
+mod fork;
 mod instances;
 mod items;
 mod parse;
@@ -24,6 +27,8 @@ use crate::protocol;
 use crate::report::Report;
 
 use instances::Instances;
+
+pub(crate) use syntax::BranchSyntax;
 
 /// The expansion of `flow! { … }`.
 pub(crate) fn define(tokens: TokenStream) -> TokenStream {

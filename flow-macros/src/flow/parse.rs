@@ -1,6 +1,8 @@
 //! Reads `flow!`. Judges no meaning, and does not stop at the first mistake: what comes after a statement that
 //! cannot be read is read all the same, so that a flow that is half typed is mostly there.
 
+use std::rc::Rc;
+
 use flow_spec::Code;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -16,8 +18,8 @@ use crate::report::Report;
 use crate::settings::{SETTINGS, Settings, parse_duration};
 
 use super::syntax::{
-    BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed,
-    StepSyntax,
+    BranchSyntax, EdgeSyntax, FlowSyntax, ForkSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed,
+    StepSyntax, WaitSyntax,
 };
 
 /// Reads the tokens of a `flow!`.
@@ -177,7 +179,7 @@ fn item(
         return end_of_statement(input, body, report);
     }
     if is("branch") && input.peek2(syn::Ident::peek_any) {
-        let branch = branch(input)?;
+        let branch = branch(input, report)?;
         flow.branches.push(branch);
         return Ok(());
     }
@@ -325,9 +327,13 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
         "wait" if input.peek(token::Paren) => {
             let content;
             let paren = parenthesized!(content in input);
-            let text = content.parse::<TokenStream>()?.to_string();
-            parse_duration(&text.replace(' ', ""), paren.span.join(), report);
-            Ok(StepSyntax::Wait(span))
+            let text = content.parse::<TokenStream>()?.to_string().replace(' ', "");
+            let duration = parse_duration(&text, paren.span.join(), report).unwrap_or_default();
+            Ok(StepSyntax::Wait(Rc::new(WaitSyntax {
+                span,
+                text,
+                duration,
+            })))
         }
         _ if input.peek(token::Paren) => {
             let text = "a node is wired by its name alone: what it reads comes from the flow";
@@ -338,7 +344,7 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
 }
 
 /// `[a >> b, c]`
-fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
+fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Rc<ForkSyntax>> {
     let content;
     let bracket = bracketed!(content in input);
     let span = bracket.span.join();
@@ -348,12 +354,18 @@ fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
             "a fork without branches: write `[a, b]`",
         ));
     }
+    let mut branches = Vec::new();
     while !content.is_empty() {
-        step(&content, report)?;
+        let mut chain = vec![step(&content, report)?];
         while content.peek(Token![>>]) {
             content.parse::<Token![>>]>()?;
-            step(&content, report)?;
+            chain.push(step(&content, report)?);
         }
+        if content.peek(Token![-]) {
+            let text = "an action cannot lead out of a fork: its branches are chains, `[a >> b, c]`";
+            return Err(content.error(text));
+        }
+        branches.push(chain);
         if !content.is_empty() {
             content.parse::<Token![,]>().map_err(|error| {
                 syn::Error::new(
@@ -363,7 +375,7 @@ fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Span> {
             })?;
         }
     }
-    Ok(span)
+    Ok(Rc::new(ForkSyntax { span, branches }))
 }
 
 /// `node name: … with settings`
@@ -454,20 +466,27 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
 
 /// `for item in key { path { mapping } }`
 fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
-    let span = input.parse::<Token![for]>()?.span();
-    input.parse::<Ident>()?;
+    input.parse::<Token![for]>()?;
+    let item = input.parse()?;
     input.parse::<Token![in]>()?;
-    input.parse::<Ident>()?;
+    let over = input.parse()?;
     let content;
     braced!(content in input);
-    type_path(&content)?;
-    if content.peek(token::Brace) {
-        mapping(&content)?;
-    }
+    let path = type_path(&content)?;
+    let mapping = if content.peek(token::Brace) {
+        mapping(&content)?
+    } else {
+        Vec::new()
+    };
     if !content.is_empty() {
         return Err(content.error("a loop over items runs one node: make a flow of several"));
     }
-    Ok(NodeSource::Each(span))
+    Ok(NodeSource::Each {
+        item,
+        over,
+        path,
+        mapping,
+    })
 }
 
 /// `with retry(attempts = 3), timeout = "30s"`
@@ -501,29 +520,48 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
 }
 
 /// `branch name(reads) { condition => "action", else => "action" }`
-fn branch(input: ParseStream<'_>) -> syn::Result<BranchSyntax> {
-    let (keyword, name): (Ident, Ident) = (input.parse()?, input.parse()?);
+fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result<BranchSyntax> {
+    input.parse::<Ident>()?;
+    let name: Ident = input.parse()?;
+    if !input.peek(token::Paren) {
+        let text = format!("expected the keys that it looks at: `branch {name}(key) {{ … }}`");
+        return Err(input.error(text));
+    }
     let reads;
     parenthesized!(reads in input);
-    Punctuated::<Ident, Token![,]>::parse_terminated(&reads)?;
+    let reads = Punctuated::<Ident, Token![,]>::parse_terminated(&reads)?;
     let content;
     braced!(content in input);
+    let mut branch = BranchSyntax {
+        name,
+        reads: reads.into_iter().collect(),
+        cases: Vec::new(),
+        otherwise: None,
+    };
     while !content.is_empty() {
+        if let Some(otherwise) = &branch.otherwise {
+            let message = "nothing after `else` is reached";
+            report.error(Code::Malformed, otherwise.span(), message, "put `else` last");
+        }
         if content.peek(Token![else]) {
             content.parse::<Token![else]>()?;
+            content.parse::<Token![=>]>()?;
+            branch.otherwise = Some(content.parse()?);
         } else {
-            content.parse::<Expr>()?;
+            let condition = content.parse()?;
+            content.parse::<Token![=>]>()?;
+            branch.cases.push((condition, content.parse()?));
         }
-        content.parse::<Token![=>]>()?;
-        content.parse::<LitStr>()?;
         if !content.is_empty() {
             content.parse::<Token![,]>()?;
         }
     }
-    Ok(BranchSyntax {
-        keyword: keyword.span(),
-        name,
-    })
+    if branch.otherwise.is_none() {
+        let message = format!("`{}` does not say what to do when no condition holds", branch.name);
+        let help = "end it with `else => \"action\"`";
+        report.error(Code::UnroutedAction, branch.name.span(), message, help);
+    }
+    Ok(branch)
 }
 
 /// A namespace is names joined by dots, as paths are.
@@ -549,10 +587,9 @@ fn check_namespace(namespace: &LitStr, report: &mut Report) {
 impl StepSyntax {
     pub(crate) fn span(&self) -> Span {
         match self {
-            StepSyntax::Start(span)
-            | StepSyntax::End(span, _)
-            | StepSyntax::Wait(span)
-            | StepSyntax::Fork(span) => *span,
+            StepSyntax::Start(span) | StepSyntax::End(span, _) => *span,
+            StepSyntax::Wait(wait) => wait.span,
+            StepSyntax::Fork(fork) => fork.span,
             StepSyntax::Node(path) => path
                 .segments
                 .last()

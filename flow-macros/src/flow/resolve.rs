@@ -2,69 +2,50 @@
 //! here is written down where the user wrote each.
 
 use flow_spec::{
-    Action, CheckedGraph, Code, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId,
-    NodeKind, Output, Read, ReadMode, Site, To, Write,
+    Action, Branch, CheckedGraph, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId, NodeKind, Output,
+    Read, ReadMode, Site, To, Write,
 };
 use proc_macro2::Span;
-use quote::ToTokens as _;
 use syn::{Ident, LitStr};
 
-use crate::contract::{Contract, Kind, ReadPort, WritePort};
-use crate::names::{is_type_name, path_text, plain};
+use crate::contract::{Contract, Kind, ReadPort, TIMEOUT_ACTION, WritePort};
+use crate::names::plain;
 use crate::node::type_text;
 use crate::report::Report;
 
-use super::instances::{Instance, Instances, path_key};
+use super::declaration::{self, is_mapped_before, ports};
+use super::instances::{Instance, InstanceKind, Instances, path_key};
+use super::items::{action_of, label_of};
 use super::syntax::{EdgeSyntax, FlowSyntax, Mapping, NodeSource, Parameter, StepSyntax};
 
 /// A flow without mistakes.
-pub(crate) struct Resolved<'a> {
+pub(crate) struct Resolved {
     pub(crate) graph: CheckedGraph,
     /// The contract of each node.
-    pub(crate) contracts: Vec<&'a Contract>,
+    pub(crate) contracts: Vec<Contract>,
 }
 
 /// Builds the graph and has it checked. Nothing, if there are mistakes.
-pub(crate) fn resolve<'a>(
+pub(crate) fn resolve(
     flow: &FlowSyntax,
     instances: &Instances,
-    contracts: &'a [Contract],
+    told: &[Contract],
     report: &mut Report,
-) -> Option<Resolved<'a>> {
-    let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
-    let of_instance = |instance: &Instance| {
-        let index = keys
-            .iter()
-            .position(|key| *key == path_key(&instance.path))?;
-        contracts.get(index)
-    };
-    let Some(contracts) = instances
-        .list
-        .iter()
-        .map(of_instance)
-        .collect::<Option<Vec<_>>>()
-    else {
-        report.text(
-            flow.name.span(),
-            "the nodes of this flow did not tell their contracts: update `flow-runtime`",
-        );
+) -> Option<Resolved> {
+    let Some(contracts) = contracts(flow, instances, told) else {
+        let text = "the nodes of this flow did not tell their contracts: update `flow-runtime`";
+        report.text(flow.name.span(), text);
         return None;
     };
-    let mut nodes = Vec::new();
     for (instance, contract) in instances.list.iter().zip(&contracts) {
-        check_declaration(flow, instance, contract, report);
-        nodes.push(node(flow, instance, contract));
+        declaration::check(flow, instance, contract, report);
     }
     let graph = Graph {
         name: flow.name.to_string(),
         inputs: flow.inputs.iter().map(input).collect(),
         outputs: flow.outputs.iter().map(output).collect(),
-        nodes,
-        edges: flow
-            .edges
-            .iter()
-            .filter_map(|edge| self::edge(edge, instances))
-            .collect(),
+        nodes: nodes(flow, instances, &contracts),
+        edges: flow.edges.iter().filter_map(|edge| self::edge(edge, instances)).collect(),
     };
     match flow_spec::check(graph) {
         Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
@@ -72,10 +53,8 @@ pub(crate) fn resolve<'a>(
             for diagnostic in diagnostics {
                 let mut text = diagnostic.to_string();
                 for (site, what) in &diagnostic.related {
-                    text.push_str(&format!(
-                        "\nnote: {what} (line {})",
-                        span_of(*site, flow, instances).start().line
-                    ));
+                    let line = span_of(*site, flow, instances).start().line;
+                    text.push_str(&format!("\nnote: {what} (line {line})"));
                 }
                 report.text(span_of(diagnostic.site, flow, instances), text);
             }
@@ -84,12 +63,36 @@ pub(crate) fn resolve<'a>(
     }
 }
 
+/// The contract of each node: what the nodes told, and what the flow itself says of the others.
+fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
+    let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
+    let of_path = |path| {
+        let index = keys.iter().position(|key| *key == path_key(path))?;
+        told.get(index).cloned()
+    };
+    let mut contracts = Vec::new();
+    for instance in &instances.list {
+        contracts.push(match &instance.kind {
+            InstanceKind::Node(path) => of_path(path)?,
+            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index]),
+            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => Contract::empty(),
+        });
+    }
+    for (index, instance) in instances.list.iter().enumerate() {
+        if let InstanceKind::Each { over, body, .. } = &instance.kind {
+            let body = contracts.get(*body)?;
+            contracts[index] = Contract::of_each(&instance.name, over, body);
+        }
+    }
+    Some(contracts)
+}
+
 /// Where a site is written.
 fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
     let place = match site {
         Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
         Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
-        Site::Node(NodeId(index)) => instances.list.get(index).map(Instance::span),
+        Site::Node(NodeId(index)) => instances.list.get(index).map(|instance| instance.span),
         Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
             EdgePart::From => edge.from.span(),
             EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
@@ -123,32 +126,25 @@ fn output(parameter: &Parameter) -> Output {
 }
 
 fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
-    let node = |path| instances.of(path).map(NodeId);
     let from = match &edge.from {
         StepSyntax::Start(_) => From::Start,
-        StepSyntax::Node(path) => From::Node(node(path)?),
-        _ => return None,
+        step => From::Node(NodeId(instances.of(step)?)),
     };
     let to = match &edge.to {
-        StepSyntax::End(_, label) => To::End(
-            label
-                .as_ref()
-                .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value),
-        ),
-        StepSyntax::Node(path) => To::Node(node(path)?),
-        _ => return None,
+        StepSyntax::End(_, label) => To::End(label_of(label.as_ref())),
+        step => To::Node(NodeId(instances.of(step)?)),
     };
-    Some(Edge {
-        from,
-        action: edge.action.as_ref().map(LitStr::value),
-        to,
-    })
+    let action = edge.action.as_ref().map(LitStr::value);
+    Some(Edge { from, action, to })
 }
 
-/// The mapping of a declared node.
+/// The mapping of a declared node. That of a loop over items is its body's.
 pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
-    match instance.declared(flow).map(|node| &node.source) {
-        Some(NodeSource::Path { mapping, .. }) => mapping,
+    match (&instance.kind, instance.declared(flow).map(|node| &node.source)) {
+        (
+            InstanceKind::Node(_),
+            Some(NodeSource::Path { mapping, .. } | NodeSource::Each { mapping, .. }),
+        ) => mapping,
         _ => &[],
     }
 }
@@ -161,15 +157,50 @@ pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -
     mapped.map_or(port, |one| &one.key)
 }
 
+fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Node> {
+    let bodies: Vec<usize> = instances
+        .list
+        .iter()
+        .filter_map(|instance| match &instance.kind {
+            InstanceKind::Each { body, .. } => Some(*body),
+            _ => None,
+        })
+        .collect();
+    let mut nodes: Vec<Node> = Vec::new();
+    for (index, (instance, contract)) in instances.list.iter().zip(contracts).enumerate() {
+        let mut node = node(flow, instance, contract);
+        if bodies.contains(&index) {
+            // What it returns is collected, whatever it decides.
+            node.actions = vec![Action { name: DEFAULT_ACTION.to_owned(), writes: Vec::new() }];
+        } else if contract.poll && routes_timeout(flow, instances, index) {
+            node.actions.push(Action { name: TIMEOUT_ACTION.to_owned(), writes: Vec::new() });
+        }
+        nodes.push(node);
+    }
+    for (index, instance) in instances.list.iter().enumerate() {
+        nodes[index].fallible |= match &instance.kind {
+            InstanceKind::Fork(branches) => branches.iter().flatten().any(|&node| nodes[node].fallible),
+            InstanceKind::Each { body, .. } => {
+                let collects = instance.declared(flow).is_some_and(|node| node.settings.collect_errors.is_some());
+                nodes[*body].fallible && !collects
+            }
+            _ => false,
+        };
+    }
+    nodes
+}
+
+/// Whether the flow goes on after a poll that found nothing in time.
+fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool {
+    let of_node = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(node);
+    flow.edges.iter().filter(of_node).any(|edge| action_of(edge) == TIMEOUT_ACTION)
+}
+
 fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let mapping = mapping(flow, instance);
     let read = |port: &ReadPort| Read {
         key: plain(key_of(mapping, &port.name, true)),
-        mode: if port.mode.takes() {
-            ReadMode::Take
-        } else {
-            ReadMode::Borrow
-        },
+        mode: if port.mode.takes() { ReadMode::Take } else { ReadMode::Borrow },
         optional: port.mode.optional(),
         rust_type: port.rust_type.clone(),
     };
@@ -188,34 +219,15 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         })
         .collect();
     if actions.is_empty() {
-        actions.push(Action {
-            name: DEFAULT_ACTION.to_owned(),
-            writes: always().collect(),
-        });
+        actions.push(Action { name: DEFAULT_ACTION.to_owned(), writes: always().collect() });
     }
-    let timeout = instance
-        .declared(flow)
-        .is_some_and(|node| node.settings.timeout.is_some());
+    let timeout = instance.declared(flow).is_some_and(|node| node.settings.timeout.is_some());
     let mut node = Node {
-        // As edges speak of it.
-        name: match instance.declaration {
-            Some(_) => plain(&instance.name),
-            None => path_text(&instance.path),
-        },
-        kind: match contract.kind {
-            Kind::Flow => NodeKind::Flow(
-                instance
-                    .path
-                    .segments
-                    .last()
-                    .map(|last| last.ident.to_string())
-                    .unwrap_or_default(),
-            ),
-            Kind::Function | Kind::Type => NodeKind::Step,
-        },
+        name: instance.shown.clone(),
+        kind: kind(instance, contract),
         reads: contract.reads.iter().map(read).collect(),
         actions,
-        fallible: contract.fallible || timeout,
+        fallible: contract.fallible || (timeout && instance.path().is_some()),
     };
     forgive_mapping(mapping, contract, &mut node);
     node
@@ -247,158 +259,18 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     }
 }
 
-/// The names of what a node reads, or writes.
-fn ports(contract: &Contract, reads: bool) -> Vec<String> {
-    if reads {
-        return contract.reads.iter().map(|read| plain(&read.name)).collect();
-    }
-    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
-    let writes = contract.writes.iter().chain(of_actions);
-    writes.map(|write| plain(&write.name)).collect()
-}
-
-/// Whether the mapping speaks of the same port before.
-fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
-    let one = &mapping[index];
-    mapping[..index]
-        .iter()
-        .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == plain(&one.port))
-}
-
-/// What a declaration says beside the wiring: a value, a mapping, settings.
-fn check_declaration(
-    flow: &FlowSyntax,
-    instance: &Instance,
-    contract: &Contract,
-    report: &mut Report,
-) {
-    let is_function = contract.kind == Kind::Function;
-    if let Some(last) = instance.path.segments.last() {
-        if is_function == is_type_name(&last.ident) {
-            let (what, letter) = if is_function {
-                ("function", "small")
-            } else {
-                ("type", "capital")
-            };
-            let message = format!("`{}` is a {what}, and does not look like one", last.ident);
-            let help = format!(
-                "a flow tells functions from types by their names: start this one with a {letter} letter"
-            );
-            report.error(Code::Name, last.ident.span(), message, help);
+fn kind(instance: &Instance, contract: &Contract) -> NodeKind {
+    match &instance.kind {
+        InstanceKind::Node(path) if contract.kind == Kind::Flow => {
+            NodeKind::Flow(path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default())
         }
-    }
-    let Some(declaration) = instance.declared(flow) else {
-        return;
-    };
-    if let (
-        NodeSource::Path {
-            value: Some(value),
-            path,
-            ..
-        },
-        true,
-    ) = (&declaration.source, is_function)
-    {
-        let message = format!(
-            "`{}` is a function and has no value",
-            crate::names::path_text(path)
-        );
-        let first = value
-            .to_token_stream()
-            .into_iter()
-            .next()
-            .map_or_else(|| declaration.name.span(), |token| token.span());
-        report.error(Code::NamesNothing, first, message, "remove `= …`");
-    }
-    check_mapping(mapping(flow, instance), instance, contract, report);
-    let name = &instance.name;
-    let settings = &declaration.settings;
-    if let Some((span, retry)) = &settings.retry {
-        if !contract.attempts {
-            let message = format!("`{name}` cannot fail, so there is nothing to retry");
-            let help =
-                "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
-            report.error(Code::CannotFail, *span, message, help);
-        } else if contract.once && retry.repeats() {
-            let message = format!("`{name}` takes a value that its first attempt uses up");
-            let help = "read it by reference, or put the `retry` on its `#[node]`, so that each attempt gets a clone";
-            report.error(Code::TakenTooEarly, *span, message, help);
+        InstanceKind::Node(_) => NodeKind::Step,
+        InstanceKind::Fork(branches) => {
+            let chain = |chain: &Vec<usize>| Branch { chain: chain.iter().copied().map(NodeId).collect() };
+            NodeKind::Fork(branches.iter().map(chain).collect())
         }
-    }
-    for (span, setting) in [
-        (settings.concurrency.map(|(span, _)| span), "concurrency"),
-        (settings.collect_errors, "collect_errors"),
-    ] {
-        if let Some(span) = span {
-            let message = format!("`{setting}` does nothing for `{name}`, which is a single step");
-            report.error(
-                Code::NamesNothing,
-                span,
-                message,
-                "it is a setting of a fork or of a loop over items",
-            );
-        }
-    }
-}
-
-fn check_mapping(
-    mapping: &[Mapping],
-    instance: &Instance,
-    contract: &Contract,
-    report: &mut Report,
-) {
-    let name = &instance.name;
-    for (index, one) in mapping.iter().enumerate() {
-        let port = plain(&one.port);
-        let ports = ports(contract, one.reads);
-        let verb = if one.reads { "reads" } else { "writes" };
-        if !ports.contains(&port) {
-            let message = format!("`{name}` {verb} no `{port}`");
-            let (other, arrow) = match one.reads {
-                true => ("writes", "->"),
-                false => ("reads", "<-"),
-            };
-            let help = match ports.is_empty() {
-                _ if self::ports(contract, !one.reads).contains(&port) => {
-                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
-                }
-                true => format!("it {verb} nothing: remove this"),
-                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
-                    .unwrap_or_default()
-                    .replace('"', "`"),
-            };
-            report.error(Code::NamesNothing, one.port.span(), message, help);
-        } else if is_mapped_before(mapping, index) {
-            let message = format!("`{port}` is mapped twice");
-            report.error(Code::Name, one.port.span(), message, "remove one of them");
-        }
-    }
-    let sets = contract
-        .actions
-        .iter()
-        .map(|action| &action.writes[..])
-        .chain([&[][..]]);
-    let mut reported: Vec<String> = Vec::new();
-    for set in sets {
-        let mut keys: Vec<(String, &Ident)> = Vec::new();
-        for port in contract.writes.iter().chain(set) {
-            let key = plain(key_of(mapping, &port.name, false));
-            if let Some((_, other)) = keys.iter().find(|(earlier, _)| *earlier == key) {
-                let place = mapping
-                    .iter()
-                    .rev()
-                    .find(|one| !one.reads && plain(&one.key) == key);
-                if !reported.contains(&key) {
-                    let message = format!(
-                        "`{name}` writes both `{other}` and `{}` to `{key}`",
-                        port.name
-                    );
-                    let span = place.map_or_else(|| instance.span(), |one| one.key.span());
-                    report.error(Code::MappingClash, span, message, "give each its own key");
-                    reported.push(key.clone());
-                }
-            }
-            keys.push((key, &port.name));
-        }
+        InstanceKind::Each { item, body, .. } => NodeKind::Each { body: NodeId(*body), item: plain(item) },
+        InstanceKind::Branch(_) => NodeKind::Branch,
+        InstanceKind::Wait(_) => NodeKind::Wait,
     }
 }

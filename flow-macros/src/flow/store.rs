@@ -10,6 +10,8 @@ use crate::names::{here, ident, located, plain};
 use crate::protocol::runtime_at;
 
 use super::drive::Drive;
+use super::each;
+use super::instances::InstanceKind;
 use super::items::TypeNames;
 use super::resolve::{key_of, mapping};
 use super::syntax::FlowSyntax;
@@ -26,7 +28,7 @@ pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
     /// The node that writes it first; nothing for an input.
-    writer: Option<Ident>,
+    writer: Option<String>,
     /// How many writers it has.
     writers: usize,
 }
@@ -41,35 +43,36 @@ impl Store {
             store.add(name, quote_spanned!(here(input.name.span())=> #ty), None);
         }
         for (index, instance, contract) in drive.nodes() {
-            let site = here(instance.span());
-            let (rt, path) = (runtime_at(site), located(&instance.path));
-            let (mapping, writer) = (mapping(drive.flow, instance), Some(&instance.name));
-            let key = |port: &Ident| ident(&plain(key_of(mapping, port, false)), instance.span());
+            let site = here(instance.span);
+            let writer = Some(instance.shown.as_str());
+            let key = |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
+            if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
+                store.add(key(&port.name, &[]), each::results_type(drive, instance), writer);
+            }
+            if drive.error_route(index, contract).is_some() {
+                let rt = runtime_at(site);
+                let name = ident(ERROR_KEY, instance.span);
+                store.add(name, quote_spanned!(site=> #rt::NodeError), writer);
+            }
+            let (Some(path), false) = (instance.path(), drive.bodies.contains(&index)) else {
+                continue;
+            };
+            let (rt, path, mapping) = (runtime_at(site), located(path), mapping(drive.flow, instance));
             for port in &contract.writes {
                 let index = port.index;
-                store.add(
-                    key(&port.name),
-                    quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type),
-                    writer,
-                );
+                let ty = quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type);
+                store.add(key(&port.name, mapping), ty, writer);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
                 let index = port.index;
                 let ty = quote_spanned!(site=> <<#path as #rt::Step>::Actions as #rt::Writes<#index>>::Type);
-                store.add(key(&port.name), ty, writer);
-            }
-            if drive.error_route(index, contract).is_some() {
-                store.add(
-                    ident(ERROR_KEY, instance.span()),
-                    quote_spanned!(site=> #rt::NodeError),
-                    writer,
-                );
+                store.add(key(&port.name, mapping), ty, writer);
             }
         }
         store
     }
 
-    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&Ident>) {
+    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&str>) {
         match self.by_name.get(&plain(&name)) {
             Some(&index) => self.keys[index].writers += 1,
             None => {
@@ -77,11 +80,16 @@ impl Store {
                 self.keys.push(Key {
                     name,
                     ty,
-                    writer: writer.cloned(),
+                    writer: writer.map(str::to_owned),
                     writers: 1,
                 });
             }
         }
+    }
+
+    /// The type of a key that something writes.
+    pub(super) fn ty(&self, key: &str) -> TokenStream {
+        self.by_name.get(key).map(|&index| self.keys[index].ty.clone()).unwrap_or_default()
     }
 
     /// Whether anything writes the key.

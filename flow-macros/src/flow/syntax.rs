@@ -1,5 +1,8 @@
 //! What is written between the braces of `flow!`, as it is written.
 
+use std::rc::Rc;
+use std::time::Duration;
+
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type, Visibility};
 
@@ -46,9 +49,29 @@ pub(crate) enum NodeSource {
         value: Option<Expr>,
     },
     /// `for item in key { path { mapping } }`
-    Each(Span),
+    Each {
+        item: Ident,
+        over: Ident,
+        path: Path,
+        mapping: Vec<Mapping>,
+    },
     /// `[a, b]`
-    Fork(Span),
+    Fork(Rc<ForkSyntax>),
+}
+
+/// `[a >> b, c]`
+pub(crate) struct ForkSyntax {
+    pub(crate) span: Span,
+    /// Each a chain.
+    pub(crate) branches: Vec<Vec<StepSyntax>>,
+}
+
+/// `wait(5s)`
+pub(crate) struct WaitSyntax {
+    pub(crate) span: Span,
+    /// `5s`
+    pub(crate) text: String,
+    pub(crate) duration: Duration,
 }
 
 /// `port <- key` or `port -> key`
@@ -58,10 +81,13 @@ pub(crate) struct Mapping {
     pub(crate) key: Ident,
 }
 
-/// `branch name(reads) { … }`
+/// `branch name(reads) { condition => "action", else => "action" }`
 pub(crate) struct BranchSyntax {
-    pub(crate) keyword: Span,
     pub(crate) name: Ident,
+    pub(crate) reads: Vec<Ident>,
+    pub(crate) cases: Vec<(Expr, LitStr)>,
+    /// Nothing if the `else` is missing, which is reported.
+    pub(crate) otherwise: Option<LitStr>,
 }
 
 /// One `from - "action" >> to` of a chain.
@@ -83,9 +109,9 @@ pub(crate) enum StepSyntax {
     /// A node: by its name, or by its path.
     Node(Path),
     /// `wait(5s)`
-    Wait(Span),
+    Wait(Rc<WaitSyntax>),
     /// `[a, b]`
-    Fork(Span),
+    Fork(Rc<ForkSyntax>),
 }
 
 /// What `flow!` found: as much as could be read.

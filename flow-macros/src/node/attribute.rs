@@ -1,5 +1,7 @@
 //! What `#[node(…)]` may say.
 
+use std::time::Duration;
+
 use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
@@ -7,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{LitStr, Path, Token, parenthesized};
 
 use crate::report::Report;
-use crate::settings::{SETTINGS, Settings};
+use crate::settings::{SETTINGS, Settings, duration};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -17,8 +19,20 @@ pub(super) struct NodeAttribute {
     pub(super) actions: Option<Path>,
     /// `writes = key` or `writes(a, b)`
     pub(super) writes: Option<Vec<Ident>>,
+    /// `poll(every = "1s", timeout = "1h")`
+    pub(super) poll: Option<Poll>,
+    /// `blocking`
+    pub(super) blocking: Option<Span>,
     /// `human = "Deploy?"`
     pub(super) human: Option<LitStr>,
+}
+
+/// How a node asks again and again.
+pub(super) struct Poll {
+    pub(super) span: Span,
+    pub(super) every: Duration,
+    /// After which it gives up.
+    pub(super) timeout: Option<Duration>,
 }
 
 const OWN: [&str; 5] = ["actions", "writes", "human", "poll", "blocking"];
@@ -63,17 +77,8 @@ impl NodeAttribute {
                 crate::settings::text(&prompt, "prompt", report);
                 self.human.replace(prompt).is_some()
             }
-            "poll" => {
-                let content;
-                parenthesized!(content in input);
-                content.parse::<TokenStream>()?;
-                unsupported(name, report);
-                false
-            }
-            "blocking" => {
-                unsupported(name, report);
-                false
-            }
+            "poll" => self.poll.replace(poll(name.span(), input, report)?).is_some(),
+            "blocking" => self.blocking.replace(name.span()).is_some(),
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
                 let message = format!("`{name}` is a setting of a fork or of a loop over items");
@@ -117,14 +122,38 @@ impl NodeAttribute {
     }
 }
 
-fn unsupported(name: &Ident, report: &mut Report) {
-    let help = "it is part of the language, and will come with a later release";
-    report.error(
-        Code::Unsupported,
-        name.span(),
-        format!("`{name}` is not supported yet"),
-        help,
-    );
+/// `(every = "1s", timeout = "1h")`
+fn poll(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Poll> {
+    let content;
+    parenthesized!(content in input);
+    let (mut every, mut timeout) = (None, None);
+    let mut every_given = false;
+    while !content.is_empty() {
+        let name: Ident = content.parse()?;
+        content.parse::<Token![=]>()?;
+        let value = content.parse()?;
+        match name.to_string().as_str() {
+            "every" => {
+                every_given = true;
+                every = duration(&value, report);
+            }
+            "timeout" => timeout = duration(&value, report),
+            unknown => {
+                let help = did_you_mean(unknown, ["every", "timeout"]).unwrap_or_default();
+                let message = format!("`poll` has no setting `{unknown}`");
+                report.error(Code::NamesNothing, name.span(), message, help);
+            }
+        }
+        if !content.is_empty() {
+            content.parse::<Token![,]>()?;
+        }
+    }
+    if !every_given {
+        let help = "say how long to wait before asking again: `poll(every = \"1s\")`";
+        report.error(Code::Malformed, span, "`poll` does not say how often", help);
+    }
+    let every = every.unwrap_or(Duration::from_secs(1));
+    Ok(Poll { span, every, timeout })
 }
 
 /// `= key` or `(a, b)`

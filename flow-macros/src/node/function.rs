@@ -2,19 +2,20 @@
 
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, GenericParam, Signature, Visibility};
+use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
-use crate::contract::{Contract, Kind};
-use crate::names::{is_type_name, plain};
+use crate::contract::{Contract, Mode};
+use crate::names::{here, is_type_name, plain};
 use crate::protocol::runtime;
 use crate::report::Report;
+use crate::settings::duration_tokens;
 
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
-use super::parameter::{ParameterKind, parameters};
+use super::parameter::{Parameter, ParameterKind, parameters};
 use super::step::{Attempted, Step, argument};
 
 /// A function as far as we read it: its body is none of our business.
@@ -51,35 +52,39 @@ pub(super) fn expand(
     let name = &sig.ident;
     let parameters = parameters(sig.inputs.iter(), report);
     let returned = Returned::new(&sig.output, name.span(), report);
-    let outcome = returned.outcome(&plain(name), attribute, report);
+    let answer = match &attribute.poll {
+        Some(_) => returned.answer(report),
+        None => returned.clone(),
+    };
+    let outcome = answer.outcome(&plain(name), attribute, report);
 
     let settings = &attribute.settings;
     let can_fail = returned.fallible || settings.timeout.is_some();
     if let (Some((span, _)), false) = (&settings.retry, can_fail) {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        report.error(
-            Code::CannotFail,
-            *span,
-            message,
-            "return a `Result`, give it a `timeout`, or remove `retry`",
-        );
+        let help = "return a `Result`, give it a `timeout`, or remove `retry`";
+        report.error(Code::CannotFail, *span, message, help);
     }
-    let repeats = settings
-        .retry
-        .as_ref()
-        .is_some_and(|(_, retry)| retry.repeats());
+    let retries = settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats());
+    let repeats = retries || attribute.poll.is_some();
     let takes = parameters.iter().any(|parameter| parameter.takes());
-    let context = parameters
-        .iter()
-        .any(|parameter| parameter.kind == ParameterKind::Context);
+    let context = parameters.iter().any(|parameter| parameter.kind == ParameterKind::Context);
     let once = takes && !repeats;
 
-    let arguments = parameters
-        .iter()
-        .map(|parameter| argument(parameter, repeats));
+    let blocking = attribute.blocking.is_some();
+    if let (Some(span), Some(_)) = (attribute.blocking, sig.asyncness) {
+        let help = "remove `async`, or `blocking`: an async function does not block";
+        report.error(Code::Malformed, span, format!("`{name}` is async"), help);
+    }
     let attempted = Attempted {
-        call: quote!(#name(#(#arguments),*)),
-        is_async: sig.asyncness.is_some(),
+        call: match blocking {
+            true => blocking_call(name, &parameters, repeats),
+            false => {
+                let arguments = parameters.iter().map(|parameter| argument(parameter, repeats));
+                quote!(#name(#(#arguments),*))
+            }
+        },
+        is_async: sig.asyncness.is_some() || blocking,
         fallible: returned.fallible,
         can_fail,
         context,
@@ -87,23 +92,41 @@ pub(super) fn expand(
         give_up: None,
     };
     let value = attempted.value();
-    let visit = can_fail || context;
-    let attempts = visit.then(|| {
+    let attempts = (can_fail || context).then(|| {
         let mutable = (can_fail && !once).then(|| quote!(mut));
         quote!(let #mutable __attempts = __visit.attempts();)
     });
+    let body = match &attribute.poll {
+        None => quote!(#attempts #value),
+        Some(poll) => {
+            let every = duration_tokens(poll.every);
+            let timeout = match poll.timeout.map(duration_tokens) {
+                Some(timeout) => quote!(::core::option::Option::Some(#timeout)),
+                None => quote!(::core::option::Option::None),
+            };
+            quote! {
+                let __poll = __visit.poll(#every, #timeout);
+                loop {
+                    #attempts
+                    if let ::core::option::Option::Some(__answer) = #value {
+                        break __answer;
+                    }
+                    __poll.pause().await?;
+                }
+            }
+        }
+    };
+    let gives_up = attribute.poll.as_ref().is_some_and(|poll| poll.timeout.is_some());
+    let visit = can_fail || context || attribute.poll.is_some();
     let contract = Contract {
-        kind: Kind::Function,
         visit,
-        fallible: can_fail,
+        fallible: can_fail || gives_up,
         attempts: can_fail,
+        poll: gives_up,
         once: once && can_fail,
-        reads: parameters
-            .iter()
-            .filter_map(|parameter| parameter.port())
-            .collect(),
+        reads: parameters.iter().filter_map(|parameter| parameter.port()).collect(),
         writes: outcome.writes.clone(),
-        actions: Vec::new(),
+        ..Contract::empty()
     };
     let generics = syn::Generics::default();
     let step = Step {
@@ -119,9 +142,9 @@ pub(super) fn expand(
             .filter(|parameter| parameter.kind != ParameterKind::Context)
             .collect(),
         outcome,
-        outcome_span: returned.span,
+        outcome_span: answer.span,
         visit,
-        body: quote!(#attempts #value),
+        body,
     }
     .expand();
     let contract = super::contract(name, &vis, attribute, &contract);
@@ -145,6 +168,41 @@ pub(super) fn expand(
         #default
         #contract
     })
+}
+
+/// A call on the pool for work that blocks. It outlives the store, so that it is given values of its own.
+fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
+    let rt = runtime();
+    let mut owned = Vec::new();
+    let mut arguments = Vec::new();
+    for parameter in parameters {
+        let value = &parameter.name;
+        let site = here(parameter.ty.span());
+        let (make, argument) = match parameter.kind {
+            ParameterKind::Context => (None, quote!(&__context)),
+            ParameterKind::Value(Mode::Borrow) => (
+                Some(quote_spanned!(site=> ::std::borrow::ToOwned::to_owned(#value))),
+                quote!(&#value),
+            ),
+            ParameterKind::Value(Mode::MaybeBorrow) => (
+                Some(quote_spanned!(site=> #value.map(::std::borrow::ToOwned::to_owned))),
+                quote!(#value.as_ref()),
+            ),
+            ParameterKind::Value(Mode::MaybeDeref) => (
+                Some(quote_spanned!(site=> #value.map(::std::borrow::ToOwned::to_owned))),
+                quote!(#value.as_deref()),
+            ),
+            ParameterKind::Value(Mode::Take | Mode::MaybeTake) => {
+                (repeats.then(|| argument(parameter, true)), quote!(#value))
+            }
+        };
+        owned.extend(make.map(|make| quote!(let #value = #make;)));
+        arguments.push(argument);
+    }
+    quote!(#rt::blocking({
+        #(#owned)*
+        move || #name(#(#arguments),*)
+    }))
 }
 
 /// Functions that a flow could not call.

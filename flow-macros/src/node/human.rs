@@ -40,16 +40,7 @@ pub(super) fn expand(
         Data::Enum(data) => crate::action::actions(data.variants.iter(), report),
         _ => Vec::new(),
     };
-    let contract = Contract {
-        kind: Kind::Type,
-        visit: false,
-        fallible: false,
-        attempts: false,
-        once: false,
-        reads: Vec::new(),
-        writes: Vec::new(),
-        actions,
-    };
+    let contract = Contract { kind: Kind::Type, actions, ..Contract::empty() };
     let contract = contract_macro(name, &item.vis, &contract.to_token_stream());
     Ok(quote!(#contract))
 }

@@ -11,7 +11,7 @@ use crate::protocol::runtime;
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
-use super::parameter::last_segment;
+use super::parameter::{last_segment, option_of};
 use super::type_text;
 
 /// The return type of a function.
@@ -70,6 +70,26 @@ impl Returned {
             fallible: true,
             value,
             value_type,
+        }
+    }
+
+    /// Of a poll that returns this: its answer, without the `Option` around it.
+    pub(super) fn answer(&self, report: &mut Report) -> Self {
+        let answer = self.value_type.as_ref().and_then(option_of).cloned();
+        match answer {
+            Some(ty) => Returned {
+                span: self.span,
+                fallible: self.fallible,
+                value: ty.to_token_stream(),
+                value_type: Some(ty),
+            },
+            None => {
+                let text = self.text();
+                let message = "a poll returns an `Option`: `None` means to ask again later";
+                let help = format!("return `Option<{text}>`, or `Result<Option<{text}>, E>`");
+                report.error(Code::Malformed, self.span, message, help);
+                self.clone()
+            }
         }
     }
 

@@ -6,6 +6,7 @@ use syn::spanned::Spanned as _;
 use syn::{FnArg, GenericArgument, Pat, PathArguments, Type, TypePath};
 
 use crate::contract::{Mode, ReadPort};
+use crate::names::{ident, plain};
 use crate::report::Report;
 
 use super::type_text;
@@ -27,12 +28,20 @@ pub(super) enum ParameterKind {
 }
 
 impl Parameter {
+    /// The key that it reads: its name, without the `_` of a parameter that is not used yet.
+    fn key(&self) -> Ident {
+        match used_name(&self.name) {
+            key if key.is_empty() || key == plain(&self.name) => self.name.clone(),
+            key => ident(&key, self.name.span()),
+        }
+    }
+
     /// What `flow!` has to know of it, if it is a read.
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
             ParameterKind::Context => None,
             ParameterKind::Value(mode) => Some(ReadPort {
-                name: self.name.clone(),
+                name: self.key(),
                 mode,
                 rust_type: type_text(value_type(&self.ty, mode)),
             }),
@@ -43,6 +52,11 @@ impl Parameter {
     pub(super) fn takes(&self) -> bool {
         matches!(self.kind, ParameterKind::Value(mode) if mode.takes())
     }
+}
+
+/// A name without the `_` of what is not used yet: it says the same as without.
+pub(super) fn used_name(name: &Ident) -> String {
+    plain(name).trim_start_matches('_').to_owned()
 }
 
 /// The parameters but for `self`. Those that cannot be reads are reported and left out.

@@ -19,7 +19,7 @@ use crate::report::Report;
 
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
-use super::parameter::{Parameter, ParameterKind, parameters};
+use super::parameter::{Parameter, ParameterKind, parameters, used_name};
 use super::step::{Attempted, Step, argument};
 
 /// An `impl` block as far as we read it.
@@ -151,6 +151,15 @@ pub(super) fn expand(
     ] {
         if let Some(method) = method {
             refuse_unusual(method, report);
+        }
+    }
+    for (span, setting) in [
+        (attribute.poll.as_ref().map(|poll| poll.span), "poll"),
+        (attribute.blocking, "blocking"),
+    ] {
+        if let Some(span) = span {
+            let message = format!("`{setting}` is a setting of a function");
+            report.error(Code::NamesNothing, span, message, "make this node a function, or remove it");
         }
     }
     let node = Node::new(&name, attribute, exec, &phase, report);
@@ -325,7 +334,7 @@ impl<'a> Node<'a> {
                 .filter_map(|parameter| parameter.port())
                 .collect(),
             writes: self.outcome.writes.clone(),
-            actions: Vec::new(),
+            ..Contract::empty()
         }
     }
 
@@ -368,7 +377,10 @@ impl<'a> Node<'a> {
     fn is_prep_res(&self, typed: &syn::PatType) -> bool {
         self.prep.is_some()
             && pattern_name(&typed.pat)
-                .is_some_and(|name| name == "prep_res" || Some(name) == self.prep_name())
+                .is_some_and(|name| {
+                    let name = used_name(&name);
+                    name == "prep_res" || self.prep_name().is_some_and(|prep| used_name(&prep) == name)
+                })
     }
 
     fn body(&self, report: &mut Report) -> TokenStream {
@@ -512,7 +524,7 @@ impl<'a> Node<'a> {
             return Some(quote!(&__context));
         }
         let name = pattern_name(&typed.pat)?;
-        if name == "error" && is_reference(&typed.ty) {
+        if used_name(&name) == "error" && is_reference(&typed.ty) {
             return Some(quote!(&__error));
         }
         if self.is_prep_res(typed) {
@@ -521,7 +533,7 @@ impl<'a> Node<'a> {
         if self.prep.is_some() {
             return None;
         }
-        let read = self.exec.parameters.iter().find(|read| read.name == name)?;
+        let read = self.exec.parameters.iter().find(|read| used_name(&read.name) == used_name(&name))?;
         let wanted = Parameter {
             ty: (*typed.ty).clone(),
             ..read.clone()
@@ -567,9 +579,8 @@ fn pattern_name(pattern: &Pat) -> Option<Ident> {
 
 fn result_name(pattern: &Pat) -> Option<&'static str> {
     let name = pattern_name(pattern)?;
-    ["prep_res", "exec_res"]
-        .into_iter()
-        .find(|result| name == result)
+    let name = used_name(&name);
+    ["prep_res", "exec_res"].into_iter().find(|result| name == *result)
 }
 
 fn is_result_of_phase(input: &FnArg) -> bool {

@@ -1,0 +1,181 @@
+//! What a declaration says of a node beside the wiring: a value, a mapping, settings.
+
+use flow_spec::Code;
+use quote::ToTokens as _;
+use syn::Ident;
+
+use crate::contract::{Contract, Kind};
+use crate::names::{is_type_name, path_text, plain};
+use crate::report::Report;
+use crate::settings::Settings;
+
+use super::instances::{Instance, InstanceKind};
+use super::resolve::{key_of, mapping};
+use super::syntax::{FlowSyntax, Mapping, NodeSource};
+
+/// Checks the declaration of one node.
+pub(super) fn check(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+    if instance.path().is_some() {
+        check_name(instance, contract, report);
+        check_value(flow, instance, contract, report);
+        check_mapping(mapping(flow, instance), instance, contract, report);
+        check_collected(flow, instance, report);
+    }
+    check_settings(flow, instance, contract, report);
+}
+
+/// Whether a node has a value is known by its name alone, before its contract is.
+fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
+    let is_function = contract.kind == Kind::Function;
+    let Some(last) = instance.path().and_then(|path| path.segments.last()) else { return };
+    if is_function == is_type_name(&last.ident) {
+        let (what, letter) = if is_function { ("function", "small") } else { ("type", "capital") };
+        let message = format!("`{}` is a {what}, and does not look like one", last.ident);
+        let help = format!("a flow tells functions from types by their names: start this one with a {letter} letter");
+        report.error(Code::Name, last.ident.span(), message, help);
+    }
+}
+
+fn check_value(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+    let Some(declaration) = instance.declared(flow) else { return };
+    if let (NodeSource::Path { value: Some(value), path, .. }, Kind::Function) = (&declaration.source, contract.kind) {
+        let message = format!("`{}` is a function and has no value", path_text(path));
+        let first = value.to_token_stream().into_iter().next();
+        let span = first.map_or_else(|| declaration.name.span(), |token| token.span());
+        report.error(Code::NamesNothing, span, message, "remove `= …`");
+    }
+}
+
+/// What a loop over items runs writes nothing by itself.
+fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) {
+    if !instance.hidden {
+        return;
+    }
+    if let Some(one) = mapping(flow, instance).iter().find(|one| !one.reads) {
+        let message = format!("what `{}` returns is collected, and writes no key of its own", instance.shown);
+        report.error(Code::NamesNothing, one.port.span(), message, "remove this: the results are under the loop's name");
+    }
+}
+
+fn check_settings(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+    let Some(declaration) = instance.declared(flow) else { return };
+    let settings = &declaration.settings;
+    let name = &instance.shown;
+    let runs_hidden = match &declaration.source {
+        NodeSource::Each { path, .. } => !flow.nodes.iter().any(|node| path.is_ident(&node.name)),
+        _ => false,
+    };
+    if instance.path().is_some() {
+        check_policy(settings, name, contract, report);
+    } else if !runs_hidden {
+        let given = [settings.retry.as_ref().map(|(span, _)| *span), settings.timeout.map(|(span, _)| span)];
+        for span in given.into_iter().flatten() {
+            let message = format!("`{name}` makes no attempts of its own");
+            report.error(Code::NamesNothing, span, message, "give this setting to the nodes inside it");
+        }
+    }
+    let loops = matches!(instance.kind, InstanceKind::Each { .. });
+    let forks = matches!(instance.kind, InstanceKind::Fork(_));
+    if let Some((span, _)) = settings.concurrency.filter(|_| !loops && !forks && !instance.hidden) {
+        let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
+        report.error(Code::NamesNothing, span, message, "it is a setting of a fork or of a loop over items");
+    }
+    if let Some(span) = settings.collect_errors.filter(|_| !loops && !instance.hidden) {
+        let message = format!("`collect_errors` does nothing for `{name}`");
+        report.error(Code::NamesNothing, span, message, "it is a setting of a loop over items");
+    }
+}
+
+/// `retry` and `timeout`, given by the flow.
+fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
+    let Some((span, retry)) = &settings.retry else { return };
+    if !contract.attempts {
+        let message = format!("`{name}` cannot fail, so there is nothing to retry");
+        let help = "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
+        report.error(Code::CannotFail, *span, message, help);
+    } else if contract.once && retry.repeats() {
+        let message = format!("`{name}` takes a value that its first attempt uses up");
+        let help = "read it by reference, or put the `retry` on its `#[node]`, so that each attempt gets a clone";
+        report.error(Code::TakenTooEarly, *span, message, help);
+    }
+}
+
+fn check_mapping(
+    mapping: &[Mapping],
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    let name = &instance.shown;
+    for (index, one) in mapping.iter().enumerate() {
+        let port = plain(&one.port);
+        let ports = ports(contract, one.reads);
+        let verb = if one.reads { "reads" } else { "writes" };
+        if !ports.contains(&port) {
+            let message = format!("`{name}` {verb} no `{port}`");
+            let (other, arrow) = match one.reads {
+                true => ("writes", "->"),
+                false => ("reads", "<-"),
+            };
+            let help = match ports.is_empty() {
+                _ if self::ports(contract, !one.reads).contains(&port) => {
+                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+                }
+                true => format!("it {verb} nothing: remove this"),
+                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
+                    .unwrap_or_default()
+                    .replace('"', "`"),
+            };
+            report.error(Code::NamesNothing, one.port.span(), message, help);
+        } else if is_mapped_before(mapping, index) {
+            let message = format!("`{port}` is mapped twice");
+            report.error(Code::Name, one.port.span(), message, "remove one of them");
+        }
+    }
+    let sets = contract
+        .actions
+        .iter()
+        .map(|action| &action.writes[..])
+        .chain([&[][..]]);
+    let mut reported: Vec<String> = Vec::new();
+    for set in sets {
+        let mut keys: Vec<(String, &Ident)> = Vec::new();
+        for port in contract.writes.iter().chain(set) {
+            let key = plain(key_of(mapping, &port.name, false));
+            if let Some((_, other)) = keys.iter().find(|(earlier, _)| *earlier == key) {
+                let place = mapping
+                    .iter()
+                    .rev()
+                    .find(|one| !one.reads && plain(&one.key) == key);
+                if !reported.contains(&key) {
+                    let message = format!(
+                        "`{name}` writes both `{other}` and `{}` to `{key}`",
+                        port.name
+                    );
+                    let span = place.map_or_else(|| instance.span, |one| one.key.span());
+                    report.error(Code::MappingClash, span, message, "give each its own key");
+                    reported.push(key.clone());
+                }
+            }
+            keys.push((key, &port.name));
+        }
+    }
+}
+
+/// The names of what a node reads, or writes.
+pub(super) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
+    if reads {
+        return contract.reads.iter().map(|read| plain(&read.name)).collect();
+    }
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let writes = contract.writes.iter().chain(of_actions);
+    writes.map(|write| plain(&write.name)).collect()
+}
+
+/// Whether the mapping speaks of the same port before.
+pub(super) fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
+    let one = &mapping[index];
+    mapping[..index]
+        .iter()
+        .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == plain(&one.port))
+}

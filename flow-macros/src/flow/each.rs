@@ -1,0 +1,166 @@
+//! A loop over items: its body once for each, one after the other or several at a time, the results in the order of
+//! the items.
+
+use flow_spec::DEFAULT_ACTION;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote_spanned;
+
+use crate::contract::Kind;
+use crate::names::{here, hidden, ident, located, plain};
+use crate::protocol::runtime_at;
+
+use super::drive::Drive;
+use super::instances::{Instance, InstanceKind};
+use super::visit::{Place, Visit};
+
+/// The type of one result, nothing if there is none.
+fn item_type(drive: &Drive<'_>, body: usize) -> TokenStream {
+    let (instance, contract) = (&drive.instances.list[body], &drive.resolved.contracts[body]);
+    let site = here(instance.span);
+    let (rt, path) = (runtime_at(site), instance.path().map(located));
+    match (contract.returns_nothing(), contract.kind) {
+        (true, _) => quote_spanned!(site=> ()),
+        (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),
+        (false, _) => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
+    }
+}
+
+/// The type of the key under which the results are written.
+pub(super) fn results_type(drive: &Drive<'_>, instance: &Instance) -> TokenStream {
+    let site = here(instance.span);
+    let InstanceKind::Each { body, .. } = &instance.kind else { return TokenStream::new() };
+    let (rt, item) = (runtime_at(site), item_type(drive, *body));
+    let collects = instance.declared(drive.flow).is_some_and(|node| node.settings.collect_errors.is_some());
+    match collects {
+        true => quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>),
+        false => quote_spanned!(site=> ::std::vec::Vec<#item>),
+    }
+}
+
+impl Visit<'_> {
+    /// The body of a loop's `async fn`, and the function that runs it for one item.
+    pub(super) fn each(&self, body: usize, item: &Ident) -> (TokenStream, TokenStream) {
+        let (rt, site) = (&self.rt, self.site);
+        let function = hidden("item", &plain(&self.instance.name), self.instance.span);
+        let collects = self.settings.collect_errors.is_some();
+        let keeps = !self.contract.writes.is_empty();
+        let keep = match (keeps, collects) {
+            (true, true) => quote_spanned!(site=> results.push(#rt::collect(result)?);),
+            (true, false) => quote_spanned!(site=> results.push(result?);),
+            (false, _) => quote_spanned!(site=> result?;),
+        };
+        let results = match keeps {
+            true => quote_spanned!(site=> ::std::vec::Vec::with_capacity(items.size_hint().0)),
+            false => quote_spanned!(site=> ()),
+        };
+        let (collection, _) = self.value(0, &self.contract.reads[0]);
+        let store = self.store_arguments();
+        let run = quote_spanned!(site=> self.#function(engine, scope, #store index, item));
+        let each = match self.settings.concurrency {
+            None => quote_spanned! {site=>
+                let mut index = 0u32;
+                for item in items {
+                    let result = #run.await;
+                    #keep
+                    index += 1;
+                }
+            },
+            Some((_, limit)) => quote_spanned! {site=>
+                let mut items = items;
+                let mut index = 0u32;
+                let mut running = #rt::InOrder::new(#limit);
+                loop {
+                    while running.has_room() {
+                        let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
+                        running.push(#run);
+                        index += 1;
+                    }
+                    let ::core::option::Option::Some(result) = running.next().await else { break };
+                    #keep
+                }
+            },
+        };
+        let shared = match self.place {
+            Place::Branch(_) => quote_spanned!(site=> let own = &*own;),
+            _ => quote_spanned!(site=> let state = &*state;),
+        };
+        let carried_out = quote_spanned! {site=>
+            async {
+                #shared
+                let items = ::core::iter::IntoIterator::into_iter(#collection);
+                let mut results = #results;
+                #each
+                ::core::result::Result::<_, #rt::Failed>::Ok(results)
+            }
+            .await
+        };
+        let outcome = self.outcome(carried_out);
+        let write = keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));
+        let route = self.route(DEFAULT_ACTION);
+        let code = quote_spanned! {site=>
+            #outcome
+            #write
+            ::core::result::Result::Ok(#route)
+        };
+        (code, self.item_function(&function, body, item))
+    }
+
+    /// The store, as the function for one item takes it.
+    fn store_arguments(&self) -> TokenStream {
+        match self.place {
+            Place::Branch(_) => quote_spanned!(self.site=> base, own,),
+            _ => quote_spanned!(self.site=> state,),
+        }
+    }
+
+    /// The `async fn` that runs the body for one item.
+    fn item_function(&self, function: &Ident, body: usize, item: &Ident) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let branch = match self.place {
+            Place::Branch(branch) => Some(branch),
+            _ => None,
+        };
+        let body_visit = Visit::new(self.drive, self.store, body, Place::Item(branch, item));
+        let (traits, carried_out) = body_visit.carried_out();
+        let bounds = body_visit.bounds();
+        let result = item_type(self.drive, body);
+        let path = &body_visit.path;
+        let value = match (body_visit.contract.returns_nothing(), body_visit.contract.kind) {
+            (true, _) => quote_spanned!(site=> ()),
+            (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::collected(outcome)),
+            (false, _) => quote_spanned!(site=> outcome),
+        };
+        let store = match branch {
+            Some(branch) => {
+                let own = &branch.name;
+                quote_spanned!(site=> base: &State, own: &#own,)
+            }
+            None => quote_spanned!(site=> state: &State,),
+        };
+        let over = ident(&self.drive.resolved.graph.graph().nodes[self.index].reads[0].key, self.instance.span);
+        let collection = self.store.ty(&plain(&over));
+        quote_spanned! {site=>
+            async fn #function<'i, E>(
+                &self,
+                engine: &E,
+                scope: &#rt::Scope<'_>,
+                #store
+                index: u32,
+                item: <&'i #collection as ::core::iter::IntoIterator>::Item,
+            ) -> ::core::result::Result<#result, #rt::Failed>
+            where
+                E: #rt::Hooks,
+                #(#bounds,)*
+            {
+                let lane = scope.item(index);
+                let scope = &lane;
+                #rt::Hooks::item_started(engine, scope);
+                #(#traits)*
+                let outcome = #carried_out?;
+                #rt::Hooks::finished(engine, scope, "default");
+                scope.leave();
+                ::core::result::Result::Ok(#value)
+            }
+        }
+    }
+}
