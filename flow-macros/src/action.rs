@@ -3,6 +3,7 @@
 use flow_spec::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Variant};
 
 use crate::contract::{ActionPort, WritePort, actions_tokens};
@@ -84,14 +85,21 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
         &snake_case(&variant.ident.to_string()),
         variant.ident.span(),
     );
-    let Some(attribute) = variant
+    let mut attributes = variant
         .attrs
         .iter()
-        .find(|attribute| attribute.path().is_ident("action"))
-    else {
+        .filter(|attribute| attribute.path().is_ident("action"));
+    let Some(attribute) = attributes.next() else {
         return by_default;
     };
-    let Some(given) = report.ok(attribute.parse_args::<LitStr>()) else {
+    if let Some(second) = attributes.next() {
+        let message = format!("`{}` has two names", variant.ident);
+        report.error(Code::Name, second.path().span(), message, "remove one of them");
+    }
+    let Ok(given) = attribute.parse_args::<LitStr>() else {
+        let example = format!("`#[action(\"{}\")]`", by_default.value());
+        let text = format!("expected the action's name in quotes and parentheses: {example}");
+        report.text(attribute.path().span(), text);
         return by_default;
     };
     if given.value().is_empty() || given.value().contains(char::is_whitespace) {

@@ -21,6 +21,8 @@ pub(crate) struct Contract {
     pub(crate) poll: bool,
     /// It takes something by value and has no `retry` of its own, so that there can be one attempt only.
     pub(crate) once: bool,
+    /// It has mistakes, which are reported where it is: a flow that uses it says nothing more.
+    pub(crate) broken: bool,
     pub(crate) reads: Vec<ReadPort>,
     /// Written whatever action it takes.
     pub(crate) writes: Vec<WritePort>,
@@ -93,10 +95,16 @@ impl Contract {
             attempts: false,
             poll: false,
             once: false,
+            broken: false,
             reads: Vec::new(),
             writes: Vec::new(),
             actions: Vec::new(),
         }
+    }
+
+    /// Of a node with mistakes.
+    pub(crate) fn broken() -> Self {
+        Contract { broken: true, ..Contract::empty() }
     }
 
     /// Of conditions over keys, which are read by reference.
@@ -183,6 +191,7 @@ impl ToTokens for Contract {
             (self.fallible, "fallible"),
             (self.attempts, "attempts"),
             (self.once, "once"),
+            (self.broken, "broken"),
             (self.poll, "poll"),
         ]
         .into_iter()
@@ -250,6 +259,7 @@ impl Parse for Contract {
             fallible: has("fallible"),
             attempts: has("attempts"),
             once: has("once"),
+            broken: has("broken"),
             poll: has("poll"),
             reads: list(input)?,
             writes: list(input)?,

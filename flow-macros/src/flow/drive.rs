@@ -64,6 +64,26 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     drive.expand(&store)
 }
 
+/// What a flow with mistakes has instead, so that a flow around it has no further error.
+pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
+    let TypeNames { input, output, .. } = TypeNames::of(flow);
+    let name = &flow.name;
+    let site = here(name.span());
+    let rt = runtime_at(site);
+    quote_spanned! {site=>
+        #[allow(non_local_definitions)]
+        const _: () = {
+            impl<E: #rt::Hooks> #rt::Drive<E> for #name {
+                async fn drive(
+                    &self, _: &E, _: &#rt::Scope<'_>, _: #input,
+                ) -> ::core::result::Result<#output, #rt::Failed> {
+                    ::core::unreachable!("a flow with mistakes does not compile")
+                }
+            }
+        };
+    }
+}
+
 impl Drive<'_> {
     pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {
         let nodes = self

@@ -82,7 +82,7 @@ pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Repo
     let output = output(flow, &names);
     let enums = enums(flow, instances, &names);
     let implementation = implementation(flow, instances, &names);
-    let contract = contract(flow);
+    let contract = contract(flow, !report.is_empty());
     quote!(#value #input #output #enums #implementation #contract)
 }
 
@@ -671,7 +671,7 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 }
 
 /// The flow as a node of another one.
-fn contract(flow: &FlowSyntax) -> TokenStream {
+fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),
         mode: if parameter.optional {
@@ -703,6 +703,7 @@ fn contract(flow: &FlowSyntax) -> TokenStream {
         reads: reads.collect(),
         writes: writes.collect(),
         actions: actions.collect(),
+        broken,
         ..Contract::empty()
     };
     contract_macro(&flow.name, &flow.vis, &contract.to_token_stream())

@@ -43,11 +43,12 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
         let ask = protocol::ask(&flow.name, &instances.paths(), &parsed.tokens);
         return quote!(#items #ask);
     }
-    let errors = report.into_tokens();
+    let (errors, stub) = (report.into_tokens(), drive::stub(&flow));
     let used = instances.paths();
     quote! {
         #items
         #errors
+        #stub
         #(#used! { @nothing })*
     }
 }
@@ -70,10 +71,16 @@ fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
+    if contracts.iter().any(|contract| contract.broken) {
+        return drive::stub(&flow);
+    }
     let instances = Instances::collect(&flow, &mut report);
     match resolve::resolve(&flow, &instances, contracts, &mut report) {
         Some(resolved) => drive::expand(&flow, &instances, &resolved),
-        None => report.into_tokens(),
+        None => {
+            let (errors, stub) = (report.into_tokens(), drive::stub(&flow));
+            quote!(#errors #stub)
+        }
     }
 }
 

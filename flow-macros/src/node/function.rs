@@ -170,6 +170,22 @@ pub(super) fn expand(
     })
 }
 
+/// What comes beside a function with mistakes.
+pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    let Function { vis, sig } = syn::parse2(item)?;
+    if matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
+        return Ok(TokenStream::new());
+    }
+    let name = &sig.ident;
+    let stub = super::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
+    Ok(quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, missing_docs, dead_code, missing_debug_implementations)]
+        #vis struct #name {}
+        #stub
+    })
+}
+
 /// A call on the pool for work that blocks. It outlives the store, so that it is given values of its own.
 fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
     let rt = runtime();

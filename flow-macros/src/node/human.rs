@@ -2,16 +2,14 @@
 
 use flow_spec::Code;
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::{Data, DeriveInput};
 
-use crate::contract::{Contract, Kind};
-use crate::protocol::contract_macro;
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
 
-/// What comes beside the type: its contract, so that a flow which uses it has no further error.
+/// What comes beside the type: nothing yet.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -26,6 +24,7 @@ pub(super) fn expand(
                         for a step with settings, put `#[node]` on its `impl` block";
             report.error(Code::Malformed, name.span(), message, help);
         }
+        Some(prompt) if prompt.value().trim().is_empty() => {}
         Some(prompt) => {
             let help = "it is part of the language, and will come with a later release";
             report.error(
@@ -36,11 +35,15 @@ pub(super) fn expand(
             );
         }
     }
-    let actions = match &item.data {
-        Data::Enum(data) => crate::action::actions(data.variants.iter(), report),
-        _ => Vec::new(),
-    };
-    let contract = Contract { kind: Kind::Type, actions, ..Contract::empty() };
-    let contract = contract_macro(name, &item.vis, &contract.to_token_stream());
-    Ok(quote!(#contract))
+    if let Data::Enum(data) = &item.data {
+        crate::action::actions(data.variants.iter(), report);
+    }
+    Ok(TokenStream::new())
+}
+
+/// What comes beside a type with mistakes, as every one is now.
+pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    let DeriveInput { ident: name, vis, generics, .. } = syn::parse2(item)?;
+    let (_, arguments, _) = generics.split_for_impl();
+    Ok(super::stub(&name, &vis, &generics, &quote!(#name #arguments)))
 }

@@ -24,7 +24,8 @@ use attribute::NodeAttribute;
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let attribute = NodeAttribute::parse(settings, &mut report);
-    let expansion = match item_kind(&item) {
+    let kind = item_kind(&item);
+    let expansion = match kind {
         Some("impl") => report_or(
             steps::expand(&attribute, item.clone(), &mut report),
             &mut report,
@@ -38,8 +39,28 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
             &mut report,
         ),
     };
+    let expansion = match (report.is_empty(), kind) {
+        (true, _) => expansion,
+        (false, Some("impl")) => steps::stub(item.clone()).unwrap_or_default(),
+        (false, Some("enum" | "struct")) => human::stub(item.clone()).unwrap_or_default(),
+        (false, _) => function::stub(item.clone()).unwrap_or_default(),
+    };
     let errors = report.into_tokens();
     quote!(#item #errors #expansion)
+}
+
+/// What comes beside a node that has mistakes: as much as a flow needs to have no further error.
+fn stub(name: &Ident, vis: &Visibility, generics: &syn::Generics, self_ty: &TokenStream) -> TokenStream {
+    let rt = crate::protocol::runtime();
+    let (generics, _, bounds) = generics.split_for_impl();
+    let contract = contract_macro(name, vis, &Contract::broken().to_token_stream());
+    quote! {
+        #[allow(non_local_definitions)]
+        const _: () = {
+            impl #generics #rt::Node for #self_ty #bounds {}
+        };
+        #contract
+    }
 }
 
 /// A mistake after which there is nothing to expand is reported, and the item stands alone.

@@ -186,6 +186,14 @@ pub(super) fn expand(
     Ok(quote!(#step #contract))
 }
 
+/// What comes beside a block with mistakes.
+pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    let Steps { generics, self_ty, .. } = syn::parse2(item)?;
+    let name = super::parameter::last_segment(&self_ty).cloned();
+    let vis: Visibility = syn::parse_quote!(pub);
+    Ok(name.map(|name| super::stub(&name, &vis, &generics, &quote!(#self_ty))).unwrap_or_default())
+}
+
 struct Node<'a> {
     attribute: &'a NodeAttribute,
     prep: Option<Phase>,
