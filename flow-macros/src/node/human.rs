@@ -40,7 +40,11 @@ pub(super) fn expand(
         Data::Enum(data) => crate::action::actions(data.variants.iter(), report),
         _ => Vec::new(),
     };
-    let contract = Contract { kind: Kind::Type, actions, ..Contract::empty() };
+    let contract = Contract {
+        kind: Kind::Type,
+        actions,
+        ..Contract::empty()
+    };
     let contract = contract_macro(name, &item.vis, &contract.to_token_stream());
     Ok(quote!(#contract))
 }

@@ -7,6 +7,7 @@ use syn::Generics;
 use crate::contract::Mode;
 use crate::names::here;
 use crate::protocol::runtime;
+use crate::report::Report;
 use crate::settings::Settings;
 
 use super::outcome::Outcome;
@@ -83,7 +84,7 @@ impl Step<'_> {
                 impl #generics #self_ty #bounds {
                     #[doc(hidden)]
                     #[inline]
-                    #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
+                    #[allow(unreachable_code, unused_variables, clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
                     pub async fn #step #lifetimes (
                         #receiver #visit #(#parameters),*
                     ) -> ::core::result::Result<#ty, #rt::Failed> #lifetime_bounds {
@@ -93,6 +94,16 @@ impl Step<'_> {
                 }
             };
         }
+    }
+}
+
+/// The body of a node, or what stands for it in a node whose definition has errors: it is to have no further ones.
+pub(super) fn sound(body: TokenStream, report: &Report) -> TokenStream {
+    match report.is_empty() {
+        true => body,
+        false => quote!(::core::unreachable!(
+            "a node whose definition has errors does not compile"
+        )),
     }
 }
 
