@@ -26,7 +26,9 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
             "actions are the variants of an enum",
             help,
         );
-        return report.into_tokens();
+        let errors = report.into_tokens();
+        let stub = stub(&item);
+        return quote!(#errors #stub);
     };
     if data.variants.is_empty() {
         let help = "give it a variant for each action";
@@ -38,8 +40,35 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         );
     }
     let actions = actions(data.variants.iter(), &mut report);
-    let (expansion, errors) = (expand(&item, data, &actions), report.into_tokens());
+    let broken = !report.is_empty();
+    let (expansion, errors) = (expand(&item, data, &actions, broken), report.into_tokens());
     quote!(#errors #expansion)
+}
+
+/// What a type that cannot have actions gets all the same, so that a node that names it has no further error.
+fn stub(item: &DeriveInput) -> TokenStream {
+    let name = &item.ident;
+    let (generics, arguments, bounds) = item.generics.split_for_impl();
+    let contract = told_macro(item, &[], true);
+    quote! {
+        #[allow(non_local_definitions)]
+        impl #generics ::flow_runtime::Action for #name #arguments #bounds {
+            const ACTIONS: &'static [&'static str] = &[];
+            fn action(&self) -> &'static str { "" }
+        }
+        #contract
+    }
+}
+
+/// The macro that tells a node's contract the actions.
+fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> TokenStream {
+    let rt = runtime();
+    let told = actions_tokens(actions);
+    let broken = broken.then(|| quote!(broken));
+    let arms = quote! {
+        (@actions $node:tt) => { #rt::node_contract! { $node #told #broken } };
+    };
+    named_macro(&item.ident, &item.vis, &arms)
 }
 
 /// The action that each variant is.
@@ -94,7 +123,12 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
     };
     if let Some(second) = attributes.next() {
         let message = format!("`{}` has two names", variant.ident);
-        report.error(Code::Name, second.path().span(), message, "remove one of them");
+        report.error(
+            Code::Name,
+            second.path().span(),
+            message,
+            "remove one of them",
+        );
     }
     let Ok(given) = attribute.parse_args::<LitStr>() else {
         let example = format!("`#[action(\"{}\")]`", by_default.value());
@@ -139,25 +173,38 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
                 "`{}` does not say under which key its value is written",
                 variant.ident
             );
-            let help = format!(
-                "name its field{}: `{} {{ key: {} }}`",
-                if fields.unnamed.len() == 1 { "" } else { "s" },
-                variant.ident,
-                fields
-                    .unnamed
-                    .first()
-                    .map(|field| crate::node::type_text(&field.ty))
-                    .unwrap_or_default(),
-            );
+            let types = fields
+                .unnamed
+                .iter()
+                .map(|field| crate::node::type_text(&field.ty));
+            let help = match types.len() {
+                1 => format!(
+                    "name its field: `{} {{ key: {} }}`",
+                    variant.ident,
+                    types.collect::<String>()
+                ),
+                _ => {
+                    let named = types
+                        .enumerate()
+                        .map(|(index, ty)| format!("key_{}: {ty}", index + 1));
+                    let named = named.collect::<Vec<_>>().join(", ");
+                    format!("name its fields: `{} {{ {named} }}`", variant.ident)
+                }
+            };
             report.error(Code::Malformed, variant.ident.span(), message, help);
             Vec::new()
         }
     }
 }
 
-fn expand(item: &DeriveInput, data: &syn::DataEnum, actions: &[ActionPort]) -> TokenStream {
+fn expand(
+    item: &DeriveInput,
+    data: &syn::DataEnum,
+    actions: &[ActionPort],
+    broken: bool,
+) -> TokenStream {
     let rt = runtime();
-    let (name, vis) = (&item.ident, &item.vis);
+    let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let names: Vec<_> = actions.iter().map(|action| &action.name).collect();
     let arms = actions
@@ -174,14 +221,7 @@ fn expand(item: &DeriveInput, data: &syn::DataEnum, actions: &[ActionPort]) -> T
     let writes = types.zip(indexes).map(|(ty, index)| {
         quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
     });
-    let told = actions_tokens(actions);
-    let contract = named_macro(
-        name,
-        vis,
-        &quote! {
-            (@actions $node:tt) => { #rt::node_contract! { $node #told } };
-        },
-    );
+    let contract = told_macro(item, actions, broken);
     quote! {
         #[automatically_derived]
         #[allow(non_local_definitions)]

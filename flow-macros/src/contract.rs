@@ -104,30 +104,57 @@ impl Contract {
 
     /// Of a node with mistakes.
     pub(crate) fn broken() -> Self {
-        Contract { broken: true, ..Contract::empty() }
+        Contract {
+            broken: true,
+            ..Contract::empty()
+        }
     }
 
     /// Of conditions over keys, which are read by reference.
     pub(crate) fn of_branch(branch: &BranchSyntax) -> Self {
-        let labels = branch.cases.iter().map(|(_, label)| label).chain(&branch.otherwise);
+        let labels = branch
+            .cases
+            .iter()
+            .map(|(_, label)| label)
+            .chain(&branch.otherwise);
         let mut actions: Vec<ActionPort> = Vec::new();
         for label in labels {
-            if actions.iter().all(|action| action.name.value() != label.value()) {
+            if actions
+                .iter()
+                .all(|action| action.name.value() != label.value())
+            {
                 let variant = branch.name.clone();
-                actions.push(ActionPort { name: label.clone(), variant, writes: Vec::new() });
+                actions.push(ActionPort {
+                    name: label.clone(),
+                    variant,
+                    writes: Vec::new(),
+                });
             }
         }
         let reads = branch.reads.iter().map(ReadPort::borrowed).collect();
-        Contract { reads, actions, ..Contract::empty() }
+        Contract {
+            reads,
+            actions,
+            ..Contract::empty()
+        }
     }
 
     /// Of a loop over the items of `over`: its results are written under its name.
     pub(crate) fn of_each(name: &Ident, over: &Ident, body: &Contract) -> Self {
         let writes = match body.returns_nothing() {
             true => Vec::new(),
-            false => vec![WritePort { name: name.clone(), index: 0, optional: false, rust_type: String::new() }],
+            false => vec![WritePort {
+                name: name.clone(),
+                index: 0,
+                optional: false,
+                rust_type: String::new(),
+            }],
         };
-        Contract { reads: vec![ReadPort::borrowed(over)], writes, ..Contract::empty() }
+        Contract {
+            reads: vec![ReadPort::borrowed(over)],
+            writes,
+            ..Contract::empty()
+        }
     }
 
     /// Whether there is nothing to collect of it.
@@ -139,7 +166,11 @@ impl Contract {
 
 impl ReadPort {
     fn borrowed(name: &Ident) -> Self {
-        ReadPort { name: name.clone(), mode: Mode::Borrow, rust_type: String::new() }
+        ReadPort {
+            name: name.clone(),
+            mode: Mode::Borrow,
+            rust_type: String::new(),
+        }
     }
 }
 

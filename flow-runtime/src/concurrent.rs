@@ -25,7 +25,11 @@ pub async fn join(
         if !second_done {
             second_done = second.as_mut().poll(cx)?.is_ready();
         }
-        if first_done && second_done { Poll::Ready(Ok(())) } else { Poll::Pending }
+        if first_done && second_done {
+            Poll::Ready(Ok(()))
+        } else {
+            Poll::Pending
+        }
     })
     .await
 }
@@ -58,7 +62,10 @@ pub struct InOrder<F: Future> {
 impl<F: Future> InOrder<F> {
     /// None yet, and never more than this.
     pub fn new(limit: usize) -> Self {
-        InOrder { running: FuturesOrdered::new(), limit }
+        InOrder {
+            running: FuturesOrdered::new(),
+            limit,
+        }
     }
 
     /// Whether another one may start.

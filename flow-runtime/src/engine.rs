@@ -14,11 +14,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::__private::Step;
 use crate::error::FlowError;
 use crate::observer::{Event, EventKind, RunId};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
 use crate::scope::{Path, Scope};
-use crate::__private::Step;
 use crate::visit::Visit;
 
 /// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
@@ -56,7 +56,11 @@ pub trait Hooks: Send + Sync {
     fn item_started(&self, _scope: &Scope<'_>) {}
 
     /// The flow pauses.
-    fn wait(&self, scope: &Scope<'_>, duration: Duration) -> impl Future<Output = Result<(), Failed>> + Send {
+    fn wait(
+        &self,
+        scope: &Scope<'_>,
+        duration: Duration,
+    ) -> impl Future<Output = Result<(), Failed>> + Send {
         let _ = scope;
         async move {
             tokio::time::sleep(duration).await;
@@ -245,16 +249,15 @@ impl<N: Step> Engine<N> for Observed {
             None => None,
         };
         #[cfg(feature = "tracing")]
-        {
+        let work = {
             use tracing::Instrument as _;
-            let span = tracing::info_span!("node", path = %visit.path(), run = %self.0.id);
-            work.instrument(span).await
+            work.instrument(tracing::info_span!("node", path = %visit.path(), run = %self.0.id))
+        };
+        let result = work.await;
+        if let Err(error) = &result {
+            self.0.emit(visit.path(), EventKind::NodeFailed { error });
         }
-        #[cfg(not(feature = "tracing"))]
-        {
-            let _ = visit;
-            work.await
-        }
+        result
     }
 }
 
@@ -267,22 +270,30 @@ pub async fn supervise<E: Hooks, T>(
     let run = engine.run();
     let options = &run.options;
     let ended = match (&options.cancellation, options.deadline) {
-        (None, None) => catch_panic(work).await,
+        (None, None) => Ok(catch_panic(work).await),
         (cancellation, deadline) => {
             let stop = stop(run, cancellation.as_ref(), deadline);
-            match until(catch_panic(work), stop).await {
-                Ok(ended) => ended,
-                Err(Stop::Cancelled) => return Err(FlowError::Cancelled { path: run.interruption(scope) }),
-                Err(Stop::TimedOut(after)) => {
-                    return Err(FlowError::TimedOut { path: run.interruption(scope), after });
-                }
-            }
+            until(catch_panic(work), stop).await
         }
     };
-    match ended {
-        Ok(result) => result.map_err(|error| *error),
-        Err(message) => Err(FlowError::Panicked { path: run.interruption(scope), message }),
+    let result = match ended {
+        Ok(Ok(result)) => result.map_err(|error| *error),
+        Ok(Err(message)) => Err(FlowError::Panicked {
+            path: run.interruption(scope),
+            message,
+        }),
+        Err(Stop::Cancelled) => Err(FlowError::Cancelled {
+            path: run.interruption(scope),
+        }),
+        Err(Stop::TimedOut(after)) => Err(FlowError::TimedOut {
+            path: run.interruption(scope),
+            after,
+        }),
+    };
+    if let Err(error) = &result {
+        run.emit(scope.flow_path(), EventKind::RunFailed { error });
     }
+    result
 }
 
 /// Why a run is stopped from outside.
@@ -292,7 +303,11 @@ enum Stop {
 }
 
 /// Waits until the run has to stop. The run is told first, so that its scopes report where they were dropped.
-async fn stop(run: &Run, cancellation: Option<&CancellationToken>, deadline: Option<Duration>) -> Stop {
+async fn stop(
+    run: &Run,
+    cancellation: Option<&CancellationToken>,
+    deadline: Option<Duration>,
+) -> Stop {
     let cancelled = async {
         match cancellation {
             Some(token) => token.cancelled().await,
@@ -312,7 +327,10 @@ async fn stop(run: &Run, cancellation: Option<&CancellationToken>, deadline: Opt
 }
 
 /// The result of the work, unless it has to stop before. The work is dropped when this returns.
-async fn until<T>(work: impl Future<Output = T> + Send, stop: impl Future<Output = Stop> + Send) -> Result<T, Stop> {
+async fn until<T>(
+    work: impl Future<Output = T> + Send,
+    stop: impl Future<Output = Stop> + Send,
+) -> Result<T, Stop> {
     let mut work = pin!(work);
     let mut stop = pin!(stop);
     poll_fn(|cx| {

@@ -106,7 +106,10 @@ impl fmt::Display for FlowError {
                 )
             }
             FlowError::TimedOut { path, after } => {
-                write!(f, "the run was stopped at `{path}`: it took longer than {after:?}")
+                write!(
+                    f,
+                    "the run was stopped at `{path}`: it took longer than {after:?}"
+                )
             }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::error::FlowError;
 use crate::scope::Path;
 
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
@@ -50,6 +51,21 @@ pub trait Observer: Send + Sync {
     fn on_event(&self, event: &Event<'_>);
 }
 
+/// A function of an event watches runs as well.
+///
+/// ```
+/// use std::sync::Arc;
+/// use flow_runtime::prelude::*;
+///
+/// let options = RunOptions::new().observer(Arc::new(|event: &Event<'_>| println!("{event}")));
+/// # let _ = options;
+/// ```
+impl<F: Fn(&Event<'_>) + Send + Sync> Observer for F {
+    fn on_event(&self, event: &Event<'_>) {
+        self(event);
+    }
+}
+
 /// Something that happened in a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Event<'a> {
@@ -77,6 +93,16 @@ pub enum EventKind<'a> {
     NodeFinished {
         /// The action it took.
         action: &'static str,
+    },
+    /// A node has failed for good: its attempts, and its fallback if it has one.
+    NodeFailed {
+        /// Why.
+        error: &'a FlowError,
+    },
+    /// The run has ended without reaching an end. The path is that of its flow.
+    RunFailed {
+        /// Why.
+        error: &'a FlowError,
     },
     /// A flow, the run's own or one used as a node, has reached an end.
     FlowEnded {
@@ -124,6 +150,9 @@ impl fmt::Display for Event<'_> {
             }
             EventKind::Delta(delta) => write!(f, "{path} delta: {delta}"),
             EventKind::NodeFinished { action } => write!(f, "{path} finished: {action}"),
+            EventKind::NodeFailed { error } | EventKind::RunFailed { error } => {
+                write!(f, "{path} failed: {error:#}")
+            }
             EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),
         }
     }

@@ -180,6 +180,10 @@ pub const fn retry(
 }
 
 /// The node's error of a step that failed, if that is why it did not succeed.
+#[expect(
+    clippy::boxed_local,
+    reason = "a step's failure is boxed wherever it goes"
+)]
 pub fn node_error(failed: Failed) -> Result<NodeError, Failed> {
     match *failed {
         FlowError::Node(error) => Ok(error),

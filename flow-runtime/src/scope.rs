@@ -91,6 +91,15 @@ impl<'a> Scope<'a> {
         Path(Place::Node(self, self.at.load(Ordering::Relaxed)))
     }
 
+    /// The name of a node; empty for none.
+    fn name_of(&self, node: u16) -> &'static str {
+        self.flow
+            .nodes
+            .get(usize::from(node))
+            .copied()
+            .unwrap_or_default()
+    }
+
     /// The path of the flow itself.
     pub(crate) fn flow_path(&self) -> Path<'_> {
         Path(Place::Node(self, NOWHERE))
@@ -104,7 +113,7 @@ impl<'a> Scope<'a> {
         };
         OwnedPath {
             flow,
-            node: self.path().node(),
+            node: self.name_of(self.at.load(Ordering::Relaxed)),
             item: self.item,
         }
     }
@@ -142,16 +151,11 @@ impl<'a> Path<'a> {
         Path(Place::Text(path))
     }
 
-    /// The name of the node alone, without those around it. Empty for a run's own flow.
-    fn node(self) -> &'static str {
+    /// The name of the node alone, without those around it. Empty where the path is that of a run's own flow.
+    pub fn node(&self) -> &'a str {
         match self.0 {
-            Place::Node(scope, node) => scope
-                .flow
-                .nodes
-                .get(usize::from(node))
-                .copied()
-                .unwrap_or_default(),
-            Place::Text(_) => "",
+            Place::Node(scope, node) => scope.name_of(node),
+            Place::Text(path) => path.rsplit('.').next().unwrap_or(path),
         }
     }
 }

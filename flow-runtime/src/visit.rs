@@ -26,10 +26,6 @@ impl<'a> Visit<'a> {
         Visit { scope, policy }
     }
 
-    #[cfg_attr(
-        not(feature = "tracing"),
-        expect(dead_code, reason = "only spans ask for it")
-    )]
     pub(crate) fn path(&self) -> Path<'a> {
         self.scope.path()
     }
@@ -46,7 +42,11 @@ impl<'a> Visit<'a> {
     /// A poll that begins now.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
         let deadline = timeout.map(|after| (Instant::now() + after, after));
-        Poll { visit: self, every, deadline }
+        Poll {
+            visit: self,
+            every,
+            deadline,
+        }
     }
 
     /// The work of a node that cannot fail, within the time that its flow allows.
@@ -222,7 +222,11 @@ impl Poll<'_> {
             return Ok(());
         };
         if Instant::now() >= deadline {
-            return Err(self.visit.attempts().exhausted(Failure::Deadline(TimedOut { after })).into());
+            return Err(self
+                .visit
+                .attempts()
+                .exhausted(Failure::Deadline(TimedOut { after }))
+                .into());
         }
         tokio::time::sleep_until(next.min(deadline)).await;
         Ok(())

@@ -14,7 +14,12 @@ use super::resolve::{key_of, mapping};
 use super::syntax::{FlowSyntax, Mapping, NodeSource};
 
 /// Checks the declaration of one node.
-pub(super) fn check(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+pub(super) fn check(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
     if instance.path().is_some() {
         check_name(instance, contract, report);
         check_value(flow, instance, contract, report);
@@ -27,18 +32,36 @@ pub(super) fn check(flow: &FlowSyntax, instance: &Instance, contract: &Contract,
 /// Whether a node has a value is known by its name alone, before its contract is.
 fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     let is_function = contract.kind == Kind::Function;
-    let Some(last) = instance.path().and_then(|path| path.segments.last()) else { return };
+    let Some(last) = instance.path().and_then(|path| path.segments.last()) else {
+        return;
+    };
     if is_function == is_type_name(&last.ident) {
-        let (what, letter) = if is_function { ("function", "small") } else { ("type", "capital") };
+        let (what, letter) = if is_function {
+            ("function", "small")
+        } else {
+            ("type", "capital")
+        };
         let message = format!("`{}` is a {what}, and does not look like one", last.ident);
-        let help = format!("a flow tells functions from types by their names: start this one with a {letter} letter");
+        let help = format!(
+            "a flow tells functions from types by their names: start this one with a {letter} letter"
+        );
         report.error(Code::Name, last.ident.span(), message, help);
     }
 }
 
 fn check_value(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
-    let Some(declaration) = instance.declared(flow) else { return };
-    if let (NodeSource::Path { value: Some(value), path, .. }, Kind::Function) = (&declaration.source, contract.kind) {
+    let Some(declaration) = instance.declared(flow) else {
+        return;
+    };
+    if let (
+        NodeSource::Path {
+            value: Some(value),
+            path,
+            ..
+        },
+        Kind::Function,
+    ) = (&declaration.source, contract.kind)
+    {
         let message = format!("`{}` is a function and has no value", path_text(path));
         let first = value.to_token_stream().into_iter().next();
         let span = first.map_or_else(|| declaration.name.span(), |token| token.span());
@@ -52,13 +75,28 @@ fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) 
         return;
     }
     if let Some(one) = mapping(flow, instance).iter().find(|one| !one.reads) {
-        let message = format!("what `{}` returns is collected, and writes no key of its own", instance.shown);
-        report.error(Code::NamesNothing, one.port.span(), message, "remove this: the results are under the loop's name");
+        let message = format!(
+            "what `{}` returns is collected, and writes no key of its own",
+            instance.shown
+        );
+        report.error(
+            Code::NamesNothing,
+            one.port.span(),
+            message,
+            "remove this: the results are under the loop's name",
+        );
     }
 }
 
-fn check_settings(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
-    let Some(declaration) = instance.declared(flow) else { return };
+fn check_settings(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    let Some(declaration) = instance.declared(flow) else {
+        return;
+    };
     let settings = &declaration.settings;
     let name = &instance.shown;
     let runs_hidden = match &declaration.source {
@@ -68,30 +106,57 @@ fn check_settings(flow: &FlowSyntax, instance: &Instance, contract: &Contract, r
     if instance.path().is_some() {
         check_policy(settings, name, contract, report);
     } else if !runs_hidden {
-        let given = [settings.retry.as_ref().map(|(span, _)| *span), settings.timeout.map(|(span, _)| span)];
+        let given = [
+            settings.retry.as_ref().map(|(span, _)| *span),
+            settings.timeout.map(|(span, _)| span),
+        ];
         for span in given.into_iter().flatten() {
             let message = format!("`{name}` makes no attempts of its own");
-            report.error(Code::NamesNothing, span, message, "give this setting to the nodes inside it");
+            report.error(
+                Code::NamesNothing,
+                span,
+                message,
+                "give this setting to the nodes inside it",
+            );
         }
     }
     let loops = matches!(instance.kind, InstanceKind::Each { .. });
     let forks = matches!(instance.kind, InstanceKind::Fork(_));
-    if let Some((span, _)) = settings.concurrency.filter(|_| !loops && !forks && !instance.hidden) {
+    if let Some((span, _)) = settings
+        .concurrency
+        .filter(|_| !loops && !forks && !instance.hidden)
+    {
         let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
-        report.error(Code::NamesNothing, span, message, "it is a setting of a fork or of a loop over items");
+        report.error(
+            Code::NamesNothing,
+            span,
+            message,
+            "it is a setting of a fork or of a loop over items",
+        );
     }
-    if let Some(span) = settings.collect_errors.filter(|_| !loops && !instance.hidden) {
+    if let Some(span) = settings
+        .collect_errors
+        .filter(|_| !loops && !instance.hidden)
+    {
         let message = format!("`collect_errors` does nothing for `{name}`");
-        report.error(Code::NamesNothing, span, message, "it is a setting of a loop over items");
+        report.error(
+            Code::NamesNothing,
+            span,
+            message,
+            "it is a setting of a loop over items",
+        );
     }
 }
 
 /// `retry` and `timeout`, given by the flow.
 fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
-    let Some((span, retry)) = &settings.retry else { return };
+    let Some((span, retry)) = &settings.retry else {
+        return;
+    };
     if !contract.attempts {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        let help = "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
+        let help =
+            "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
         report.error(Code::CannotFail, *span, message, help);
     } else if contract.once && retry.repeats() {
         let message = format!("`{name}` takes a value that its first attempt uses up");
@@ -165,7 +230,11 @@ fn check_mapping(
 /// The names of what a node reads, or writes.
 pub(super) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
     if reads {
-        return contract.reads.iter().map(|read| plain(&read.name)).collect();
+        return contract
+            .reads
+            .iter()
+            .map(|read| plain(&read.name))
+            .collect();
     }
     let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
     let writes = contract.writes.iter().chain(of_actions);

@@ -8,13 +8,14 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
 use crate::names::{here, ident, plain};
+use crate::node::type_text;
 use crate::protocol::runtime_at;
 
 use super::fork;
 use super::instances::{Instance, InstanceKind, Instances};
 use super::items::{TypeNames, node_variant};
 use super::resolve::Resolved;
-use super::store::Store;
+use super::store::{Store, is_option};
 use super::syntax::FlowSyntax;
 use super::visit::{Place, Visit};
 
@@ -126,19 +127,26 @@ impl Drive<'_> {
         let rt = runtime_at(site);
         let state = store.expand(self.flow, names);
         let own = (0..self.instances.list.len()).filter(|index| !self.inner.contains(index));
-        let visits: Vec<Visit<'_>> = own.map(|index| Visit::new(self, store, index, Place::Loop)).collect();
+        let visits: Vec<Visit<'_>> = own
+            .map(|index| Visit::new(self, store, index, Place::Loop))
+            .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
             InstanceKind::Fork(branches) => fork::structs(self, store, visit, branches),
             _ => TokenStream::new(),
         });
         let mut seen = HashSet::new();
-        let bounds = visits.iter().flat_map(Visit::bounds).filter(|bound| seen.insert(bound.to_string()));
+        let bounds = visits
+            .iter()
+            .flat_map(Visit::bounds)
+            .filter(|bound| seen.insert(bound.to_string()));
         let arms = visits.iter().map(|visit| {
             let (variant, function) = (node_variant(visit.instance), visit.function());
             quote_spanned!(site=> #node::#variant => self.#function(engine, scope, &mut state).await?,)
         });
-        let inner = self.nodes().filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
+        let inner = self
+            .nodes()
+            .filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
         let inner = inner.map(|(_, instance, _)| {
             let variant = node_variant(instance);
             quote_spanned!(site=> #node::#variant => ::core::unreachable!("the analysis accepted an edge into a fork"),)
@@ -208,9 +216,16 @@ impl Drive<'_> {
             let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
             let value = match (store.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> ::core::option::Option::None),
+                (true, true)
+                    if store.holds_option(&plain(name)) && !is_option(&type_text(&output.ty)) =>
+                {
+                    quote_spanned!(site=> state.#slot.flatten())
+                }
                 (true, true) => quote_spanned!(site=> state.#slot),
                 // Bound first, it has its own type, so that rustc names that one and the declared one.
-                (true, false) => quote_spanned!(site=> { let output = #rt::take(&mut state.#slot); output }),
+                (true, false) => {
+                    quote_spanned!(site=> { let output = #rt::take(&mut state.#slot); output })
+                }
             };
             quote_spanned!(site=> #slot: #value)
         };

@@ -28,11 +28,17 @@ fn item_type(drive: &Drive<'_>, body: usize) -> TokenStream {
 /// The type of the key under which the results are written.
 pub(super) fn results_type(drive: &Drive<'_>, instance: &Instance) -> TokenStream {
     let site = here(instance.span);
-    let InstanceKind::Each { body, .. } = &instance.kind else { return TokenStream::new() };
+    let InstanceKind::Each { body, .. } = &instance.kind else {
+        return TokenStream::new();
+    };
     let (rt, item) = (runtime_at(site), item_type(drive, *body));
-    let collects = instance.declared(drive.flow).is_some_and(|node| node.settings.collect_errors.is_some());
+    let collects = instance
+        .declared(drive.flow)
+        .is_some_and(|node| node.settings.collect_errors.is_some());
     match collects {
-        true => quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>),
+        true => {
+            quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
+        }
         false => quote_spanned!(site=> ::std::vec::Vec<#item>),
     }
 }
@@ -95,7 +101,8 @@ impl Visit<'_> {
             .await
         };
         let outcome = self.outcome(carried_out);
-        let write = keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));
+        let write =
+            keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));
         let route = self.route(DEFAULT_ACTION);
         let code = quote_spanned! {site=>
             #outcome
@@ -125,9 +132,14 @@ impl Visit<'_> {
         let bounds = body_visit.bounds();
         let result = item_type(self.drive, body);
         let path = &body_visit.path;
-        let value = match (body_visit.contract.returns_nothing(), body_visit.contract.kind) {
+        let value = match (
+            body_visit.contract.returns_nothing(),
+            body_visit.contract.kind,
+        ) {
             (true, _) => quote_spanned!(site=> ()),
-            (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::collected(outcome)),
+            (false, Kind::Flow) => {
+                quote_spanned!(site=> <#path as #rt::Collected>::collected(outcome))
+            }
             (false, _) => quote_spanned!(site=> outcome),
         };
         let store = match branch {
@@ -137,7 +149,10 @@ impl Visit<'_> {
             }
             None => quote_spanned!(site=> state: &State,),
         };
-        let over = ident(&self.drive.resolved.graph.graph().nodes[self.index].reads[0].key, self.instance.span);
+        let over = ident(
+            &self.drive.resolved.graph.graph().nodes[self.index].reads[0].key,
+            self.instance.span,
+        );
         let collection = self.store.ty(&plain(&over));
         quote_spanned! {site=>
             async fn #function<'i, E>(

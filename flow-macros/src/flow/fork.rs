@@ -27,11 +27,20 @@ impl BranchStore {
     pub(super) fn new(drive: &Drive<'_>, fork: &Visit<'_>, number: usize, chain: &[usize]) -> Self {
         let graph = drive.resolved.graph.graph();
         let of_node = |&node: &usize| {
-            let writes = graph.nodes[node].actions.iter().flat_map(|action| &action.writes);
-            writes.map(|write| (write.key.clone(), write.optional)).collect()
+            let writes = graph.nodes[node]
+                .actions
+                .iter()
+                .flat_map(|action| &action.writes);
+            writes
+                .map(|write| (write.key.clone(), write.optional))
+                .collect()
         };
         let mut branch = BranchStore {
-            name: format_ident!("Branch_{}_{number}", plain(&fork.instance.name), span = here(fork.instance.span)),
+            name: format_ident!(
+                "Branch_{}_{number}",
+                plain(&fork.instance.name),
+                span = here(fork.instance.span)
+            ),
             chain: chain.to_vec(),
             writes: chain.iter().map(of_node).collect(),
             takes: Vec::new(),
@@ -53,9 +62,18 @@ impl BranchStore {
     /// Whether a node earlier in the chain writes the key; if so, whether it may leave it unwritten.
     pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
         // The body of a loop is not in the chain itself, and sees what its loop sees.
-        let position = self.chain.iter().position(|&other| other == node).unwrap_or(self.chain.len().saturating_sub(1));
-        let earlier = self.writes[..position].iter().flatten().filter(|(written, _)| written == key);
-        earlier.map(|(_, optional)| *optional).reduce(|first, second| first && second)
+        let position = self
+            .chain
+            .iter()
+            .position(|&other| other == node)
+            .unwrap_or(self.chain.len().saturating_sub(1));
+        let earlier = self.writes[..position]
+            .iter()
+            .flatten()
+            .filter(|(written, _)| written == key);
+        earlier
+            .map(|(_, optional)| *optional)
+            .reduce(|first, second| first && second)
     }
 
     /// Whether the read is of a value that was taken before the branch started.
@@ -89,15 +107,21 @@ impl Visit<'_> {
             .enumerate()
             .map(|(number, chain)| BranchStore::new(self.drive, self, number, chain))
             .collect();
-        let owns: Vec<Ident> = (0..stores.len()).map(|number| format_ident!("own_{number}", span = site)).collect();
-        let functions: Vec<Ident> = stores.iter().map(|store| format_ident!("__run_{}", store.name, span = site)).collect();
+        let owns: Vec<Ident> = (0..stores.len())
+            .map(|number| format_ident!("own_{number}", span = site))
+            .collect();
+        let functions: Vec<Ident> = stores
+            .iter()
+            .map(|store| format_ident!("__run_{}", store.name, span = site))
+            .collect();
         let made = stores.iter().zip(&owns).map(|(store, own)| {
             let value = self.branch_store(store);
             quote_spanned!(site=> let mut #own = #value;)
         });
-        let limit = self.settings.concurrency.map(|(_, limit)| {
-            quote_spanned!(site=> let limit = #rt::Limit::new(#limit);)
-        });
+        let limit = self
+            .settings
+            .concurrency
+            .map(|(_, limit)| quote_spanned!(site=> let limit = #rt::Limit::new(#limit);));
         let runs = functions.iter().zip(&owns).map(|(function, own)| {
             let run = quote_spanned!(site=> self.#function(engine, scope, base, &mut #own));
             match limit {
@@ -108,18 +132,25 @@ impl Visit<'_> {
         let joined = joined(rt, site, &runs.collect::<Vec<_>>());
         let outcome = self.outcome(quote_spanned!(site=> joined));
         let writes = stores.iter().zip(&owns).flat_map(|(store, own)| {
-            store.keys().into_iter().map(|key| {
-                let field = ident(key, self.instance.span);
-                quote_spanned! {site=>
-                    if let ::core::option::Option::Some(value) = #own.#field {
-                        state.#field = ::core::option::Option::Some(value);
+            store
+                .keys()
+                .into_iter()
+                .map(|key| {
+                    let field = ident(key, self.instance.span);
+                    quote_spanned! {site=>
+                        if let ::core::option::Option::Some(value) = #own.#field {
+                            state.#field = ::core::option::Option::Some(value);
+                        }
                     }
-                }
-            }).collect::<Vec<_>>()
+                })
+                .collect::<Vec<_>>()
         });
         let writes: Vec<TokenStream> = writes.collect();
         let route = self.route(DEFAULT_ACTION);
-        let more = stores.iter().zip(&functions).map(|(store, function)| self.branch_functions(store, function));
+        let more = stores
+            .iter()
+            .zip(&functions)
+            .map(|(store, function)| self.branch_functions(store, function));
         let more = more.collect();
         let body = quote_spanned! {site=>
             #(#made)*
@@ -197,7 +228,12 @@ impl Visit<'_> {
 }
 
 /// The structs of all branches' stores, which cannot be defined inside an `impl`.
-pub(super) fn structs(drive: &Drive<'_>, store: &Store, visit: &Visit<'_>, branches: &[Vec<usize>]) -> TokenStream {
+pub(super) fn structs(
+    drive: &Drive<'_>,
+    store: &Store,
+    visit: &Visit<'_>,
+    branches: &[Vec<usize>],
+) -> TokenStream {
     let site = visit.site;
     let structs = branches.iter().enumerate().map(|(number, chain)| {
         let branch = BranchStore::new(drive, visit, number, chain);

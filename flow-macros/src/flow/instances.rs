@@ -13,7 +13,9 @@ use crate::names::{ident, is_type_name, path_text, plain, snake_case};
 use crate::node::mod_path;
 use crate::report::Report;
 
-use super::syntax::{EdgeSyntax, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax};
+use super::syntax::{
+    EdgeSyntax, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax,
+};
 
 /// Words of the language, which no node can be named.
 const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
@@ -40,7 +42,11 @@ pub(crate) enum InstanceKind {
     /// Branches, each a chain.
     Fork(Vec<Vec<usize>>),
     /// A loop over items.
-    Each { item: Ident, over: Ident, body: usize },
+    Each {
+        item: Ident,
+        over: Ident,
+        body: usize,
+    },
     /// Conditions; where they are in [`FlowSyntax::branches`].
     Branch(usize),
     /// A pause.
@@ -90,7 +96,9 @@ impl Instances {
             instances.declare(&branch.name, InstanceKind::Branch(index), None, report);
         }
         for node in &flow.nodes {
-            if let (NodeSource::Fork(fork), Some(index)) = (&node.source, instances.named(&node.name)) {
+            if let (NodeSource::Fork(fork), Some(index)) =
+                (&node.source, instances.named(&node.name))
+            {
                 let branches = instances.branches(flow, fork, report);
                 instances.list[index].kind = InstanceKind::Fork(branches);
             }
@@ -120,7 +128,10 @@ impl Instances {
     pub(crate) fn paths(&self) -> Vec<Path> {
         let mut seen = HashSet::new();
         let paths = self.list.iter().filter_map(Instance::path);
-        paths.map(mod_path).filter(|path| seen.insert(path_key(path))).collect()
+        paths
+            .map(mod_path)
+            .filter(|path| seen.insert(path_key(path)))
+            .collect()
     }
 
     /// Those that have a name.
@@ -137,16 +148,32 @@ impl Instances {
         self.by_name.get(&plain(name)).copied()
     }
 
-    fn declare(&mut self, name: &Ident, kind: InstanceKind, declaration: Option<usize>, report: &mut Report) {
+    fn declare(
+        &mut self,
+        name: &Ident,
+        kind: InstanceKind,
+        declaration: Option<usize>,
+        report: &mut Report,
+    ) {
         let text = plain(name);
         if RESERVED.contains(&text.as_str()) {
             let help = format!("name it otherwise, such as `{text}_step`");
-            report.error(Code::Name, name.span(), format!("`{text}` is a word of the language"), help);
+            report.error(
+                Code::Name,
+                name.span(),
+                format!("`{text}` is a word of the language"),
+                help,
+            );
             return;
         }
         if self.by_name.contains_key(&text) {
             let message = format!("a second node is named `{text}`");
-            report.error(Code::Name, name.span(), message, "name one of them otherwise");
+            report.error(
+                Code::Name,
+                name.span(),
+                message,
+                "name one of them otherwise",
+            );
             return;
         }
         self.by_name.insert(text.clone(), self.list.len());
@@ -160,7 +187,12 @@ impl Instances {
         });
     }
 
-    fn mention(&mut self, flow: &FlowSyntax, step: &StepSyntax, report: &mut Report) -> Option<usize> {
+    fn mention(
+        &mut self,
+        flow: &FlowSyntax,
+        step: &StepSyntax,
+        report: &mut Report,
+    ) -> Option<usize> {
         if let Some(index) = self.of(step) {
             return Some(index);
         }
@@ -187,7 +219,8 @@ impl Instances {
 
     /// A node that its author did not name.
     fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) {
-        let taken = |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
+        let taken =
+            |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
         let mut candidate = name.to_owned();
         let mut number = 1;
         while taken(&candidate, &self.list) {
@@ -195,11 +228,26 @@ impl Instances {
             candidate = format!("{name}_{number}");
         }
         let name = ident(&candidate, span);
-        self.list.push(Instance { name, shown, kind, declaration: None, hidden: false, span });
+        self.list.push(Instance {
+            name,
+            shown,
+            kind,
+            declaration: None,
+            hidden: false,
+            span,
+        });
     }
 
-    fn mention_path(&mut self, flow: &FlowSyntax, path: &Path, report: &mut Report) -> Option<usize> {
-        if path.get_ident().is_some_and(|name| self.unusable.contains(&plain(name))) {
+    fn mention_path(
+        &mut self,
+        flow: &FlowSyntax,
+        path: &Path,
+        report: &mut Report,
+    ) -> Option<usize> {
+        if path
+            .get_ident()
+            .is_some_and(|name| self.unusable.contains(&plain(name)))
+        {
             return None;
         }
         if path.is_ident(&flow.name) {
@@ -216,20 +264,35 @@ impl Instances {
                 Some(_) => format!("a second node is named `{text}`"),
                 None => format!("`{text}` is a word of the language"),
             };
-            let help = format!("declare it under another name: `node other_{text}: {};`", path_text(path));
+            let help = format!(
+                "declare it under another name: `node other_{text}: {};`",
+                path_text(path)
+            );
             report.error(Code::Name, span, message, help);
         }
         let index = same.unwrap_or(self.list.len());
         self.by_path.insert(path_key(path), index);
         if same.is_none() {
             let (kind, shown) = (InstanceKind::Node(path.clone()), path_text(path));
-            self.list.push(Instance { name, shown, kind, declaration: None, hidden: false, span });
+            self.list.push(Instance {
+                name,
+                shown,
+                kind,
+                declaration: None,
+                hidden: false,
+                span,
+            });
         }
         Some(index)
     }
 
     /// The nodes in the branches of a fork.
-    fn branches(&mut self, flow: &FlowSyntax, fork: &ForkSyntax, report: &mut Report) -> Vec<Vec<usize>> {
+    fn branches(
+        &mut self,
+        flow: &FlowSyntax,
+        fork: &ForkSyntax,
+        report: &mut Report,
+    ) -> Vec<Vec<usize>> {
         let mut branches = Vec::new();
         for chain in &fork.branches {
             let mut nodes = Vec::new();
@@ -238,11 +301,21 @@ impl Instances {
                     StepSyntax::Start(span) | StepSyntax::End(span, _) => {
                         let help = "a fork begins where an edge leads to it, and goes on when all its branches are done: \
                                     `start >> [a, b] >> end;`";
-                        report.error(Code::ForkShape, *span, "a branch of a fork neither starts nor ends the flow", help);
+                        report.error(
+                            Code::ForkShape,
+                            *span,
+                            "a branch of a fork neither starts nor ends the flow",
+                            help,
+                        );
                     }
                     StepSyntax::Fork(inner) => {
                         let help = "make a flow of the inner fork, and put that flow here";
-                        report.error(Code::ForkShape, inner.span, "a fork directly inside a fork", help);
+                        report.error(
+                            Code::ForkShape,
+                            inner.span,
+                            "a fork directly inside a fork",
+                            help,
+                        );
                     }
                     step => nodes.extend(self.mention(flow, step, report)),
                 }
@@ -254,21 +327,28 @@ impl Instances {
 
     /// What a loop over items runs: a declared node, or one that only the loop knows.
     fn body(&mut self, declaration: usize, node: &NodeSyntax, report: &mut Report) {
-        let (NodeSource::Each { path, mapping, .. }, Some(index)) = (&node.source, self.named(&node.name)) else {
+        let (NodeSource::Each { path, mapping, .. }, Some(index)) =
+            (&node.source, self.named(&node.name))
+        else {
             return;
         };
         let declared = path.get_ident().and_then(|name| self.named(name));
         let found = match declared {
             Some(body) => {
                 if let Some(one) = mapping.first() {
-                    let message = format!("the mapping of `{}` belongs where it is declared", self.list[body].shown);
+                    let message = format!(
+                        "the mapping of `{}` belongs where it is declared",
+                        self.list[body].shown
+                    );
                     let help = format!("write `node {}: … {{ … }};`", self.list[body].shown);
                     report.error(Code::NamesNothing, one.port.span(), message, help);
                 }
                 body
             }
             None => {
-                let Some(segment) = path.segments.last() else { return };
+                let Some(segment) = path.segments.last() else {
+                    return;
+                };
                 let (batch, last) = (plain(&node.name), snake_case(&segment.ident.to_string()));
                 let span = segment.ident.span();
                 self.list.push(Instance {
@@ -299,7 +379,9 @@ impl Instance {
 
     /// Whether it is a type or a flow, and so has a value.
     pub(crate) fn is_type(&self) -> bool {
-        self.path().and_then(|path| path.segments.last()).is_some_and(|segment| is_type_name(&segment.ident))
+        self.path()
+            .and_then(|path| path.segments.last())
+            .is_some_and(|segment| is_type_name(&segment.ident))
     }
 
     /// Its declaration; of a hidden one, that of its loop.
@@ -311,7 +393,10 @@ impl Instance {
 /// A fork as messages speak of it.
 fn shown_fork(branches: &[Vec<usize>], list: &[Instance]) -> String {
     let chain = |chain: &Vec<usize>| {
-        let names: Vec<&str> = chain.iter().map(|&node| list[node].shown.as_str()).collect();
+        let names: Vec<&str> = chain
+            .iter()
+            .map(|&node| list[node].shown.as_str())
+            .collect();
         names.join(" >> ")
     };
     let chains: Vec<String> = branches.iter().map(chain).collect();
@@ -328,7 +413,14 @@ fn fork_text(fork: &ForkSyntax) -> String {
         StepSyntax::Fork(fork) => fork_text(fork),
     };
     let chain = |chain: &Vec<StepSyntax>| chain.iter().map(step).collect::<Vec<_>>().join(" >> ");
-    format!("[{}]", fork.branches.iter().map(chain).collect::<Vec<_>>().join(", "))
+    format!(
+        "[{}]",
+        fork.branches
+            .iter()
+            .map(chain)
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
 }
 
 /// A path as text, to compare it by.

@@ -3,7 +3,8 @@
 use flow_spec::{Code, DEFAULT_ACTION};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, LitStr};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, LitStr, Path, Token};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
 use crate::names::{camel_case, here, hidden, ident, located, plain, snake_case};
@@ -155,6 +156,28 @@ fn docs(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
         .filter(|attribute| attribute.path().is_ident("doc"))
 }
 
+/// The derives that the user asked for, but for those that are there anyway.
+fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
+    let lists = flow
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"));
+    let paths = lists.filter_map(|list| {
+        list.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .ok()
+    });
+    let is_new = |path: &Path| {
+        path.segments
+            .last()
+            .is_none_or(|last| !present.iter().any(|name| last.ident == name))
+    };
+    let paths: Vec<Path> = paths.flatten().filter(is_new).collect();
+    match paths.is_empty() {
+        true => TokenStream::new(),
+        false => quote!(#[derive(#(#paths),*)]),
+    }
+}
+
 /// The documentation that the user wrote, or else this.
 fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream {
     if docs(attributes).next().is_none() {
@@ -209,8 +232,7 @@ fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         .iter()
         .filter_map(|instance| declared_function(flow, instance))
         .collect();
-    let functions =
-        (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }));
+    let functions = (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }));
     let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields: Vec<_> = fields.collect();
     let required = valued.iter().any(|instance| is_required(flow, instance));
@@ -288,7 +310,9 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
 
 /// A declared type without a value is what the builder asks for.
 fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
-    !instance.hidden && instance.declared(flow).is_some() && declared_value(flow, instance).is_none()
+    !instance.hidden
+        && instance.declared(flow).is_some()
+        && declared_value(flow, instance).is_none()
 }
 
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
@@ -335,10 +359,7 @@ fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
 fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let (vis, input) = (&flow.vis, &names.input);
-    let derives = flow
-        .attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("derive"));
+    let derives = derives(flow, &["Debug"]);
     let fields = unique(&flow.inputs).map(|parameter| {
         let Parameter {
             attributes,
@@ -364,7 +385,7 @@ fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     quote! {
         #[doc = #documentation]
-        #(#derives)*
+        #derives
         #[derive(#rt::typed_builder::TypedBuilder)]
         #[builder(
             crate_module_path = #rt::typed_builder,
@@ -380,10 +401,7 @@ fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let TypeNames { output, end, .. } = names;
     let vis = &flow.vis;
-    let derives = flow
-        .attributes
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("derive"));
+    let derives = derives(flow, &["Debug"]);
     let fields = outputs(flow).map(
         |Parameter {
              attributes,
@@ -410,7 +428,7 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let debug = debug(output, shown.into_iter());
     quote! {
         #[doc = #documentation]
-        #(#derives)*
+        #derives
         #[allow(dead_code)]
         #vis struct #output {
             #(#fields,)*
@@ -473,12 +491,24 @@ fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
         .collect();
     let node = name_enum(
         flow,
+        &TokenStream::new(),
         &names.node,
         &format!("The nodes of `{}`.", flow.name),
         &nodes,
     );
+    const PRESENT: [&str; 8] = [
+        "Debug",
+        "Clone",
+        "Copy",
+        "PartialEq",
+        "Eq",
+        "Hash",
+        "PartialOrd",
+        "Ord",
+    ];
     let end = name_enum(
         flow,
+        &derives(flow, &PRESENT),
         &names.end,
         &format!("The ends of `{}`.", flow.name),
         &ends,
@@ -489,6 +519,7 @@ fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
 /// An enum of names: variant, documentation, text.
 fn name_enum(
     flow: &FlowSyntax,
+    derives: &TokenStream,
     name: &Ident,
     documentation: &str,
     variants: &[(Ident, String, String)],
@@ -499,6 +530,7 @@ fn name_enum(
     quote! {
         #[doc = #documentation]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #derives
         #[allow(dead_code)]
         #any
         #vis enum #name { #(#[doc = #docs] #idents),* }
@@ -655,8 +687,19 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let outputs: Vec<&Parameter> = unique(&flow.outputs).collect();
     let (item, value) = match (&outputs[..], ends(flow).len()) {
         ([], 1) => (quote!(()), quote!(())),
-        ([Parameter { name, ty, optional, .. }], 1) => {
-            let ty = if *optional { quote!(::core::option::Option<#ty>) } else { quote!(#ty) };
+        (
+            [
+                Parameter {
+                    name, ty, optional, ..
+                },
+            ],
+            1,
+        ) => {
+            let ty = if *optional {
+                quote!(::core::option::Option<#ty>)
+            } else {
+                quote!(#ty)
+            };
             (ty, quote!(output.#name))
         }
         _ => (quote!(#output), quote!(output)),

@@ -18,8 +18,8 @@ use crate::report::Report;
 use crate::settings::{SETTINGS, Settings, parse_duration};
 
 use super::syntax::{
-    BranchSyntax, EdgeSyntax, FlowSyntax, ForkSyntax, Mapping, NodeSource, NodeSyntax, Parameter, Parsed,
-    StepSyntax, WaitSyntax,
+    BranchSyntax, EdgeSyntax, FlowSyntax, ForkSyntax, Mapping, NodeSource, NodeSyntax, Parameter,
+    Parsed, StepSyntax, WaitSyntax,
 };
 
 /// Reads the tokens of a `flow!`.
@@ -86,6 +86,11 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
 }
 
 fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Parameter>> {
+    if input.peek(Token![<]) {
+        let text = "a flow is not generic: every key has one type. What varies can be a setting, as in \
+                    `node ask: Ask<Box<dyn Model>>;`";
+        return Err(input.error(text));
+    }
     if !input.peek(token::Paren) {
         return Err(input.error(format!("expected {expected}")));
     }
@@ -362,7 +367,8 @@ fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Rc<ForkSynta
             chain.push(step(&content, report)?);
         }
         if content.peek(Token![-]) {
-            let text = "an action cannot lead out of a fork: its branches are chains, `[a >> b, c]`";
+            let text =
+                "an action cannot lead out of a fork: its branches are chains, `[a >> b, c]`";
             return Err(content.error(text));
         }
         branches.push(chain);
@@ -541,7 +547,12 @@ fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result<BranchSynt
     while !content.is_empty() {
         if let Some(otherwise) = &branch.otherwise {
             let message = "nothing after `else` is reached";
-            report.error(Code::Malformed, otherwise.span(), message, "put `else` last");
+            report.error(
+                Code::Malformed,
+                otherwise.span(),
+                message,
+                "put `else` last",
+            );
         }
         if content.peek(Token![else]) {
             content.parse::<Token![else]>()?;
@@ -557,7 +568,10 @@ fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result<BranchSynt
         }
     }
     if branch.otherwise.is_none() {
-        let message = format!("`{}` does not say what to do when no condition holds", branch.name);
+        let message = format!(
+            "`{}` does not say what to do when no condition holds",
+            branch.name
+        );
         let help = "end it with `else => \"action\"`";
         report.error(Code::UnroutedAction, branch.name.span(), message, help);
     }

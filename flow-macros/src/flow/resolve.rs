@@ -2,8 +2,8 @@
 //! here is written down where the user wrote each.
 
 use flow_spec::{
-    Action, Branch, CheckedGraph, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId, NodeKind, Output,
-    Read, ReadMode, Site, To, Write,
+    Action, Branch, CheckedGraph, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId,
+    NodeKind, Output, Read, ReadMode, Site, To, Write,
 };
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
@@ -45,7 +45,11 @@ pub(crate) fn resolve(
         inputs: flow.inputs.iter().map(input).collect(),
         outputs: flow.outputs.iter().map(output).collect(),
         nodes: nodes(flow, instances, &contracts),
-        edges: flow.edges.iter().filter_map(|edge| self::edge(edge, instances)).collect(),
+        edges: flow
+            .edges
+            .iter()
+            .filter_map(|edge| self::edge(edge, instances))
+            .collect(),
     };
     match flow_spec::check(graph) {
         Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
@@ -75,7 +79,9 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => of_path(path)?,
             InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index]),
-            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => Contract::empty(),
+            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
+                Contract::empty()
+            }
         });
     }
     for (index, instance) in instances.list.iter().enumerate() {
@@ -140,7 +146,10 @@ fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
 
 /// The mapping of a declared node. That of a loop over items is its body's.
 pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
-    match (&instance.kind, instance.declared(flow).map(|node| &node.source)) {
+    match (
+        &instance.kind,
+        instance.declared(flow).map(|node| &node.source),
+    ) {
         (
             InstanceKind::Node(_),
             Some(NodeSource::Path { mapping, .. } | NodeSource::Each { mapping, .. }),
@@ -171,17 +180,27 @@ fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Ve
         let mut node = node(flow, instance, contract);
         if bodies.contains(&index) {
             // What it returns is collected, whatever it decides.
-            node.actions = vec![Action { name: DEFAULT_ACTION.to_owned(), writes: Vec::new() }];
+            node.actions = vec![Action {
+                name: DEFAULT_ACTION.to_owned(),
+                writes: Vec::new(),
+            }];
         } else if contract.poll && routes_timeout(flow, instances, index) {
-            node.actions.push(Action { name: TIMEOUT_ACTION.to_owned(), writes: Vec::new() });
+            node.actions.push(Action {
+                name: TIMEOUT_ACTION.to_owned(),
+                writes: Vec::new(),
+            });
         }
         nodes.push(node);
     }
     for (index, instance) in instances.list.iter().enumerate() {
         nodes[index].fallible |= match &instance.kind {
-            InstanceKind::Fork(branches) => branches.iter().flatten().any(|&node| nodes[node].fallible),
+            InstanceKind::Fork(branches) => {
+                branches.iter().flatten().any(|&node| nodes[node].fallible)
+            }
             InstanceKind::Each { body, .. } => {
-                let collects = instance.declared(flow).is_some_and(|node| node.settings.collect_errors.is_some());
+                let collects = instance
+                    .declared(flow)
+                    .is_some_and(|node| node.settings.collect_errors.is_some());
                 nodes[*body].fallible && !collects
             }
             _ => false,
@@ -193,14 +212,21 @@ fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Ve
 /// Whether the flow goes on after a poll that found nothing in time.
 fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool {
     let of_node = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(node);
-    flow.edges.iter().filter(of_node).any(|edge| action_of(edge) == TIMEOUT_ACTION)
+    flow.edges
+        .iter()
+        .filter(of_node)
+        .any(|edge| action_of(edge) == TIMEOUT_ACTION)
 }
 
 fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let mapping = mapping(flow, instance);
     let read = |port: &ReadPort| Read {
         key: plain(key_of(mapping, &port.name, true)),
-        mode: if port.mode.takes() { ReadMode::Take } else { ReadMode::Borrow },
+        mode: if port.mode.takes() {
+            ReadMode::Take
+        } else {
+            ReadMode::Borrow
+        },
         optional: port.mode.optional(),
         rust_type: port.rust_type.clone(),
     };
@@ -219,9 +245,14 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         })
         .collect();
     if actions.is_empty() {
-        actions.push(Action { name: DEFAULT_ACTION.to_owned(), writes: always().collect() });
+        actions.push(Action {
+            name: DEFAULT_ACTION.to_owned(),
+            writes: always().collect(),
+        });
     }
-    let timeout = instance.declared(flow).is_some_and(|node| node.settings.timeout.is_some());
+    let timeout = instance
+        .declared(flow)
+        .is_some_and(|node| node.settings.timeout.is_some());
     let mut node = Node {
         name: instance.shown.clone(),
         kind: kind(instance, contract),
@@ -236,7 +267,9 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
 /// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and write what it needs.
 fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     for (index, one) in mapping.iter().enumerate() {
-        if ports(contract, one.reads).contains(&plain(&one.port)) && !is_mapped_before(mapping, index) {
+        if ports(contract, one.reads).contains(&plain(&one.port))
+            && !is_mapped_before(mapping, index)
+        {
             continue;
         }
         let key = plain(&one.key);
@@ -261,15 +294,23 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
 
 fn kind(instance: &Instance, contract: &Contract) -> NodeKind {
     match &instance.kind {
-        InstanceKind::Node(path) if contract.kind == Kind::Flow => {
-            NodeKind::Flow(path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default())
-        }
+        InstanceKind::Node(path) if contract.kind == Kind::Flow => NodeKind::Flow(
+            path.segments
+                .last()
+                .map(|last| last.ident.to_string())
+                .unwrap_or_default(),
+        ),
         InstanceKind::Node(_) => NodeKind::Step,
         InstanceKind::Fork(branches) => {
-            let chain = |chain: &Vec<usize>| Branch { chain: chain.iter().copied().map(NodeId).collect() };
+            let chain = |chain: &Vec<usize>| Branch {
+                chain: chain.iter().copied().map(NodeId).collect(),
+            };
             NodeKind::Fork(branches.iter().map(chain).collect())
         }
-        InstanceKind::Each { item, body, .. } => NodeKind::Each { body: NodeId(*body), item: plain(item) },
+        InstanceKind::Each { item, body, .. } => NodeKind::Each {
+            body: NodeId(*body),
+            item: plain(item),
+        },
         InstanceKind::Branch(_) => NodeKind::Branch,
         InstanceKind::Wait(_) => NodeKind::Wait,
     }

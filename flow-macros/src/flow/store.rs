@@ -31,6 +31,14 @@ pub(super) struct Key {
     writer: Option<String>,
     /// How many writers it has.
     writers: usize,
+    /// Its type is an `Option`, as a node returned it.
+    holds_option: bool,
+}
+
+/// Whether a type, as written, is an `Option`.
+pub(super) fn is_option(rust_type: &str) -> bool {
+    let path = rust_type.split('<').next().unwrap_or_default();
+    rust_type.contains('<') && path.rsplit("::").next() == Some("Option")
 }
 
 impl Store {
@@ -40,39 +48,54 @@ impl Store {
         for input in &drive.flow.inputs {
             let ty = &input.ty;
             let name = ident(&plain(&input.name), input.name.span());
-            store.add(name, quote_spanned!(here(input.name.span())=> #ty), None);
+            store.add(
+                name,
+                quote_spanned!(here(input.name.span())=> #ty),
+                None,
+                "",
+            );
         }
         for (index, instance, contract) in drive.nodes() {
             let site = here(instance.span);
             let writer = Some(instance.shown.as_str());
-            let key = |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
+            let key =
+                |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
-                store.add(key(&port.name, &[]), each::results_type(drive, instance), writer);
+                store.add(
+                    key(&port.name, &[]),
+                    each::results_type(drive, instance),
+                    writer,
+                    "",
+                );
             }
             if drive.error_route(index, contract).is_some() {
                 let rt = runtime_at(site);
                 let name = ident(ERROR_KEY, instance.span);
-                store.add(name, quote_spanned!(site=> #rt::NodeError), writer);
+                store.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
             let (Some(path), false) = (instance.path(), drive.bodies.contains(&index)) else {
                 continue;
             };
-            let (rt, path, mapping) = (runtime_at(site), located(path), mapping(drive.flow, instance));
+            let (rt, path, mapping) = (
+                runtime_at(site),
+                located(path),
+                mapping(drive.flow, instance),
+            );
             for port in &contract.writes {
                 let index = port.index;
                 let ty = quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type);
-                store.add(key(&port.name, mapping), ty, writer);
+                store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
                 let index = port.index;
                 let ty = quote_spanned!(site=> <<#path as #rt::Step>::Actions as #rt::Writes<#index>>::Type);
-                store.add(key(&port.name, mapping), ty, writer);
+                store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
         store
     }
 
-    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&str>) {
+    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&str>, rust_type: &str) {
         match self.by_name.get(&plain(&name)) {
             Some(&index) => self.keys[index].writers += 1,
             None => {
@@ -82,14 +105,25 @@ impl Store {
                     ty,
                     writer: writer.map(str::to_owned),
                     writers: 1,
+                    holds_option: is_option(rust_type),
                 });
             }
         }
     }
 
+    /// Whether the values of a key are `Option`s, as a node returned them.
+    pub(super) fn holds_option(&self, key: &str) -> bool {
+        self.by_name
+            .get(key)
+            .is_some_and(|&index| self.keys[index].holds_option)
+    }
+
     /// The type of a key that something writes.
     pub(super) fn ty(&self, key: &str) -> TokenStream {
-        self.by_name.get(key).map(|&index| self.keys[index].ty.clone()).unwrap_or_default()
+        self.by_name
+            .get(key)
+            .map(|&index| self.keys[index].ty.clone())
+            .unwrap_or_default()
     }
 
     /// Whether anything writes the key.

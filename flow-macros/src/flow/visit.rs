@@ -18,7 +18,7 @@ use super::drive::Drive;
 use super::fork::BranchStore;
 use super::instances::{Instance, InstanceKind};
 use super::resolve::{key_of, mapping};
-use super::store::{Store, agreement_trait};
+use super::store::{Store, agreement_trait, is_option};
 use super::syntax::Mapping;
 
 /// One node, and what its expansion needs.
@@ -67,7 +67,12 @@ enum Slot {
 }
 
 impl<'a> Visit<'a> {
-    pub(super) fn new(drive: &'a Drive<'a>, store: &'a Store, index: usize, place: Place<'a>) -> Self {
+    pub(super) fn new(
+        drive: &'a Drive<'a>,
+        store: &'a Store,
+        index: usize,
+        place: Place<'a>,
+    ) -> Self {
         let instance = &drive.instances.list[index];
         let site = here(instance.span);
         Visit {
@@ -76,7 +81,10 @@ impl<'a> Visit<'a> {
             index,
             instance,
             contract: &drive.resolved.contracts[index],
-            settings: instance.declared(drive.flow).map(|node| node.settings.clone()).unwrap_or_default(),
+            settings: instance
+                .declared(drive.flow)
+                .map(|node| node.settings.clone())
+                .unwrap_or_default(),
             site,
             rt: runtime_at(site),
             path: instance.path().map(located).unwrap_or_default(),
@@ -96,7 +104,11 @@ impl<'a> Visit<'a> {
             InstanceKind::Node(_) => {
                 vec![quote_spanned!(self.site=> E: #rt::Engine<#path>)]
             }
-            InstanceKind::Fork(branches) => branches.iter().flatten().flat_map(|&node| of(node)).collect(),
+            InstanceKind::Fork(branches) => branches
+                .iter()
+                .flatten()
+                .flat_map(|&node| of(node))
+                .collect(),
             InstanceKind::Each { body, .. } => of(*body),
             InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
         }
@@ -119,7 +131,10 @@ impl<'a> Visit<'a> {
                 let store = quote_spanned!(self.site=> base: &State, own: &mut #own,);
                 (store, quote_spanned!(self.site=> ()))
             }
-            _ => (quote_spanned!(self.site=> state: &mut State,), quote_spanned!(self.site=> usize)),
+            _ => (
+                quote_spanned!(self.site=> state: &mut State,),
+                quote_spanned!(self.site=> usize),
+            ),
         };
         quote_spanned! {self.site=>
             #more
@@ -232,7 +247,9 @@ impl<'a> Visit<'a> {
 
     fn step(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
-        let policy = self.settings.policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
         let receiver = self.instance.is_type().then(|| {
             let field = &self.instance.name;
             quote_spanned!(*site=> &self.#field,)
@@ -267,7 +284,9 @@ impl<'a> Visit<'a> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(*site=> { let input = #input; #drive });
         }
-        let policy = self.settings.policy(&quote_spanned!(*site=> #rt::Policy::DEFAULT));
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(*site=> #rt::Policy::DEFAULT));
         let attempt = quote_spanned!(*site=> {
             let input = #input;
             attempts.attempt_flow(async { #drive }).await
@@ -297,7 +316,11 @@ impl<'a> Visit<'a> {
 
     /// Whether a flow used as a node is tried again, and so needs its inputs again.
     fn repeats(&self) -> bool {
-        let retries = self.settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats());
+        let retries = self
+            .settings
+            .retry
+            .as_ref()
+            .is_some_and(|(_, retry)| retry.repeats());
         self.contract.kind == Kind::Flow && retries
     }
 
@@ -308,7 +331,10 @@ impl<'a> Visit<'a> {
         for (index, port) in self.contract.reads.iter().enumerate() {
             let (value, its_trait) = self.value(index, port);
             traits.extend(its_trait);
-            arguments.push(Argument { name: format_ident!("argument_{index}", span = self.site), value });
+            arguments.push(Argument {
+                name: format_ident!("argument_{index}", span = self.site),
+                value,
+            });
         }
         (traits, arguments)
     }
@@ -317,7 +343,10 @@ impl<'a> Visit<'a> {
         let site = self.site;
         let field = ident(key, self.instance.span);
         let of_branch = |branch: &BranchStore| {
-            let (own, base) = (quote_spanned!(site=> own.#field), quote_spanned!(site=> base.#field));
+            let (own, base) = (
+                quote_spanned!(site=> own.#field),
+                quote_spanned!(site=> base.#field),
+            );
             match branch.written_before(self.index, key) {
                 Some(false) => Slot::Owned(own),
                 Some(true) => Slot::Either(own, base),
@@ -346,7 +375,9 @@ impl<'a> Visit<'a> {
         let (rt, site) = (&self.rt, self.site);
         let key = plain(key_of(self.mapping, &port.name, true));
         let take = match self.drive.resolved.graph.take(NodeId(self.index), read) {
-            Take::Move if self.repeats() => Take::Clone { later: Some(NodeId(self.index)) },
+            Take::Move if self.repeats() => Take::Clone {
+                later: Some(NodeId(self.index)),
+            },
             take => take,
         };
         let slot = self.slot(read, &key);
@@ -354,8 +385,12 @@ impl<'a> Visit<'a> {
             (Slot::Nowhere, _) => quote_spanned!(site=> ::core::option::Option::None),
             (Slot::Item, Mode::Borrow) => quote_spanned!(site=> item),
             (Slot::Item, Mode::Take) => quote_spanned!(site=> #rt::TakeItem::take_item(item)),
-            (Slot::Item, Mode::MaybeBorrow) => quote_spanned!(site=> ::core::option::Option::Some(item)),
-            (Slot::Item, Mode::MaybeDeref) => quote_spanned!(site=> ::core::option::Option::Some(#rt::ReadsAs::read(item))),
+            (Slot::Item, Mode::MaybeBorrow) => {
+                quote_spanned!(site=> ::core::option::Option::Some(item))
+            }
+            (Slot::Item, Mode::MaybeDeref) => {
+                quote_spanned!(site=> ::core::option::Option::Some(#rt::ReadsAs::read(item)))
+            }
             (Slot::Item, Mode::MaybeTake) => {
                 quote_spanned!(site=> ::core::option::Option::Some(#rt::TakeItem::take_item(item)))
             }
@@ -366,13 +401,18 @@ impl<'a> Visit<'a> {
                 quote_spanned!(site=> #field.as_ref())
             }
             (Slot::Owned(field) | Slot::Shared(field) | Slot::Taken(field), Mode::MaybeDeref) => {
-                quote_spanned!(site=> #field.as_ref().map(|value| #rt::ReadsAs::read(value)))
+                self.deref(quote_spanned!(site=> #field.as_ref()), &key)
             }
-            (Slot::Either(own, base), Mode::Borrow) => quote_spanned!(site=> #rt::either(&#own, &#base)),
-            (Slot::Either(own, base), Mode::MaybeBorrow) => quote_spanned!(site=> #own.as_ref().or(#base.as_ref())),
-            (Slot::Either(own, base), Mode::MaybeDeref) => {
-                quote_spanned!(site=> #own.as_ref().or(#base.as_ref()).map(|value| #rt::ReadsAs::read(value)))
+            (Slot::Either(own, base), Mode::Borrow) => {
+                quote_spanned!(site=> #rt::either(&#own, &#base))
             }
+            (Slot::Either(own, base), Mode::MaybeBorrow) => {
+                quote_spanned!(site=> #own.as_ref().or(#base.as_ref()))
+            }
+            (Slot::Either(own, base), Mode::MaybeDeref) => self.deref(
+                quote_spanned!(site=> #own.as_ref().or(#base.as_ref())),
+                &key,
+            ),
             (Slot::Taken(field), mode) => taken(&self.rt, field, mode, site),
             (Slot::Owned(field), mode) if take == Take::Move => taken(&self.rt, field, mode, site),
             (Slot::Owned(_) | Slot::Shared(_) | Slot::Either(..), mode) => {
@@ -382,18 +422,46 @@ impl<'a> Visit<'a> {
                 };
                 let name = Ident::new(&format!("{key}_read_later"), site);
                 let whole = match &slot {
-                    Slot::Either(own, base) => quote_spanned!(site=> #own.as_ref().or(#base.as_ref())),
-                    Slot::Owned(field) | Slot::Shared(field) => quote_spanned!(site=> #field.as_ref()),
+                    Slot::Either(own, base) => {
+                        quote_spanned!(site=> #own.as_ref().or(#base.as_ref()))
+                    }
+                    Slot::Owned(field) | Slot::Shared(field) => {
+                        quote_spanned!(site=> #field.as_ref())
+                    }
                     _ => unreachable!("only these are cloned"),
                 };
                 let cloned = match mode {
                     Mode::Take => quote_spanned!(site=> #name::__clone(#rt::written(#whole))),
                     _ => quote_spanned!(site=> #whole.map(#name::__clone)),
                 };
+                let cloned = self.flattened(cloned, &key, port);
                 return (cloned, Some(self.clone_trait(&name, &key, later)));
             }
         };
-        (value, None)
+        (self.flattened(value, &key, port), None)
+    }
+
+    /// An `Option` that a node returned is read as any other value that may be missing.
+    fn flattened(&self, value: TokenStream, key: &str, port: &ReadPort) -> TokenStream {
+        let site = self.site;
+        if !port.mode.optional() || is_option(&port.rust_type) || !self.store.holds_option(key) {
+            return value;
+        }
+        match port.mode {
+            Mode::MaybeTake => quote_spanned!(site=> #value.flatten()),
+            Mode::MaybeDeref => value,
+            _ => quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref)),
+        }
+    }
+
+    /// What a value derefs to, as `String` does to `str`.
+    fn deref(&self, value: TokenStream, key: &str) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let value = match self.store.holds_option(key) {
+            true => quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref)),
+            false => value,
+        };
+        quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }
 
     /// A trait to clone what is read later, so that a type that is not `Clone` is told who reads it.
@@ -401,15 +469,21 @@ impl<'a> Visit<'a> {
         let taker = &self.instance.shown;
         let reader = match later {
             Some(NodeId(reader)) if reader == self.index => "it may need again itself".to_owned(),
-            Some(NodeId(reader)) => format!("`{}` reads later", self.drive.instances.list[reader].shown),
+            Some(NodeId(reader)) => {
+                format!("`{}` reads later", self.drive.instances.list[reader].shown)
+            }
             None => "the flow returns".to_owned(),
         };
         let code = Code::TakenTooEarly;
-        let message = format!("`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]");
+        let message = format!(
+            "`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
+        );
         let note = match self.contract.kind {
             Kind::Flow => "derive `Clone` for `{Self}`: a flow takes its inputs".to_owned(),
             Kind::Function | Kind::Type => {
-                format!("let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`")
+                format!(
+                    "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
+                )
             }
         };
         quote_spanned! {self.site=>
@@ -435,12 +509,21 @@ impl<'a> Visit<'a> {
     }
 
     fn written_by_step(&self) -> TokenStream {
-        let Visit { rt, path, site, contract, .. } = self;
-        let places: Vec<Ident> =
-            (0..contract.writes.len()).map(|index| format_ident!("written_{index}", span = *site)).collect();
-        let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
-            self.write_port(port, quote_spanned!(*site=> #place))
-        });
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
+        let places: Vec<Ident> = (0..contract.writes.len())
+            .map(|index| format_ident!("written_{index}", span = *site))
+            .collect();
+        let writes = contract
+            .writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
         if contract.actions.is_empty() {
             let route = self.route(flow_spec::DEFAULT_ACTION);
             let taken_apart = match &places[..] {
@@ -465,21 +548,37 @@ impl<'a> Visit<'a> {
 
     /// The arm of one action: writes its fields.
     fn arm(&self, action: &ActionPort) -> TokenStream {
-        let ActionPort { name, variant, writes } = action;
+        let ActionPort {
+            name,
+            variant,
+            writes,
+        } = action;
         let site = self.site;
         let variant = ident(&plain(variant), self.instance.span);
-        let fields: Vec<Ident> = writes.iter().map(|port| ident(&plain(&port.name), self.instance.span)).collect();
-        let places: Vec<Ident> = (0..fields.len()).map(|index| format_ident!("field_{index}", span = site)).collect();
-        let stores = writes.iter().zip(&places).map(|(port, place)| {
-            self.write_port(port, quote_spanned!(site=> #place))
-        });
+        let fields: Vec<Ident> = writes
+            .iter()
+            .map(|port| ident(&plain(&port.name), self.instance.span))
+            .collect();
+        let places: Vec<Ident> = (0..fields.len())
+            .map(|index| format_ident!("field_{index}", span = site))
+            .collect();
+        let stores = writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
         let route = self.route(&name.value());
         quote_spanned!(site=> Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
     }
 
     /// An output that a flow left unwritten leaves the key as it was.
     fn written_by_flow(&self) -> TokenStream {
-        let Visit { rt, path, site, contract, .. } = self;
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
         let writes = contract.writes.iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span);
             if !port.optional {
@@ -488,11 +587,14 @@ impl<'a> Visit<'a> {
             let write = self.write_port(port, quote_spanned!(*site=> value));
             quote_spanned!(*site=> if let ::core::option::Option::Some(value) = outcome.#field { #write })
         });
-        let arms = contract.actions.iter().map(|ActionPort { name, variant, .. }| {
-            let variant = ident(&plain(variant), self.instance.span);
-            let route = self.route(&name.value());
-            quote_spanned!(*site=> End::#variant => #route,)
-        });
+        let arms = contract
+            .actions
+            .iter()
+            .map(|ActionPort { name, variant, .. }| {
+                let variant = ident(&plain(variant), self.instance.span);
+                let route = self.route(&name.value());
+                quote_spanned!(*site=> End::#variant => #route,)
+            });
         quote_spanned!(*site=> {
             #(#writes)*
             type End = <#path as #rt::Flow>::End;
@@ -527,7 +629,9 @@ impl<'a> Visit<'a> {
         match (self.place, self.drive.route(self.index, action)) {
             (Place::Branch(_), _) => quote_spanned!(site=> ()),
             (_, Some(route)) => quote_spanned!(site=> #route),
-            (_, None) => quote_spanned!(site=> ::core::unreachable!("the analysis accepted an action without a route")),
+            (_, None) => {
+                quote_spanned!(site=> ::core::unreachable!("the analysis accepted an action without a route"))
+            }
         }
     }
 }
@@ -547,6 +651,11 @@ struct Argument {
 }
 
 fn bound(arguments: &[Argument], site: Span) -> (TokenStream, Vec<&Ident>) {
-    let bindings = arguments.iter().map(|Argument { name, value }| quote_spanned!(site=> let #name = #value;));
-    (bindings.collect(), arguments.iter().map(|argument| &argument.name).collect())
+    let bindings = arguments
+        .iter()
+        .map(|Argument { name, value }| quote_spanned!(site=> let #name = #value;));
+    (
+        bindings.collect(),
+        arguments.iter().map(|argument| &argument.name).collect(),
+    )
 }

@@ -77,7 +77,10 @@ impl NodeAttribute {
                 crate::settings::text(&prompt, "prompt", report);
                 self.human.replace(prompt).is_some()
             }
-            "poll" => self.poll.replace(poll(name.span(), input, report)?).is_some(),
+            "poll" => self
+                .poll
+                .replace(poll(name.span(), input, report)?)
+                .is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
@@ -153,7 +156,11 @@ fn poll(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<
         report.error(Code::Malformed, span, "`poll` does not say how often", help);
     }
     let every = every.unwrap_or(Duration::from_secs(1));
-    Ok(Poll { span, every, timeout })
+    Ok(Poll {
+        span,
+        every,
+        timeout,
+    })
 }
 
 /// `= key` or `(a, b)`

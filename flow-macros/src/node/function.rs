@@ -65,10 +65,15 @@ pub(super) fn expand(
         let help = "return a `Result`, give it a `timeout`, or remove `retry`";
         report.error(Code::CannotFail, *span, message, help);
     }
-    let retries = settings.retry.as_ref().is_some_and(|(_, retry)| retry.repeats());
+    let retries = settings
+        .retry
+        .as_ref()
+        .is_some_and(|(_, retry)| retry.repeats());
     let repeats = retries || attribute.poll.is_some();
     let takes = parameters.iter().any(|parameter| parameter.takes());
-    let context = parameters.iter().any(|parameter| parameter.kind == ParameterKind::Context);
+    let context = parameters
+        .iter()
+        .any(|parameter| parameter.kind == ParameterKind::Context);
     let once = takes && !repeats;
 
     let blocking = attribute.blocking.is_some();
@@ -80,7 +85,9 @@ pub(super) fn expand(
         call: match blocking {
             true => blocking_call(name, &parameters, repeats),
             false => {
-                let arguments = parameters.iter().map(|parameter| argument(parameter, repeats));
+                let arguments = parameters
+                    .iter()
+                    .map(|parameter| argument(parameter, repeats));
                 quote!(#name(#(#arguments),*))
             }
         },
@@ -116,7 +123,10 @@ pub(super) fn expand(
             }
         }
     };
-    let gives_up = attribute.poll.as_ref().is_some_and(|poll| poll.timeout.is_some());
+    let gives_up = attribute
+        .poll
+        .as_ref()
+        .is_some_and(|poll| poll.timeout.is_some());
     let visit = can_fail || context || attribute.poll.is_some();
     let contract = Contract {
         visit,
@@ -124,7 +134,10 @@ pub(super) fn expand(
         attempts: can_fail,
         poll: gives_up,
         once: once && can_fail,
-        reads: parameters.iter().filter_map(|parameter| parameter.port()).collect(),
+        reads: parameters
+            .iter()
+            .filter_map(|parameter| parameter.port())
+            .collect(),
         writes: outcome.writes.clone(),
         ..Contract::empty()
     };

@@ -43,7 +43,17 @@ pub(super) fn expand(
 
 /// What comes beside a type with mistakes, as every one is now.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    let DeriveInput { ident: name, vis, generics, .. } = syn::parse2(item)?;
+    let DeriveInput {
+        ident: name,
+        vis,
+        generics,
+        ..
+    } = syn::parse2(item)?;
     let (_, arguments, _) = generics.split_for_impl();
-    Ok(super::stub(&name, &vis, &generics, &quote!(#name #arguments)))
+    Ok(super::stub(
+        &name,
+        &vis,
+        &generics,
+        &quote!(#name #arguments),
+    ))
 }

@@ -50,7 +50,12 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// What comes beside a node that has mistakes: as much as a flow needs to have no further error.
-fn stub(name: &Ident, vis: &Visibility, generics: &syn::Generics, self_ty: &TokenStream) -> TokenStream {
+fn stub(
+    name: &Ident,
+    vis: &Visibility,
+    generics: &syn::Generics,
+    self_ty: &TokenStream,
+) -> TokenStream {
     let rt = crate::protocol::runtime();
     let (generics, _, bounds) = generics.split_for_impl();
     let contract = contract_macro(name, vis, &Contract::broken().to_token_stream());
@@ -90,7 +95,11 @@ fn contract(
         None => contract_macro(name, vis, &contract.to_token_stream()),
         Some(actions) => {
             let path = mod_path(actions);
-            quote!(#path! { @actions { #vis #name #contract } })
+            // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
+            quote! {
+                #path! { @actions { #vis #name #contract } }
+                const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;
+            }
         }
     }
 }
@@ -117,11 +126,13 @@ impl Parse for ContractWithActions {
         syn::braced!(content in input);
         let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
         let actions: Vec<ActionPort> = list(input)?;
+        let broken = input.parse::<Option<Ident>>()?.is_some();
         Ok(ContractWithActions {
             vis,
             name,
             contract: Contract {
                 actions,
+                broken,
                 ..contract
             },
         })

@@ -4,7 +4,7 @@ use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, ReturnType, Type};
+use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeReference};
 
 use crate::contract::WritePort;
 use crate::protocol::runtime;
@@ -46,7 +46,7 @@ impl Returned {
                 value_type: Some(unit),
             };
         };
-        if !last_segment(ty).is_some_and(|name| name == "Result") {
+        if last_segment(ty).is_none_or(|name| name != "Result") {
             refuse_unowned(ty, report);
             let value_type = Some((**ty).clone());
             return Returned {
@@ -203,15 +203,15 @@ fn result_value(ty: &Type) -> Option<Type> {
     }
 }
 
+fn is_static(reference: &TypeReference) -> bool {
+    let lifetime = reference.lifetime.as_ref();
+    lifetime.is_some_and(|lifetime| lifetime.ident == "static")
+}
+
 /// What a node returns is kept by the flow, so it is owned and has a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     match ty {
-        Type::Reference(reference)
-            if !reference
-                .lifetime
-                .as_ref()
-                .is_some_and(|name| name.ident == "static") =>
-        {
+        Type::Reference(reference) if !is_static(reference) => {
             let owned = match type_text(&reference.elem).as_str() {
                 "str" => "String".to_owned(),
                 elem => elem

@@ -67,7 +67,8 @@ impl Step<'_> {
             .reads
             .iter()
             .map(|Parameter { name, ty, .. }| quote!(#name: #ty));
-        let done = quote_spanned!(here(self.outcome_span)=> ::core::result::Result::Ok(__outcome));
+        // Where this type is another than the returned one, the error is at the latter.
+        let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
         quote! {
             #[doc(hidden)]
             #[allow(non_local_definitions)]
@@ -89,6 +90,7 @@ impl Step<'_> {
                     ) -> ::core::result::Result<#ty, #rt::Failed> #lifetime_bounds {
                         let __outcome = { #body };
                         #done
+                        ::core::result::Result::Ok(__outcome)
                     }
                 }
             };

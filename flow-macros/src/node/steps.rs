@@ -52,12 +52,9 @@ impl Parse for Steps {
             content.call(Attribute::parse_outer)?;
             content.parse::<Visibility>()?;
             let ahead = content.fork();
-            match ahead.parse::<Signature>() {
-                Ok(method) => {
-                    content.advance_to(&ahead);
-                    methods.push(method);
-                }
-                Err(_) => {}
+            if let Ok(method) = ahead.parse::<Signature>() {
+                content.advance_to(&ahead);
+                methods.push(method);
             }
             super::skip_item(&content)?;
         }
@@ -143,15 +140,11 @@ pub(super) fn expand(
         );
         return Ok(TokenStream::new());
     };
-    for method in [
-        Some(&exec),
-        phase("prep").as_ref(),
-        phase("post").as_ref(),
-        phase("exec_fallback").as_ref(),
-    ] {
-        if let Some(method) = method {
-            refuse_unusual(method, report);
-        }
+    let others = ["prep", "exec_fallback", "post"]
+        .into_iter()
+        .filter_map(phase);
+    for method in others.chain([exec.clone()]) {
+        refuse_unusual(&method, report);
     }
     for (span, setting) in [
         (attribute.poll.as_ref().map(|poll| poll.span), "poll"),
@@ -159,7 +152,12 @@ pub(super) fn expand(
     ] {
         if let Some(span) = span {
             let message = format!("`{setting}` is a setting of a function");
-            report.error(Code::NamesNothing, span, message, "make this node a function, or remove it");
+            report.error(
+                Code::NamesNothing,
+                span,
+                message,
+                "make this node a function, or remove it",
+            );
         }
     }
     let node = Node::new(&name, attribute, exec, &phase, report);
@@ -188,10 +186,14 @@ pub(super) fn expand(
 
 /// What comes beside a block with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    let Steps { generics, self_ty, .. } = syn::parse2(item)?;
+    let Steps {
+        generics, self_ty, ..
+    } = syn::parse2(item)?;
     let name = super::parameter::last_segment(&self_ty).cloned();
     let vis: Visibility = syn::parse_quote!(pub);
-    Ok(name.map(|name| super::stub(&name, &vis, &generics, &quote!(#self_ty))).unwrap_or_default())
+    Ok(name
+        .map(|name| super::stub(&name, &vis, &generics, &quote!(#self_ty)))
+        .unwrap_or_default())
 }
 
 struct Node<'a> {
@@ -384,11 +386,13 @@ impl<'a> Node<'a> {
 
     fn is_prep_res(&self, typed: &syn::PatType) -> bool {
         self.prep.is_some()
-            && pattern_name(&typed.pat)
-                .is_some_and(|name| {
-                    let name = used_name(&name);
-                    name == "prep_res" || self.prep_name().is_some_and(|prep| used_name(&prep) == name)
-                })
+            && pattern_name(&typed.pat).is_some_and(|name| {
+                let name = used_name(&name);
+                name == "prep_res"
+                    || self
+                        .prep_name()
+                        .is_some_and(|prep| used_name(&prep) == name)
+            })
     }
 
     fn body(&self, report: &mut Report) -> TokenStream {
@@ -541,7 +545,11 @@ impl<'a> Node<'a> {
         if self.prep.is_some() {
             return None;
         }
-        let read = self.exec.parameters.iter().find(|read| used_name(&read.name) == used_name(&name))?;
+        let read = self
+            .exec
+            .parameters
+            .iter()
+            .find(|read| used_name(&read.name) == used_name(&name))?;
         let wanted = Parameter {
             ty: (*typed.ty).clone(),
             ..read.clone()
@@ -588,7 +596,9 @@ fn pattern_name(pattern: &Pat) -> Option<Ident> {
 fn result_name(pattern: &Pat) -> Option<&'static str> {
     let name = pattern_name(pattern)?;
     let name = used_name(&name);
-    ["prep_res", "exec_res"].into_iter().find(|result| name == *result)
+    ["prep_res", "exec_res"]
+        .into_iter()
+        .find(|result| name == *result)
 }
 
 fn is_result_of_phase(input: &FnArg) -> bool {
