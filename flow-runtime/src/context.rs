@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::observer::{Event, EventKind, Observer, RunId};
+use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::scope::{OwnedPath, Path, Scope};
 
 /// What a node may know of the run it is part of.
@@ -115,7 +115,7 @@ impl Context {
                 path: Path::text(self.namespace()),
                 kind: EventKind::Delta(delta),
             };
-            observer.on_event(&event);
+            tell(&**observer, &event);
         }
     }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::__private::Step;
 use crate::error::FlowError;
-use crate::observer::{Event, EventKind, RunId};
+use crate::observer::{Event, EventKind, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
 use crate::scope::{Path, Scope};
 use crate::visit::Visit;
@@ -145,12 +145,14 @@ impl Run {
     /// Tells the observer, if there is one. An observer that panics does no harm to the run.
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
         if let Some(observer) = &self.options.observer {
-            let event = Event {
-                run: self.id,
-                path,
-                kind,
-            };
-            let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(&event)));
+            tell(
+                &**observer,
+                &Event {
+                    run: self.id,
+                    path,
+                    kind,
+                },
+            );
         }
     }
 }
@@ -254,7 +256,7 @@ impl<N: Step> Engine<N> for Observed {
             work.instrument(tracing::info_span!("node", path = %visit.path(), run = %self.0.id))
         };
         let result = work.await;
-        if let Err(error) = &result {
+        if let Err(FlowError::Node(error)) = result.as_ref().map_err(|failed| &**failed) {
             self.0.emit(visit.path(), EventKind::NodeFailed { error });
         }
         result

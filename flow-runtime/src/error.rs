@@ -290,19 +290,28 @@ impl NodeError {
 /// Says where it failed and after how many attempts; with `{:#}` also why.
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let attempts = self.attempts;
-        let plural = if attempts == 1 { "" } else { "s" };
-        write!(
-            f,
-            "node `{}` failed after {attempts} attempt{plural}",
-            self.path
-        )?;
+        write!(f, "node `{}` ", self.path)?;
         if f.alternate() {
-            let mut next = self.source();
-            while let Some(error) = next {
-                write!(f, ": {error}")?;
-                next = error.source();
-            }
+            self.write_failure(f)
+        } else {
+            self.write_attempts(f)
+        }
+    }
+}
+
+impl NodeError {
+    fn write_attempts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.attempts == 1 { "" } else { "s" };
+        write!(f, "failed after {} attempt{plural}", self.attempts)
+    }
+
+    /// How often it was tried, and why it failed, without the path.
+    pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_attempts(f)?;
+        let mut next = self.source();
+        while let Some(error) = next {
+            write!(f, ": {error}")?;
+            next = error.source();
         }
         Ok(())
     }

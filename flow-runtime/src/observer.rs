@@ -1,8 +1,9 @@
 //! Watching a run: what happens to each node, as it happens.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::FlowError;
+use crate::error::{FlowError, NodeError};
 use crate::scope::Path;
 
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
@@ -97,7 +98,7 @@ pub enum EventKind<'a> {
     /// A node has failed for good: its attempts, and its fallback if it has one.
     NodeFailed {
         /// Why.
-        error: &'a FlowError,
+        error: &'a NodeError,
     },
     /// The run has ended without reaching an end. The path is that of its flow.
     RunFailed {
@@ -114,6 +115,11 @@ pub enum EventKind<'a> {
 /// Tells the runs of a process apart. Printed as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) u64);
+
+/// Tells an observer. One that panics does no harm to the run.
+pub(crate) fn tell(observer: &dyn Observer, event: &Event<'_>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
+}
 
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,9 +156,11 @@ impl fmt::Display for Event<'_> {
             }
             EventKind::Delta(delta) => write!(f, "{path} delta: {delta}"),
             EventKind::NodeFinished { action } => write!(f, "{path} finished: {action}"),
-            EventKind::NodeFailed { error } | EventKind::RunFailed { error } => {
-                write!(f, "{path} failed: {error:#}")
+            EventKind::NodeFailed { error } => {
+                write!(f, "{path} ")?;
+                error.write_failure(f)
             }
+            EventKind::RunFailed { error } => write!(f, "{path} failed: {error:#}"),
             EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),
         }
     }
