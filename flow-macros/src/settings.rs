@@ -6,7 +6,7 @@ use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Lit, LitStr, Token, parenthesized};
+use syn::{Lit, LitStr, Token, parenthesized, token};
 
 use crate::protocol::runtime;
 use crate::report::Report;
@@ -53,17 +53,18 @@ impl Settings {
         let again = match name.to_string().as_str() {
             "retry" => self
                 .retry
-                .replace((span, retry(span, input, report)?))
+                .replace((span, retry(name, input, report)?))
                 .is_some(),
             "timeout" => {
-                input.parse::<Token![=]>()?;
-                let timeout = duration(&input.parse()?, report);
+                equals(name, input, "timeout = \"30s\"")?;
+                let timeout = duration(&literal(input)?, report);
                 timeout.is_some_and(|timeout| self.timeout.replace((span, timeout)).is_some())
             }
             "concurrency" => {
+                parentheses(name, input, "concurrency(4)")?;
                 let content;
                 parenthesized!(content in input);
-                let count = count(&content.parse()?, "concurrency", report);
+                let count = count(&literal(&content)?, "concurrency", report);
                 count
                     .is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
             }
@@ -109,7 +110,9 @@ pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
 }
 
 /// `(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5)`
-fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Retry> {
+fn retry(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Retry> {
+    let span = name.span();
+    parentheses(name, input, "retry(attempts = 3)")?;
     let content;
     parenthesized!(content in input);
     let mut retry = Retry {
@@ -120,8 +123,12 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
         jitter: 0.0,
     };
     let mut given: Vec<Ident> = Vec::new();
+    let mut unknown_given = false;
     while !content.is_empty() {
-        let name: Ident = content.parse()?;
+        let name: Ident = content.parse().map_err(|error| {
+            let text = "expected a setting of `retry`, such as `attempts = 3`";
+            syn::Error::new(error.span(), text)
+        })?;
         if given.contains(&name) {
             report.error(
                 Code::Name,
@@ -130,8 +137,8 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
                 "remove one of them",
             );
         }
-        content.parse::<Token![=]>()?;
-        let value: Lit = content.parse()?;
+        equals(&name, &content, &format!("{name} = …"))?;
+        let value = literal(&content)?;
         match name.to_string().as_str() {
             "attempts" => retry.attempts = count(&value, "attempts", report).unwrap_or(1),
             "wait" => retry.wait = duration(&value, report).unwrap_or_default(),
@@ -142,7 +149,10 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
             "jitter" => retry.jitter = number(&value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
             unknown => {
                 let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
-                let help = did_you_mean(unknown, names).unwrap_or_default();
+                let help = did_you_mean(unknown, names)
+                    .unwrap_or_default()
+                    .replace('"', "`");
+                unknown_given = true;
                 report.error(
                     Code::NamesNothing,
                     name.span(),
@@ -157,7 +167,7 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
         }
     }
     let given_as = |wanted: &str| given.iter().find(|name| *name == wanted);
-    if given_as("attempts").is_none() {
+    if given_as("attempts").is_none() && !unknown_given {
         let help = "say how many there are in all, the first included: `retry(attempts = 3)`";
         report.error(
             Code::Malformed,
@@ -167,7 +177,7 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
         );
     }
     for dependent in ["backoff", "max_wait", "jitter"] {
-        if let (Some(name), None) = (given_as(dependent), given_as("wait")) {
+        if let (Some(name), None, false) = (given_as(dependent), given_as("wait"), unknown_given) {
             let message =
                 format!("`{dependent}` changes the wait between attempts, and there is none");
             report.error(
@@ -178,7 +188,44 @@ fn retry(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result
             );
         }
     }
+    if let (Some(name), true) = (given_as("max_wait"), retry.max_wait < retry.wait) {
+        let message = "`max_wait` is shorter than `wait`";
+        report.error(
+            Code::Malformed,
+            name.span(),
+            message,
+            "it is the longest that the wait can grow to",
+        );
+    }
     Ok(retry)
+}
+
+/// The `=` of a setting that is written as `example`.
+pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
+    match input.peek(Token![=]) {
+        true => input.parse::<Token![=]>().map(drop),
+        false => Err(expected(name, example)),
+    }
+}
+
+/// Whether the parentheses follow of a setting that is written as `example`.
+pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
+    match input.peek(token::Paren) {
+        true => Ok(()),
+        false => Err(expected(name, example)),
+    }
+}
+
+fn expected(name: &Ident, example: &str) -> syn::Error {
+    syn::Error::new(name.span(), format!("this setting is written `{example}`"))
+}
+
+/// The value of a setting.
+pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<Lit> {
+    input.parse().map_err(|error| {
+        let text = "expected a number, or a text in quotes: what a setting says is known when the program is compiled";
+        syn::Error::new(error.span(), text)
+    })
 }
 
 /// A duration such as `"200ms"`, more than zero.

@@ -91,6 +91,8 @@ pub mod __private;
 // Traits that rustc names in its messages, where a path through `__private` would tell the reader nothing.
 #[doc(hidden)]
 pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
+#[doc(hidden)]
+pub use visit::IntoFailure;
 mod action;
 mod concurrent;
 mod context;

@@ -35,6 +35,11 @@ pub trait Writes<const INDEX: usize> {
 }
 
 /// A flow, carried out by an engine that can handle the outcomes of all its nodes.
+#[diagnostic::on_unimplemented(
+    message = "the flow `{Self}` cannot run",
+    label = "cannot run",
+    note = "its definition has a mistake, which is reported there"
+)]
 pub trait Drive<E>: Flow {
     /// Runs it to an end.
     fn drive(
@@ -214,7 +219,7 @@ impl<T: Deref> ReadsAs for T {
 
 /// A clone of what a node takes, for each of its attempts.
 #[diagnostic::on_unimplemented(
-    message = "a node that is retried clones what it takes, and `{Self}` is not `Clone`",
+    message = "a node that is retried clones what it takes, and `{Self}` is not `Clone` [F012]",
     label = "taken by each attempt",
     note = "read it by reference, as `&{Self}`, or derive `Clone` for it"
 )]
@@ -300,4 +305,19 @@ impl<K, V> TakeItem<(K, V)> for (K, V) {
     fn take_item(self) -> (K, V) {
         self
     }
+}
+
+/// The items of a collection.
+#[inline]
+pub fn items<'a, C>(collection: &'a C) -> <&'a C as IntoIterator>::IntoIter
+where
+    &'a C: IntoIterator,
+{
+    collection.into_iter()
+}
+
+/// How many items there are at least.
+#[inline]
+pub fn count(items: &impl Iterator) -> usize {
+    items.size_hint().0
 }

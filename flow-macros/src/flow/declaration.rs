@@ -4,7 +4,7 @@ use flow_spec::Code;
 use quote::ToTokens as _;
 use syn::Ident;
 
-use crate::contract::{Contract, Kind};
+use crate::contract::{Contract, Kind, ReadPort};
 use crate::names::{is_type_name, path_text, plain};
 use crate::report::Report;
 use crate::settings::Settings;
@@ -27,6 +27,64 @@ pub(super) fn check(
         check_collected(flow, instance, report);
     }
     check_settings(flow, instance, contract, report);
+}
+
+/// Whether a loop over items fits what it runs: it reads the item, and can fail if its errors are collected.
+pub(super) fn check_body(
+    flow: &FlowSyntax,
+    each: &Instance,
+    (body, contract): (&Instance, &Contract),
+    report: &mut Report,
+) {
+    let InstanceKind::Each { item, over, .. } = &each.kind else {
+        return;
+    };
+    let name = last_name(body);
+    if !reads_item(flow, item, body, contract) {
+        let help = match contract.reads.first() {
+            Some(ReadPort { name: port, .. }) => format!(
+                "name the item as the parameter that takes it: `for {port} in {over}`, or map it: \
+                 `{name} {{ {port} <- {item} }}`"
+            ),
+            None => format!("give `{name}` a parameter `{item}`"),
+        };
+        let message = format!("`{name}` does not read the item `{item}`");
+        report.error(Code::NamesNothing, item.span(), message, help);
+    }
+    let collects = each
+        .declared(flow)
+        .and_then(|node| node.settings.collect_errors);
+    let times_out = body
+        .declared(flow)
+        .is_some_and(|node| node.settings.timeout.is_some());
+    if let (Some(span), false) = (collects, contract.fallible || times_out) {
+        let message = format!("`{name}` cannot fail, so there are no errors to collect");
+        report.error(
+            Code::CannotFail,
+            span,
+            message,
+            "let it return a `Result`, or remove `collect_errors`",
+        );
+    }
+}
+
+/// Whether one of its ports reads the item.
+pub(super) fn reads_item(
+    flow: &FlowSyntax,
+    item: &Ident,
+    body: &Instance,
+    contract: &Contract,
+) -> bool {
+    let mapping = mapping(flow, body);
+    contract
+        .reads
+        .iter()
+        .any(|port| plain(key_of(mapping, &port.name, true)) == plain(item))
+}
+
+fn last_name(instance: &Instance) -> String {
+    let last = instance.path().and_then(|path| path.segments.last());
+    last.map_or_else(|| instance.shown.clone(), |last| last.ident.to_string())
 }
 
 /// Whether a node has a value is known by its name alone, before its contract is.

@@ -56,7 +56,7 @@ impl Visit<'_> {
             (false, _) => quote_spanned!(site=> result?;),
         };
         let results = match keeps {
-            true => quote_spanned!(site=> ::std::vec::Vec::with_capacity(items.size_hint().0)),
+            true => quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
             false => quote_spanned!(site=> ()),
         };
         let (collection, _) = self.value(0, &self.contract.reads[0]);
@@ -93,7 +93,7 @@ impl Visit<'_> {
         let carried_out = quote_spanned! {site=>
             async {
                 #shared
-                let items = ::core::iter::IntoIterator::into_iter(#collection);
+                let items = #rt::items(#collection);
                 let mut results = #results;
                 #each
                 ::core::result::Result::<_, #rt::Failed>::Ok(results)

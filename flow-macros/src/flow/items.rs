@@ -44,14 +44,16 @@ pub(crate) struct End {
 /// The ends, each once, in the order written.
 pub(crate) fn ends(flow: &FlowSyntax) -> Vec<End> {
     let mut ends: Vec<End> = Vec::new();
-    for edge in &flow.edges {
-        let StepSyntax::End(span, label) = &edge.to else {
-            continue;
-        };
+    let of_edge = |edge: &super::syntax::EdgeSyntax| match &edge.to {
+        StepSyntax::End(span, label) => Some((*span, label.clone())),
+        _ => None,
+    };
+    let written = flow.edges.iter().filter_map(of_edge);
+    for (span, label) in written.chain(flow.unread_ends.iter().cloned()) {
         let label = label
             .as_ref()
             .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
-        let variant = ident(&camel_case(&label), *span);
+        let variant = ident(&camel_case(&label), span);
         if ends
             .iter()
             .all(|end| end.label != label && end.variant != variant)
@@ -684,7 +686,7 @@ pub(crate) fn label_of(written: Option<&LitStr>) -> String {
 fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let (name, output) = (&flow.name, &names.output);
-    let outputs: Vec<&Parameter> = unique(&flow.outputs).collect();
+    let outputs: Vec<&Parameter> = outputs(flow).collect();
     let (item, value) = match (&outputs[..], ends(flow).len()) {
         ([], 1) => (quote!(()), quote!(())),
         (

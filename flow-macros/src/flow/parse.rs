@@ -62,6 +62,7 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         branches: Vec::new(),
         edges: Vec::new(),
         unread: Vec::new(),
+        unread_ends: Vec::new(),
     };
     if !input.peek(token::Brace) {
         let text = "expected the flow's body: `{ start >> first_node; … }`";
@@ -73,9 +74,11 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
     braced!(content in input);
     let body = Body::of(&content)?;
     while !content.is_empty() {
+        let statement = content.fork();
         if let Err(error) = item(&content, &body, &mut flow, report) {
             report.push(error);
             skip_statement(&content)?;
+            flow.unread_ends.extend(ends(&statement)?);
         }
     }
     if !input.is_empty() {
@@ -184,7 +187,10 @@ fn item(
         return end_of_statement(input, body, report);
     }
     if is("branch") && input.peek2(syn::Ident::peek_any) {
-        let branch = branch(input, report)?;
+        let ahead = input.fork();
+        ahead.call(Ident::parse_any)?;
+        let name = ahead.parse::<Ident>().ok();
+        let branch = branch(input, report).inspect_err(|_| flow.unread.extend(name))?;
         flow.branches.push(branch);
         return Ok(());
     }
@@ -216,6 +222,24 @@ fn skip_statement(input: ParseStream<'_>) -> syn::Result<()> {
         input.parse::<TokenTree>()?;
     }
     Ok(())
+}
+
+/// The ends that a statement names which could not be read.
+fn ends(statement: ParseStream<'_>) -> syn::Result<Vec<(Span, Option<LitStr>)>> {
+    let mut ends = Vec::new();
+    while !statement.is_empty() && !statement.peek(Token![;]) {
+        match statement.parse::<TokenTree>()? {
+            TokenTree::Ident(word) if word == "end" => {
+                let label = match statement.fork().parse::<TokenTree>() {
+                    Ok(TokenTree::Group(group)) => syn::parse2(group.stream()).ok(),
+                    _ => None,
+                };
+                ends.push((word.span(), label));
+            }
+            _ => {}
+        }
+    }
+    Ok(ends)
 }
 
 fn skip_to_end(input: ParseStream<'_>) -> syn::Result<()> {
@@ -339,6 +363,10 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
                 text,
                 duration,
             })))
+        }
+        "wait" => {
+            let text = "a pause says how long it is: `wait(5s)`";
+            Err(syn::Error::new(span, text))
         }
         _ if input.peek(token::Paren) => {
             let text = "a node is wired by its name alone: what it reads comes from the flow";

@@ -39,6 +39,10 @@ pub(crate) fn resolve(
     };
     for (instance, contract) in instances.list.iter().zip(&contracts) {
         declaration::check(flow, instance, contract, report);
+        if let InstanceKind::Each { body, .. } = instance.kind {
+            let body = (&instances.list[body], &contracts[body]);
+            declaration::check_body(flow, instance, body, report);
+        }
     }
     let graph = Graph {
         name: flow.name.to_string(),
@@ -193,6 +197,15 @@ fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Ve
         nodes.push(node);
     }
     for (index, instance) in instances.list.iter().enumerate() {
+        if let InstanceKind::Each { item, body, .. } = &instance.kind
+            && !declaration::reads_item(flow, item, &instances.list[*body], &contracts[*body])
+        {
+            // That is reported, and what it reads instead is the same mistake.
+            nodes[*body]
+                .reads
+                .iter_mut()
+                .for_each(|read| read.optional = true);
+        }
         nodes[index].fallible |= match &instance.kind {
             InstanceKind::Fork(branches) => {
                 branches.iter().flatten().any(|&node| nodes[node].fallible)

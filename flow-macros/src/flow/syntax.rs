@@ -21,6 +21,8 @@ pub(crate) struct FlowSyntax {
     pub(crate) edges: Vec<EdgeSyntax>,
     /// The names of nodes whose declaration could not be read.
     pub(crate) unread: Vec<Ident>,
+    /// The ends in statements that could not be read.
+    pub(crate) unread_ends: Vec<(Span, Option<LitStr>)>,
 }
 
 /// An input or an output.

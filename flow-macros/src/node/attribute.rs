@@ -9,7 +9,7 @@ use syn::punctuated::Punctuated;
 use syn::{LitStr, Path, Token, parenthesized};
 
 use crate::report::Report;
-use crate::settings::{SETTINGS, Settings, duration};
+use crate::settings::{SETTINGS, Settings, duration, equals, literal, parentheses};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -43,7 +43,10 @@ impl NodeAttribute {
         let mut attribute = NodeAttribute::default();
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
-                let name: Ident = input.parse()?;
+                let name: Ident = input.parse().map_err(|error| {
+                    let text = "expected a setting, such as `writes = key` or `timeout = \"30s\"`";
+                    syn::Error::new(error.span(), text)
+                })?;
                 attribute.setting(&name, input, report)?;
                 if !input.is_empty() {
                     input.parse::<Token![,]>()?;
@@ -64,23 +67,20 @@ impl NodeAttribute {
     ) -> syn::Result<()> {
         let again = match name.to_string().as_str() {
             "actions" => {
-                input.parse::<Token![=]>()?;
-                self.actions.replace(input.parse()?).is_some()
+                equals(name, input, "actions = Verdict")?;
+                let actions = input.parse().map_err(|error| {
+                    syn::Error::new(error.span(), "expected the name of an enum of actions")
+                })?;
+                self.actions.replace(actions).is_some()
             }
-            "writes" => self
-                .writes
-                .replace(writes(name.span(), input, report)?)
-                .is_some(),
+            "writes" => self.writes.replace(writes(name, input, report)?).is_some(),
             "human" => {
-                input.parse::<Token![=]>()?;
+                equals(name, input, "human = \"Deploy?\"")?;
                 let prompt: LitStr = input.parse()?;
                 crate::settings::text(&prompt, "prompt", report);
                 self.human.replace(prompt).is_some()
             }
-            "poll" => self
-                .poll
-                .replace(poll(name.span(), input, report)?)
-                .is_some(),
+            "poll" => self.poll.replace(poll(name, input, report)?).is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
@@ -126,15 +126,20 @@ impl NodeAttribute {
 }
 
 /// `(every = "1s", timeout = "1h")`
-fn poll(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Poll> {
+fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Poll> {
+    let span = name.span();
+    parentheses(name, input, "poll(every = \"1s\")")?;
     let content;
     parenthesized!(content in input);
     let (mut every, mut timeout) = (None, None);
     let mut every_given = false;
     while !content.is_empty() {
-        let name: Ident = content.parse()?;
-        content.parse::<Token![=]>()?;
-        let value = content.parse()?;
+        let name: Ident = content.parse().map_err(|error| {
+            let text = "expected a setting of `poll`, such as `every = \"1s\"`";
+            syn::Error::new(error.span(), text)
+        })?;
+        equals(&name, &content, &format!("{name} = \"1s\""))?;
+        let value = literal(&content)?;
         match name.to_string().as_str() {
             "every" => {
                 every_given = true;
@@ -142,7 +147,11 @@ fn poll(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<
             }
             "timeout" => timeout = duration(&value, report),
             unknown => {
-                let help = did_you_mean(unknown, ["every", "timeout"]).unwrap_or_default();
+                let names = ["every", "timeout"];
+                let help = did_you_mean(unknown, names)
+                    .unwrap_or_default()
+                    .replace('"', "`");
+                every_given = true;
                 let message = format!("`poll` has no setting `{unknown}`");
                 report.error(Code::NamesNothing, name.span(), message, help);
             }
@@ -164,14 +173,21 @@ fn poll(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<
 }
 
 /// `= key` or `(a, b)`
-fn writes(span: Span, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ident>> {
+fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ident>> {
+    let span = name.span();
+    let key = |input: ParseStream<'_>| {
+        let expected =
+            |error: syn::Error| syn::Error::new(error.span(), "expected the name of a key");
+        input.parse::<Ident>().map_err(expected)
+    };
     if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
-        return Ok(vec![input.parse()?]);
+        return Ok(vec![key(input)?]);
     }
+    parentheses(name, input, "writes = key` or `writes(a, b)")?;
     let content;
     parenthesized!(content in input);
-    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated(&content)?
+    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated_with(&content, key)?
         .into_iter()
         .collect();
     if keys.is_empty() {

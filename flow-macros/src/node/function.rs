@@ -96,6 +96,7 @@ pub(super) fn expand(
         can_fail,
         context,
         once,
+        returned: returned.span,
         give_up: None,
     };
     let value = attempted.value();

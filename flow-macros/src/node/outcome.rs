@@ -170,16 +170,20 @@ impl Returned {
                 .map(|ty| (ty.to_token_stream(), type_text(ty)))
                 .collect(),
             _ => {
+                let (what, help) = match actions {
+                    true => (
+                        "a value for each key of `writes` and an action",
+                        "return a tuple, with the action last, such as `(A, B, Verdict)`",
+                    ),
+                    false => (
+                        "a value for each key of `writes`",
+                        "return a tuple, such as `(A, B)`",
+                    ),
+                };
                 let message = format!(
-                    "a tuple of {wanted} is to be returned, and this is `{}`",
+                    "{what} has to be returned, {wanted} in all, and this is `{}`",
                     self.text()
                 );
-                let help = match actions {
-                    true => {
-                        "return a value for each key of `writes`, and the action last: `(A, B, Verdict)`"
-                    }
-                    false => "return a value for each key of `writes`: `(A, B)`",
-                };
                 report.error(Code::Malformed, self.span, message, help);
                 Vec::new()
             }

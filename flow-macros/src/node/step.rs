@@ -1,6 +1,6 @@
 //! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Generics;
 
@@ -110,6 +110,8 @@ pub(super) struct Attempted {
     pub(super) context: bool,
     /// There can be one attempt only.
     pub(super) once: bool,
+    /// What it returns, which is the place for an error if that cannot be a node's.
+    pub(super) returned: Span,
     /// The value after the last attempt has failed with `__error`. Without it, the node fails.
     pub(super) give_up: Option<TokenStream>,
 }
@@ -137,11 +139,12 @@ impl Attempted {
                 quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
             }
         };
+        let attempt = quote_spanned!(here(self.returned)=> __attempts.attempt(#work).await);
         if self.once {
             let give_up = self.give_up.as_ref().unwrap_or(&fail);
             return quote!({
                 #context
-                match __attempts.attempt(#work).await {
+                match #attempt {
                     ::core::result::Result::Ok(__value) => __value,
                     ::core::result::Result::Err(__failure) => {
                         let __error = __attempts.exhausted(__failure);
@@ -156,7 +159,7 @@ impl Attempted {
             .map_or(fail, |value| quote!(break #value));
         quote!(loop {
             #context
-            match __attempts.attempt(#work).await {
+            match #attempt {
                 ::core::result::Result::Ok(__value) => break __value,
                 ::core::result::Result::Err(__failure) => match __attempts.again(__failure).await {
                     ::core::result::Result::Ok(()) => {}

@@ -4,7 +4,7 @@
 
 use flow_spec::Code;
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
@@ -14,7 +14,7 @@ use syn::{
 };
 
 use crate::contract::{Contract, Kind};
-use crate::names::snake_case;
+use crate::names::{here, snake_case};
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
@@ -145,6 +145,9 @@ pub(super) fn expand(
         .filter_map(phase);
     for method in others.chain([exec.clone()]) {
         refuse_unusual(&method, report);
+    }
+    if let (None, Some(post)) = (phase("prep"), phase("post")) {
+        refuse_prep_res(&post, report);
     }
     for (span, setting) in [
         (attribute.poll.as_ref().map(|poll| poll.span), "poll"),
@@ -418,6 +421,7 @@ impl<'a> Node<'a> {
             can_fail,
             context: self.exec.has_context(),
             once: self.once(),
+            returned: self.exec.returned.span,
             give_up: self.give_up(report),
         };
         let exec = attempted.value();
@@ -470,24 +474,28 @@ impl<'a> Node<'a> {
     }
 
     fn prep_argument(&self, ty: &Type, cloned: bool) -> TokenStream {
-        let rt = crate::protocol::runtime();
+        let site = here(ty.span());
+        let rt = crate::protocol::runtime_at(site);
         match (is_reference(ty), cloned) {
-            (true, _) => quote!(&__prep),
-            (false, true) => quote!(#rt::CloneForAttempt::for_attempt(&__prep)),
-            (false, false) => quote!(__prep),
+            (true, _) => quote_spanned!(site=> &__prep),
+            (false, true) => quote_spanned!(site=> #rt::CloneForAttempt::for_attempt(&__prep)),
+            (false, false) => quote_spanned!(site=> __prep),
         }
     }
 
     fn post_arguments(&self, post: &Phase) -> Vec<TokenStream> {
-        let argument_of = |typed: &syn::PatType| match result_name(&typed.pat) {
-            Some("prep_res") if is_reference(&typed.ty) => quote!(&__prep),
-            Some("prep_res") => quote!(__prep),
-            Some(_) if is_reference(&typed.ty) => quote!(&__exec),
-            Some(_) => quote!(__exec),
-            None if is_context_type(&typed.ty) => quote!(&__context),
-            None => {
-                let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
-                quote!(#name)
+        let argument_of = |typed: &syn::PatType| {
+            let site = here(typed.ty.span());
+            match result_name(&typed.pat) {
+                Some("prep_res") if is_reference(&typed.ty) => quote_spanned!(site=> &__prep),
+                Some("prep_res") => quote_spanned!(site=> __prep),
+                Some(_) if is_reference(&typed.ty) => quote_spanned!(site=> &__exec),
+                Some(_) => quote_spanned!(site=> __exec),
+                None if is_context_type(&typed.ty) => quote!(&__context),
+                None => {
+                    let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
+                    quote!(#name)
+                }
             }
         };
         post.typed().map(argument_of).collect()
@@ -527,7 +535,11 @@ impl<'a> Node<'a> {
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             }),
-            false => quote!({ #context #value }),
+            // Bound where its type is written, which is the place for an error if `exec` has another.
+            false => {
+                let given = quote_spanned!(here(fallback.returned.span)=> __given);
+                quote!({ #context let #given = #value; #given })
+            }
         })
     }
 
@@ -558,6 +570,18 @@ impl<'a> Node<'a> {
             (true, true) => quote!(&#name),
             _ => argument(&wanted, read.takes()),
         })
+    }
+}
+
+fn refuse_prep_res(post: &Signature, report: &mut Report) {
+    let prep_res = post.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(typed) if result_name(&typed.pat) == Some("prep_res") => Some(typed),
+        _ => None,
+    });
+    if let Some(typed) = prep_res {
+        let message = "there is no `prep`, and so no `prep_res`";
+        let help = "add `fn prep(&self, …)`, or read the values themselves";
+        report.error(Code::Malformed, typed.pat.span(), message, help);
     }
 }
 

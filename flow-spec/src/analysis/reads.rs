@@ -10,7 +10,7 @@ use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, NodeId, NodeKind, Read, Write};
+use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, Read, Write};
 
 /// Reports each read that some path does not write, once for each node and key.
 pub(super) fn check(
@@ -99,6 +99,7 @@ fn unassigned(
                 key.name,
                 words::name(graph, within)
             ),
+            (Some(near), _) if reads_by_name_only(node) => format!("did you mean `{near}`?"),
             (Some(near), _) => format!(
                 "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
                 name = node.name.rsplit("::").next().unwrap_or_default(),
@@ -185,4 +186,9 @@ fn optional_input_help(model: &Model<'_>, id: NodeId, read: &Read, rust_type: &s
         }
         _ => input,
     }
+}
+
+/// Whether the flow itself names the keys that the node reads: there is no parameter to rename or to map.
+fn reads_by_name_only(node: &Node) -> bool {
+    matches!(node.kind, NodeKind::Each { .. } | NodeKind::Branch)
 }
