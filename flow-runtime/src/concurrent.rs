@@ -1,38 +1,15 @@
 //! Several things at once, in the run's own task: nothing is spawned but what blocks.
 
-use std::future::{Future, poll_fn};
+use std::collections::BTreeMap;
+use std::future::Future;
 use std::panic::resume_unwind;
-use std::pin::pin;
-use std::task::Poll;
 
-use futures_util::StreamExt as _;
-use futures_util::stream::FuturesOrdered;
-use tokio::sync::Semaphore;
+use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
-use crate::engine::Failed;
-
-/// Both at once. The first failure ends it: the other one is dropped before this returns.
-pub async fn join(
-    first: impl Future<Output = Result<(), Failed>> + Send,
-    second: impl Future<Output = Result<(), Failed>> + Send,
-) -> Result<(), Failed> {
-    let (mut first, mut second) = (pin!(first), pin!(second));
-    let (mut first_done, mut second_done) = (false, false);
-    poll_fn(|cx| {
-        if !first_done {
-            first_done = first.as_mut().poll(cx)?.is_ready();
-        }
-        if !second_done {
-            second_done = second.as_mut().poll(cx)?.is_ready();
-        }
-        if first_done && second_done {
-            Poll::Ready(Ok(()))
-        } else {
-            Poll::Pending
-        }
-    })
-    .await
-}
+/// Both at once. The first failure ends it, and drops the other one.
+pub use futures_util::future::try_join as join;
 
 /// How many branches of a fork may be under way at once.
 #[derive(Debug)]
@@ -44,28 +21,25 @@ impl Limit {
         Limit(Semaphore::new(branches.min(Semaphore::MAX_PERMITS)))
     }
 
-    /// Starts the work when there is room for it, in the order asked.
-    pub async fn within<T>(&self, work: impl Future<Output = T> + Send) -> T {
+    /// Waits until there is room for one more, in the order asked. There is again when the result is dropped.
+    pub async fn room(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed.
-        let _permit = self.0.acquire().await.ok();
-        work.await
+        self.0.acquire().await.ok()
     }
 }
 
-/// Futures under way at once, whose results come in the order of the futures. Holds no more than its limit.
+/// Futures under way at once, never more than the limit. Another one may start as soon as any of them is done, and each
+/// result is there as soon as it can be: a failure has not to wait for what came before it.
 #[derive(Debug)]
-pub struct InOrder<F: Future> {
-    running: FuturesOrdered<F>,
+pub struct AtOnce<F> {
+    running: FuturesUnordered<F>,
     limit: usize,
 }
 
-impl<F: Future> InOrder<F> {
+impl<F: Future> AtOnce<F> {
     /// None yet, and never more than this.
     pub fn new(limit: usize) -> Self {
-        InOrder {
-            running: FuturesOrdered::new(),
-            limit,
-        }
+        AtOnce { running: FuturesUnordered::new(), limit }
     }
 
     /// Whether another one may start.
@@ -75,12 +49,49 @@ impl<F: Future> InOrder<F> {
 
     /// Starts one.
     pub fn push(&mut self, work: F) {
-        self.running.push_back(work);
+        self.running.push(work);
     }
 
     /// The next result; nothing if none is under way.
     pub async fn next(&mut self) -> Option<F::Output> {
         self.running.next().await
+    }
+}
+
+/// The work of an item, whose result says which item it is of.
+pub fn numbered<T>(index: u32, work: impl Future<Output = T> + Send) -> impl Future<Output = (u32, T)> + Send {
+    work.map(move |result| (index, result))
+}
+
+/// The results of items in the order of the items, however they come in.
+#[derive(Debug)]
+pub struct InOrder<T> {
+    results: Vec<T>,
+    /// Those that came before one that comes before them.
+    early: BTreeMap<u32, T>,
+}
+
+impl<T> InOrder<T> {
+    /// None yet, with room for this many.
+    pub fn with_capacity(items: usize) -> Self {
+        InOrder { results: Vec::with_capacity(items), early: BTreeMap::new() }
+    }
+
+    /// The result of the item of this index.
+    pub fn put(&mut self, index: u32, result: T) {
+        if index as usize != self.results.len() {
+            self.early.insert(index, result);
+            return;
+        }
+        self.results.push(result);
+        while let Some(next) = self.early.first_entry().filter(|next| *next.key() as usize == self.results.len()) {
+            self.results.push(next.remove());
+        }
+    }
+
+    /// All of them.
+    pub fn into_vec(self) -> Vec<T> {
+        self.results
     }
 }
 

@@ -5,14 +5,13 @@
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 
 use crate::__private::Step;
 use crate::error::FlowError;
@@ -96,7 +95,9 @@ impl Run {
             id,
             steps_left: AtomicU64::new(options.step_budget),
             stopping: AtomicBool::new(false),
-            nodes_at_once: options.concurrency.map(|limit| Semaphore::new(limit.get())),
+            nodes_at_once: options
+                .concurrency
+                .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
             interrupted_at: Mutex::new(None),
             options,
         }
@@ -228,6 +229,10 @@ impl Hooks for Observed {
         Ok(())
     }
 
+    fn item_started(&self, scope: &Scope<'_>) {
+        self.0.emit(scope.path(), EventKind::NodeStarted);
+    }
+
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
         self.0
             .emit(scope.path(), EventKind::NodeFinished { action });
@@ -263,61 +268,73 @@ impl<N: Step> Engine<N> for Observed {
     }
 }
 
-/// Polls a run to its end: catches a panic, and stops when the run is cancelled or has taken too long.
-pub async fn supervise<E: Hooks, T>(
+/// Polls a run to its end: catches a panic, and stops when the run is cancelled or has taken too long. The work is
+/// dropped before this returns.
+///
+/// It is given in its place rather than by value: a future that an `async fn` takes is stored twice.
+pub async fn supervise<E, T, W>(
     engine: &E,
     scope: &Scope<'_>,
-    work: impl Future<Output = Result<T, Failed>> + Send,
-) -> Result<T, FlowError> {
+    mut work: Pin<&mut Option<W>>,
+) -> Result<T, FlowError>
+where
+    E: Hooks,
+    W: Future<Output = Result<T, Failed>> + Send,
+{
     let run = engine.run();
-    let options = &run.options;
-    let ended = match (&options.cancellation, options.deadline) {
-        (None, None) => Ok(catch_panic(work).await),
-        (cancellation, deadline) => {
-            let stop = stop(run, cancellation.as_ref(), deadline);
-            until(catch_panic(work), stop).await
+    let may_stop = run.options.cancellation.is_some() || run.options.deadline.is_some();
+    let mut stop = pin!(stop(run));
+    let ended = poll_fn(|cx| {
+        if may_stop && let Poll::Ready(stop) = stop.as_mut().poll(cx) {
+            return Poll::Ready(Err(stop));
         }
-    };
-    let result = match ended {
-        Ok(Ok(result)) => result.map_err(|error| *error),
-        Ok(Err(message)) => Err(FlowError::Panicked {
-            path: run.interruption(scope),
-            message,
-        }),
-        Err(Stop::Cancelled) => Err(FlowError::Cancelled {
-            path: run.interruption(scope),
-        }),
-        Err(Stop::TimedOut(after)) => Err(FlowError::TimedOut {
-            path: run.interruption(scope),
-            after,
-        }),
-    };
+        let poll = catch_unwind(AssertUnwindSafe(|| match work.as_mut().as_pin_mut() {
+            Some(work) => work.poll(cx),
+            None => Poll::Pending,
+        }));
+        match poll {
+            Ok(poll) => poll.map(Ok),
+            Err(payload) => Poll::Ready(Err(Stop::Panicked(panic_message(&*payload)))),
+        }
+    })
+    .await;
+    work.set(None);
+    let result =
+        ended.unwrap_or_else(|stop| Err(Box::new(stop.into_error(run.interruption(scope)))));
+    let result = result.map_err(|error| *error);
     if let Err(error) = &result {
         run.emit(scope.flow_path(), EventKind::RunFailed { error });
     }
     result
 }
 
-/// Why a run is stopped from outside.
+/// Why a run does not go on.
 enum Stop {
+    Panicked(String),
     Cancelled,
     TimedOut(Duration),
 }
 
+impl Stop {
+    fn into_error(self, path: String) -> FlowError {
+        match self {
+            Stop::Panicked(message) => FlowError::Panicked { path, message },
+            Stop::Cancelled => FlowError::Cancelled { path },
+            Stop::TimedOut(after) => FlowError::TimedOut { path, after },
+        }
+    }
+}
+
 /// Waits until the run has to stop. The run is told first, so that its scopes report where they were dropped.
-async fn stop(
-    run: &Run,
-    cancellation: Option<&CancellationToken>,
-    deadline: Option<Duration>,
-) -> Stop {
+async fn stop(run: &Run) -> Stop {
     let cancelled = async {
-        match cancellation {
+        match &run.options.cancellation {
             Some(token) => token.cancelled().await,
             None => pending().await,
         }
         Stop::Cancelled
     };
-    let stop = match deadline {
+    let stop = match run.options.deadline {
         None => cancelled.await,
         Some(after) => match tokio::time::timeout(after, cancelled).await {
             Ok(stop) => stop,
@@ -326,34 +343,6 @@ async fn stop(
     };
     run.stopping.store(true, Ordering::Relaxed);
     stop
-}
-
-/// The result of the work, unless it has to stop before. The work is dropped when this returns.
-async fn until<T>(
-    work: impl Future<Output = T> + Send,
-    stop: impl Future<Output = Stop> + Send,
-) -> Result<T, Stop> {
-    let mut work = pin!(work);
-    let mut stop = pin!(stop);
-    poll_fn(|cx| {
-        if let Poll::Ready(stop) = stop.as_mut().poll(cx) {
-            return Poll::Ready(Err(stop));
-        }
-        work.as_mut().poll(cx).map(Ok)
-    })
-    .await
-}
-
-/// Polls a future to its end or to a panic, whose message it returns. The future is dropped in either case.
-async fn catch_panic<T>(work: impl Future<Output = T> + Send) -> Result<T, String> {
-    let mut work = pin!(work);
-    poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-            Ok(poll) => poll.map(Ok),
-            Err(payload) => Poll::Ready(Err(panic_message(&*payload))),
-        },
-    )
-    .await
 }
 
 fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
 pub use typed_builder;
 
-pub use crate::concurrent::{InOrder, Limit, blocking, join};
+pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed, supervise};
 pub use crate::error::{FlowError, NodeError};
 pub use crate::flow::{Flow, Route, Target};

@@ -1,6 +1,9 @@
 //! One visit of a run to a node, and the attempts it makes there.
+//!
+//! Work is given in its place: a future that an `async fn` takes by value is stored twice.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -52,7 +55,7 @@ impl<'a> Visit<'a> {
     /// The work of a node that cannot fail, within the time that its flow allows.
     pub async fn within_timeout<T>(
         self,
-        work: impl Future<Output = Result<T, Failed>> + Send,
+        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
         let Some(after) = self.policy.timeout else {
             return work.await;
@@ -84,7 +87,7 @@ impl Attempts<'_> {
     #[inline]
     pub async fn attempt<T, E: IntoFailure>(
         &self,
-        work: impl Future<Output = Result<T, E>> + Send,
+        work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
     ) -> Result<T, Failure> {
         let result = match self.visit.policy.timeout {
             None => work.await,
@@ -134,7 +137,7 @@ impl Attempts<'_> {
     /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
     pub async fn attempt_flow<T>(
         &self,
-        work: impl Future<Output = Result<T, Failed>> + Send,
+        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
         let Some(after) = self.visit.policy.timeout else {
             return work.await;

@@ -50,41 +50,59 @@ impl Visit<'_> {
         let function = hidden("item", &plain(&self.instance.name), self.instance.span);
         let collects = self.settings.collect_errors.is_some();
         let keeps = !self.contract.writes.is_empty();
-        let keep = match (keeps, collects) {
-            (true, true) => quote_spanned!(site=> results.push(#rt::collect(result)?);),
-            (true, false) => quote_spanned!(site=> results.push(result?);),
-            (false, _) => quote_spanned!(site=> result?;),
-        };
-        let results = match keeps {
-            true => quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
-            false => quote_spanned!(site=> ()),
+        let kept = match collects {
+            true => quote_spanned!(site=> #rt::collect(result)?),
+            false => quote_spanned!(site=> result?),
         };
         let (collection, _) = self.value(0, &self.contract.reads[0]);
         let store = self.store_arguments();
         let run = quote_spanned!(site=> self.#function(engine, scope, #store index, item));
         let each = match self.settings.concurrency {
-            None => quote_spanned! {site=>
-                let mut index = 0u32;
-                for item in items {
-                    let result = #run.await;
-                    #keep
-                    index += 1;
-                }
-            },
-            Some((_, limit)) => quote_spanned! {site=>
-                let mut items = items;
-                let mut index = 0u32;
-                let mut running = #rt::InOrder::new(#limit);
-                loop {
-                    while running.has_room() {
-                        let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
-                        running.push(#run);
+            None => {
+                let (made, keep) = match keeps {
+                    true => (
+                        quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
+                        quote_spanned!(site=> results.push(#kept);),
+                    ),
+                    false => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;)),
+                };
+                quote_spanned! {site=>
+                    let mut results = #made;
+                    let mut index = 0u32;
+                    for item in items {
+                        let result = #run.await;
+                        #keep
                         index += 1;
                     }
-                    let ::core::option::Option::Some(result) = running.next().await else { break };
-                    #keep
+                    results
                 }
-            },
+            }
+            Some((_, limit)) => {
+                let (made, keep, results) = match keeps {
+                    true => (
+                        quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&items))),
+                        quote_spanned!(site=> results.put(index, #kept);),
+                        quote_spanned!(site=> results.into_vec()),
+                    ),
+                    false => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;), quote_spanned!(site=> results)),
+                };
+                quote_spanned! {site=>
+                    let mut results = #made;
+                    let mut items = items;
+                    let mut index = 0u32;
+                    let mut running = #rt::AtOnce::new(#limit);
+                    loop {
+                        while running.has_room() {
+                            let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
+                            running.push(#rt::numbered(index, #run));
+                            index += 1;
+                        }
+                        let ::core::option::Option::Some((index, result)) = running.next().await else { break };
+                        #keep
+                    }
+                    #results
+                }
+            }
         };
         let shared = match self.place {
             Place::Branch(_) => quote_spanned!(site=> let own = &*own;),
@@ -94,9 +112,7 @@ impl Visit<'_> {
             async {
                 #shared
                 let items = #rt::items(#collection);
-                let mut results = #results;
-                #each
-                ::core::result::Result::<_, #rt::Failed>::Ok(results)
+                ::core::result::Result::<_, #rt::Failed>::Ok({ #each })
             }
             .await
         };
@@ -127,7 +143,7 @@ impl Visit<'_> {
             Place::Branch(branch) => Some(branch),
             _ => None,
         };
-        let body_visit = Visit::new(self.drive, self.store, body, Place::Item(branch, item));
+        let body_visit = Visit::new(self.drive, self.store, body, Place::Item { branch, item, of: self.index });
         let (traits, carried_out) = body_visit.carried_out();
         let bounds = body_visit.bounds();
         let result = item_type(self.drive, body);

@@ -59,14 +59,10 @@ impl BranchStore {
         branch
     }
 
-    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it unwritten.
+    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it unwritten. The body of a loop
+    /// is not in the chain itself, and sees what its loop sees.
     pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
-        // The body of a loop is not in the chain itself, and sees what its loop sees.
-        let position = self
-            .chain
-            .iter()
-            .position(|&other| other == node)
-            .unwrap_or(self.chain.len().saturating_sub(1));
+        let position = self.chain.iter().position(|&other| other == node)?;
         let earlier = self.writes[..position]
             .iter()
             .flatten()
@@ -125,7 +121,10 @@ impl Visit<'_> {
         let runs = functions.iter().zip(&owns).map(|(function, own)| {
             let run = quote_spanned!(site=> self.#function(engine, scope, base, &mut #own));
             match limit {
-                Some(_) => quote_spanned!(site=> limit.within(#run)),
+                Some(_) => quote_spanned!(site=> async {
+                    let _room = limit.room().await;
+                    #run.await
+                }),
                 None => run,
             }
         });

@@ -583,7 +583,8 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
             use #rt::Unresolved as _;
             let engine = #engine;
             let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
-            #rt::supervise(&engine, &scope, self.__drive(&engine, &scope, input)).await
+            let work = ::core::pin::pin!(::core::option::Option::Some(self.__drive(&engine, &scope, input)));
+            #rt::supervise(&engine, &scope, work).await
         }
     };
     let (direct, observed) = (

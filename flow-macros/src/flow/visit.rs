@@ -45,9 +45,13 @@ pub(super) enum Place<'a> {
     Loop,
     /// In a branch of a fork: `base` is the store as it stood at the fork, `own` is what the branch writes.
     Branch(&'a BranchStore),
-    /// The body of a loop over items, which stands at the other place: the store cannot be changed, and `item` is
-    /// the item.
-    Item(Option<&'a BranchStore>, &'a Ident),
+    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch: the store cannot be
+    /// changed, and `item` is the item.
+    Item {
+        branch: Option<&'a BranchStore>,
+        item: &'a Ident,
+        of: usize,
+    },
 }
 
 /// Where a value is.
@@ -185,10 +189,10 @@ impl<'a> Visit<'a> {
     fn branch(&self, index: usize) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let branch = &self.drive.flow.branches[index];
-        let reads = branch.reads.iter().enumerate().map(|(read, name)| {
-            let (value, _) = self.value(read, &self.contract.reads[read]);
-            quote_spanned!(site=> let #name = #value;)
-        });
+        // Bound all at once: one may have the name of what generated code reads the next one from.
+        let names = &branch.reads;
+        let values = self.contract.reads.iter().enumerate();
+        let values = values.map(|(read, port)| self.value(read, port).0);
         let route = |label: &LitStr| self.route(&label.value());
         let cases = branch.cases.iter().map(|(condition, label)| {
             let route = route(label);
@@ -196,7 +200,7 @@ impl<'a> Visit<'a> {
         });
         let otherwise = branch.otherwise.as_ref().map(route);
         quote_spanned! {site=>
-            #(#reads)*
+            let (#(#names,)*) = (#(#values,)*);
             ::core::result::Result::<usize, #rt::Failed>::Ok(#(#cases)* { #otherwise })
         }
     }
@@ -258,7 +262,10 @@ impl<'a> Visit<'a> {
         let (bindings, names) = bound(arguments, *site);
         let mut work = quote_spanned!(*site=> <#path>::__step(#receiver #visit #(#names),*));
         if self.settings.timeout.is_some() && !self.contract.attempts {
-            work = quote_spanned!(*site=> visit.within_timeout(#work));
+            work = quote_spanned!(*site=> async {
+                let work = ::core::pin::pin!(#work);
+                visit.within_timeout(work).await
+            });
         }
         quote_spanned!(*site=> {
             static POLICY: #rt::Policy = #policy;
@@ -289,7 +296,9 @@ impl<'a> Visit<'a> {
             .policy(&quote_spanned!(*site=> #rt::Policy::DEFAULT));
         let attempt = quote_spanned!(*site=> {
             let input = #input;
-            attempts.attempt_flow(async { #drive }).await
+            let attempt = ::core::pin::pin!(async { #drive });
+            let result = attempts.attempt_flow(attempt).await;
+            result
         });
         if !self.repeats() {
             return quote_spanned!(*site=> {
@@ -342,12 +351,12 @@ impl<'a> Visit<'a> {
     fn slot(&self, read: usize, key: &str) -> Slot {
         let site = self.site;
         let field = ident(key, self.instance.span);
-        let of_branch = |branch: &BranchStore| {
+        let of_branch = |branch: &BranchStore, node: usize| {
             let (own, base) = (
                 quote_spanned!(site=> own.#field),
                 quote_spanned!(site=> base.#field),
             );
-            match branch.written_before(self.index, key) {
+            match branch.written_before(node, key) {
                 Some(false) => Slot::Owned(own),
                 Some(true) => Slot::Either(own, base),
                 None if branch.takes(self.index, read) => {
@@ -358,12 +367,16 @@ impl<'a> Visit<'a> {
             }
         };
         match self.place {
-            Place::Item(_, item) if plain(item) == key => Slot::Item,
+            Place::Item { item, .. } if plain(item) == key => Slot::Item,
             _ if !self.store.has(key) => Slot::Nowhere,
             Place::Loop => Slot::Owned(quote_spanned!(site=> state.#field)),
-            Place::Branch(branch) => of_branch(branch),
-            Place::Item(None, _) => Slot::Shared(quote_spanned!(site=> state.#field)),
-            Place::Item(Some(branch), _) => match of_branch(branch) {
+            Place::Branch(branch) => of_branch(branch, self.index),
+            Place::Item { branch: None, .. } => Slot::Shared(quote_spanned!(site=> state.#field)),
+            Place::Item {
+                branch: Some(branch),
+                of,
+                ..
+            } => match of_branch(branch, of) {
                 Slot::Owned(field) | Slot::Taken(field) => Slot::Shared(field),
                 other => other,
             },
@@ -413,9 +426,9 @@ impl<'a> Visit<'a> {
                 quote_spanned!(site=> #own.as_ref().or(#base.as_ref())),
                 &key,
             ),
-            (Slot::Taken(field), mode) => taken(&self.rt, field, mode, site),
+            (Slot::Taken(field), mode) if !self.repeats() => taken(&self.rt, field, mode, site),
             (Slot::Owned(field), mode) if take == Take::Move => taken(&self.rt, field, mode, site),
-            (Slot::Owned(_) | Slot::Shared(_) | Slot::Either(..), mode) => {
+            (Slot::Owned(_) | Slot::Shared(_) | Slot::Taken(_) | Slot::Either(..), mode) => {
                 let later = match take {
                     Take::Clone { later } => later,
                     Take::Move => Some(NodeId(self.index)),
@@ -425,7 +438,7 @@ impl<'a> Visit<'a> {
                     Slot::Either(own, base) => {
                         quote_spanned!(site=> #own.as_ref().or(#base.as_ref()))
                     }
-                    Slot::Owned(field) | Slot::Shared(field) => {
+                    Slot::Owned(field) | Slot::Shared(field) | Slot::Taken(field) => {
                         quote_spanned!(site=> #field.as_ref())
                     }
                     _ => unreachable!("only these are cloned"),

@@ -15,7 +15,7 @@ use crate::settings::duration_tokens;
 
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
-use super::parameter::{Parameter, ParameterKind, parameters};
+use super::parameter::{Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
 
 /// A function as far as we read it: its body is none of our business.
@@ -206,7 +206,7 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
     let mut owned = Vec::new();
     let mut arguments = Vec::new();
     for parameter in parameters {
-        let value = &parameter.name;
+        let value = &local(&parameter.name);
         let site = here(parameter.ty.span());
         let (make, argument) = match parameter.kind {
             ParameterKind::Context => (None, quote!(&__context)),

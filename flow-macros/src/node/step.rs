@@ -1,7 +1,7 @@
 //! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::Generics;
 
 use crate::contract::Mode;
@@ -10,7 +10,7 @@ use crate::protocol::runtime;
 use crate::settings::Settings;
 
 use super::outcome::Outcome;
-use super::parameter::{Parameter, ParameterKind};
+use super::parameter::{Parameter, ParameterKind, local};
 
 /// A node, as far as functions and types have it in common.
 pub(super) struct Step<'a> {
@@ -63,10 +63,10 @@ impl Step<'_> {
         };
         let receiver = receiver.as_ref().map(|receiver| quote!(#receiver,));
         let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
-        let parameters = self
-            .reads
-            .iter()
-            .map(|Parameter { name, ty, .. }| quote!(#name: #ty));
+        let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| {
+            let name = local(name);
+            quote!(#name: #ty)
+        });
         // Where this type is another than the returned one, the error is at the latter.
         let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
         quote! {
@@ -139,7 +139,12 @@ impl Attempted {
                 quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
             }
         };
-        let attempt = quote_spanned!(here(self.returned)=> __attempts.attempt(#work).await);
+        let attempt = quote_spanned!(here(self.returned)=> __attempts.attempt(__work).await);
+        let attempt = quote!({
+            let __work = ::core::pin::pin!(#work);
+            let __result = #attempt;
+            __result
+        });
         if self.once {
             let give_up = self.give_up.as_ref().unwrap_or(&fail);
             return quote!({
@@ -173,13 +178,12 @@ impl Attempted {
 /// The argument for a parameter: the value of the same name, cloned if there is another attempt to come.
 pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let rt = runtime();
-    let Parameter { name, kind, .. } = parameter;
-    match kind {
+    let name = local(&parameter.name);
+    match parameter.kind {
         ParameterKind::Context => quote!(&__context),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
-            let value = format_ident!("{name}", span = name.span());
-            quote_spanned!(span=> #rt::CloneForAttempt::for_attempt(&#value))
+            quote_spanned!(span=> #rt::CloneForAttempt::for_attempt(&#name))
         }
         ParameterKind::Value(_) => quote!(#name),
     }

@@ -19,7 +19,7 @@ use crate::report::Report;
 
 use super::attribute::NodeAttribute;
 use super::outcome::Returned;
-use super::parameter::{Parameter, ParameterKind, parameters, used_name};
+use super::parameter::{Parameter, ParameterKind, local, parameters, used_name};
 use super::step::{Attempted, Step, argument};
 
 /// An `impl` block as far as we read it.
@@ -168,11 +168,12 @@ pub(super) fn expand(
     let contract = node.contract();
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
+    let lifetimes = node.lifetimes();
     let step = Step {
         name: &name,
         self_ty: quote!(#self_ty),
         generics: &steps.generics,
-        lifetimes: None,
+        lifetimes: Some(&lifetimes),
         actions: attribute.actions.as_ref(),
         receiver: Some(quote!(&self)),
         settings: &attribute.settings,
@@ -289,6 +290,26 @@ impl<'a> Node<'a> {
         };
         node.refuse_settings_without_failure(name, report);
         node
+    }
+
+    /// The lifetimes that its methods name.
+    fn lifetimes(&self) -> Generics {
+        let mut all = Generics::default();
+        let phases = [self.prep.as_ref(), Some(&self.exec), self.post.as_ref()];
+        for lifetime in phases
+            .into_iter()
+            .flatten()
+            .flat_map(|phase| phase.sig.generics.lifetimes())
+        {
+            if all
+                .lifetimes()
+                .all(|other| other.lifetime != lifetime.lifetime)
+            {
+                all.params
+                    .push(syn::GenericParam::Lifetime(lifetime.clone()));
+            }
+        }
+        all
     }
 
     /// The phase whose value is the node's outcome.
@@ -494,6 +515,7 @@ impl<'a> Node<'a> {
                 None if is_context_type(&typed.ty) => quote!(&__context),
                 None => {
                     let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
+                    let name = local(&name);
                     quote!(#name)
                 }
             }
@@ -567,7 +589,10 @@ impl<'a> Node<'a> {
             ..read.clone()
         };
         Some(match (is_reference(&typed.ty), read.takes()) {
-            (true, true) => quote!(&#name),
+            (true, true) => {
+                let name = local(&read.name);
+                quote!(&#name)
+            }
             _ => argument(&wanted, read.takes()),
         })
     }
