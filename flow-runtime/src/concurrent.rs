@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::panic::resume_unwind;
 
-use futures_util::{FutureExt as _, StreamExt as _};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Both at once. The first failure ends it, and drops the other one.
@@ -39,7 +39,10 @@ pub struct AtOnce<F> {
 impl<F: Future> AtOnce<F> {
     /// None yet, and never more than this.
     pub fn new(limit: usize) -> Self {
-        AtOnce { running: FuturesUnordered::new(), limit }
+        AtOnce {
+            running: FuturesUnordered::new(),
+            limit,
+        }
     }
 
     /// Whether another one may start.
@@ -59,7 +62,10 @@ impl<F: Future> AtOnce<F> {
 }
 
 /// The work of an item, whose result says which item it is of.
-pub fn numbered<T>(index: u32, work: impl Future<Output = T> + Send) -> impl Future<Output = (u32, T)> + Send {
+pub fn numbered<T>(
+    index: u32,
+    work: impl Future<Output = T> + Send,
+) -> impl Future<Output = (u32, T)> + Send {
     work.map(move |result| (index, result))
 }
 
@@ -74,7 +80,10 @@ pub struct InOrder<T> {
 impl<T> InOrder<T> {
     /// None yet, with room for this many.
     pub fn with_capacity(items: usize) -> Self {
-        InOrder { results: Vec::with_capacity(items), early: BTreeMap::new() }
+        InOrder {
+            results: Vec::with_capacity(items),
+            early: BTreeMap::new(),
+        }
     }
 
     /// The result of the item of this index.
@@ -84,7 +93,11 @@ impl<T> InOrder<T> {
             return;
         }
         self.results.push(result);
-        while let Some(next) = self.early.first_entry().filter(|next| *next.key() as usize == self.results.len()) {
+        while let Some(next) = self
+            .early
+            .first_entry()
+            .filter(|next| *next.key() as usize == self.results.len())
+        {
             self.results.push(next.remove());
         }
     }

@@ -10,5 +10,6 @@
 //! [`FlowError::Node`]: crate::FlowError::Node
 //! [`FlowError::Panicked`]: crate::FlowError::Panicked
 //! [`FlowError::StepLimit`]: crate::FlowError::StepLimit
+//! [`FlowError::TimedOut`]: crate::FlowError::TimedOut
 //! [`Observer`]: crate::Observer
 //! [`RunOptions`]: crate::RunOptions

@@ -58,6 +58,7 @@
 //! - Every value is written on every path before it is read, and with the type that the reader wants.
 //! - Every output is written at every `end`, unless it is an `Option`.
 //! - A value that is taken and read later can be cloned.
+//! - Branches that run at the same time do not write the same value, nor read what another one writes.
 //! - The caller gives every input.
 //!
 //! A mistake is reported with the path on which it happens and with what to do about it. Here, `"rejected"` leads to
@@ -81,7 +82,8 @@
 //!
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
 //!
-//! Waits between attempts and timeouts use tokio's timer. A flow without them runs on any executor.
+//! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A flow without them runs on
+//! any executor.
 
 extern crate self as flow_runtime;
 
@@ -156,24 +158,31 @@ pub use flow_macros::Action;
 /// Wires nodes into a flow.
 ///
 /// A flow is written as a signature and statements. The signature names the keys that the caller gives and gets. The
-/// statements are edges, declarations of nodes, and a namespace:
+/// statements are edges, declarations of nodes and of branches, and a namespace:
 ///
 /// | statement | meaning |
 /// |---|---|
 /// | `start >> a;` | the run begins at `a` |
 /// | `a >> b >> c;` | `b` follows `a`, and `c` follows `b` |
 /// | `a - "action" >> b;` | `b` follows `a` where `a` took this action |
+/// | `a >> [b, c >> d] >> e;` | `b`, and `c` with `d` after it, run at the same time; `e` follows when both are done |
+/// | `a >> wait(5s) >> b;` | `b` follows `a` after a pause |
 /// | `a >> end;`, `a >> end("label");` | the run ends; the output's field `end` says where |
 /// | `node name: Type = value;` | a node that is a type, and its value |
 /// | `node name: Type;` | the same, with a value that the flow's builder asks for |
 /// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
+/// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
+/// | `node name: for item in items { path };` | a loop that runs a node or a flow for each item; its results are a `Vec` |
+/// | `node name: for item in items { path } with concurrency(4), collect_errors;` | the same for up to four items at once, with errors among the results |
+/// | `branch name(key) { *key > 3 => "many", else => "few" }` | a node whose action is that of the first condition that holds |
 /// | `namespace "orders.europe";` | the first part of each node's path |
 ///
 /// For a flow `Qa` it defines the structs `Qa`, `QaInput` and `QaOutput`, the enums `QaNode` and `QaEnd`, and the
 /// implementation of [`Flow`] for `Qa`, all with the visibility of the flow. A flow can be a node of another flow.
 ///
-/// The page [`language`] explains each part: [flows](language#flows),
+/// The page [`language`] explains each part: [flows](language#flows), [forks](language#forks),
+/// [loops over items](language#loops-over-items), [branches](language#branches), [waiting](language#waiting),
 /// [what is generated](language#what-is-generated), and [what is refused](language#what-the-compiler-checks).
 ///
 /// # Examples
@@ -232,11 +241,15 @@ pub use flow_macros::flow;
 /// | `retry(…, max_wait = "10s")` | what the pause never exceeds |
 /// | `retry(…, jitter = 0.5)` | which part of the pause is left to chance, from 0 to 1 |
 /// | `timeout = "30s"` | how long one attempt may take |
+/// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
+/// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for that |
 ///
 /// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where it declares the node.
+/// `poll` and `blocking` are settings of functions.
 ///
 /// The page [`language`] explains [reads](language#reads), [writes](language#writes),
-/// [types](language#nodes-as-types) and [faults](language#faults).
+/// [types](language#nodes-as-types), [faults](language#faults), [polls](language#waiting) and
+/// [work that blocks](language#work-that-blocks).
 ///
 /// # Examples
 ///

@@ -1,4 +1,5 @@
 //! The program at the top of DESIGN.md, word for word; what it leaves out is completed here.
+#![expect(unreachable_pub, reason = "the design shows the items of a library")]
 
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};

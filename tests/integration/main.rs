@@ -1,4 +1,23 @@
-//! How flows behave, a module for each topic.
+//! How flows behave, a module for each topic. A test that stands for a case of the upstream suites names its number.
 
+mod arithmetic;
+mod basics;
+mod batches;
+mod blocking;
+mod branches;
+mod composition;
+mod cookbook;
 mod design;
-mod smoke;
+mod edges;
+mod error_routing;
+mod forks;
+mod generated;
+mod limits;
+mod mappings;
+mod nodes;
+mod observer;
+mod retry_and_fallback;
+mod store;
+mod support;
+mod sync_and_async;
+mod waiting;

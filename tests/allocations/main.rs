@@ -1,0 +1,129 @@
+//! `run()` allocates nothing: neither for a step nor for the run itself. Counted, for every allocation of the thread.
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use flow_runtime::prelude::*;
+
+/// How often a run allocates. It is ready at once, so that no runtime is needed, which would allocate.
+fn allocations<F: Flow>(flow: &F, input: F::Input, check: impl FnOnce(F::Output)) -> u64 {
+    let mut ended = None;
+    let counted = allocation_counter::measure(|| {
+        let mut run = pin!(flow.run(input));
+        if let Poll::Ready(result) = run.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            ended = Some(result);
+        }
+    });
+    check(ended.expect("no node waits").unwrap());
+    counted.count_total
+}
+
+macro_rules! add {
+    ($($name:ident)*) => {
+        $(
+            #[node(writes = total)]
+            async fn $name(total: u64) -> u64 {
+                total + 1
+            }
+        )*
+    };
+}
+
+add!(one two three four five six seven eight nine ten);
+
+flow! {
+    Chain(total: u64) -> (total: u64) {
+        start >> one >> two >> three >> four >> five >> six >> seven >> eight >> nine >> ten >> end;
+    }
+}
+
+#[test]
+fn a_chain_of_ten_nodes_allocates_nothing() {
+    let input = ChainInput::builder().total(0).build();
+    let count = allocations(&Chain::new(), input, |out| assert_eq!(out.total, 10));
+    assert_eq!(count, 0);
+}
+
+#[derive(Action)]
+enum Round {
+    Again,
+    Done { rounds: u64 },
+}
+
+/// Fallible, with settings, and aware of its context.
+struct Count {
+    rounds: u64,
+}
+
+#[node(writes = total, actions = Round, retry(attempts = 3, wait = "1s"))]
+impl Count {
+    fn prep(&self, total: u64) -> u64 {
+        total
+    }
+
+    async fn exec(&self, cx: &flow_runtime::Context, total: &u64) -> Result<u64, std::io::Error> {
+        Ok(total + 1 + u64::from(cx.attempt()))
+    }
+
+    fn post(&self, exec_res: u64) -> (u64, Round) {
+        match exec_res {
+            rounds if rounds == self.rounds => (rounds, Round::Done { rounds }),
+            rounds => (rounds, Round::Again),
+        }
+    }
+}
+
+flow! {
+    Loop(total: u64) -> (rounds: u64) {
+        node count: Count = Count { rounds: 1_000 };
+        start >> count;
+        count - "again" >> count;
+        count - "done" >> end;
+    }
+}
+
+#[test]
+fn a_loop_of_a_thousand_rounds_allocates_nothing() {
+    let input = LoopInput::builder().total(0).build();
+    let count = allocations(&Loop::new(), input, |out| assert_eq!(out.rounds, 1_000));
+    assert_eq!(count, 0);
+}
+
+flow! {
+    Middle(total: u64) -> (total: u64) {
+        start >> Chain >> end;
+    }
+}
+
+flow! {
+    Nested(total: u64) -> (total: u64) {
+        node again: Chain = Chain::new();
+        start >> Middle >> again >> one >> end;
+    }
+}
+
+#[test]
+fn nested_flows_allocate_nothing() {
+    let input = NestedInput::builder().total(0).build();
+    let count = allocations(&Nested::new(), input, |out| assert_eq!(out.total, 21));
+    assert_eq!(count, 0);
+}
+
+#[node]
+fn boxed() -> Box<u64> {
+    Box::new(1)
+}
+
+flow! {
+    Allocates() -> (boxed: Box<u64>) {
+        start >> boxed >> end;
+    }
+}
+
+/// Shows that the others would notice.
+#[test]
+fn what_a_node_allocates_is_counted() {
+    let input = AllocatesInput::builder().build();
+    let count = allocations(&Allocates::new(), input, |out| assert_eq!(*out.boxed, 1));
+    assert_eq!(count, 1);
+}
