@@ -56,20 +56,28 @@ pub(crate) fn here(user: Span) -> Span {
     Span::call_site().located_at(user)
 }
 
+/// Whether the text is a name as it stands: syn reads over spaces and comments around one.
+pub(crate) fn is_name(text: &str) -> bool {
+    syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
+}
+
 /// An identifier of generated code, shown at what the user wrote.
 pub(crate) fn ident(name: &str, user: Span) -> Ident {
     let span = here(user);
     match syn::parse_str::<Ident>(name) {
-        Ok(_) => Ident::new(name, span),
-        Err(_) if matches!(name, "self" | "Self" | "super" | "crate") => {
+        Ok(mut ident) if ident == name => {
+            ident.set_span(span);
+            ident
+        }
+        _ if matches!(name, "self" | "Self" | "super" | "crate") => {
             Ident::new(&format!("{name}_"), span)
         }
-        Err(_) if syn::parse_str::<Ident>(&format!("r#{name}")).is_ok() => {
+        _ if is_name(&format!("r#{name}")) => {
             Ident::new_raw(name, span)
         }
         // No name at all, which is reported: this one stands in for it.
-        Err(_) => {
-            let is_letter = |letter: &char| letter.is_alphanumeric() || *letter == '_';
+        _ => {
+            let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
             let letters: String = name.chars().filter(is_letter).collect();
             Ident::new(&format!("unnamed_{letters}"), span)
         }

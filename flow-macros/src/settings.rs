@@ -245,14 +245,14 @@ pub(crate) fn duration(literal: &Lit, report: &mut Report) -> Option<Duration> {
 
 /// Text such as `200ms`, as a duration of more than zero.
 pub(crate) fn parse_duration(text: &str, span: Span, report: &mut Report) -> Option<Duration> {
-    const HELP: &str = "write a number and a unit, such as \"200ms\", \"30s\", \"5m\" or \"1h\"";
+    const HELP: &str = "write a number and a unit, such as `200ms`, `30s`, `5m` or `1h`";
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => {
             report.error(
                 Code::Malformed,
                 span,
                 "this duration is zero",
-                "leave the setting out, or give it a length",
+                "leave it out, or give it a length",
             );
             None
         }

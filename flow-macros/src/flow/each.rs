@@ -84,7 +84,11 @@ impl Visit<'_> {
                         quote_spanned!(site=> results.put(index, #kept);),
                         quote_spanned!(site=> results.into_vec()),
                     ),
-                    false => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;), quote_spanned!(site=> results)),
+                    false => (
+                        quote_spanned!(site=> ()),
+                        quote_spanned!(site=> result?;),
+                        quote_spanned!(site=> results),
+                    ),
                 };
                 quote_spanned! {site=>
                     let mut results = #made;
@@ -143,7 +147,16 @@ impl Visit<'_> {
             Place::Branch(branch) => Some(branch),
             _ => None,
         };
-        let body_visit = Visit::new(self.drive, self.store, body, Place::Item { branch, item, of: self.index });
+        let body_visit = Visit::new(
+            self.drive,
+            self.store,
+            body,
+            Place::Item {
+                branch,
+                item,
+                of: self.index,
+            },
+        );
         let (traits, carried_out) = body_visit.carried_out();
         let bounds = body_visit.bounds();
         let result = item_type(self.drive, body);

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, LitStr, Path, Token};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
-use crate::names::{camel_case, here, hidden, ident, located, plain, snake_case};
+use crate::names::{camel_case, here, hidden, ident, is_name, located, plain, snake_case};
 use crate::node::{mod_path, type_text};
 use crate::protocol::{contract_macro, runtime, runtime_at};
 use crate::report::Report;
@@ -125,8 +125,7 @@ fn check_ends(flow: &FlowSyntax, report: &mut Report) {
         if text.trim().is_empty() {
             continue;
         }
-        let is_name = syn::parse_str::<Ident>(&variant).is_ok();
-        if !is_name {
+        if !is_name(&variant) {
             let help = "write a word, such as `end(\"rejected\")`";
             report.error(
                 Code::Malformed,

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use flow_spec::Code;
 use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -331,6 +332,7 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
             "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`",
         )
     })?;
+    refuse_keyword(&path)?;
     let Some(word) = path.get_ident() else {
         return Ok(StepSyntax::Node(path));
     };
@@ -457,9 +459,24 @@ fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> 
 /// A path that may have generic arguments: `Ask<OpenAi>`.
 fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     match input.parse::<Type>() {
-        Ok(Type::Path(path)) if path.qself.is_none() => Ok(path.path),
+        Ok(Type::Path(path)) if path.qself.is_none() => {
+            refuse_keyword(&path.path)?;
+            Ok(path.path)
+        }
         Ok(other) => Err(syn::Error::new(other.span(), "expected the path of a node")),
         Err(error) => Err(syn::Error::new(error.span(), "expected the path of a node")),
+    }
+}
+
+/// A node's contract is told by a macro of its name, and a keyword can name none.
+fn refuse_keyword(path: &Path) -> syn::Result<()> {
+    let last = path.segments.last().map(|segment| &segment.ident);
+    match last.filter(|last| syn::parse2::<Ident>(last.to_token_stream()).is_err()) {
+        Some(last) => Err(syn::Error::new(
+            last.span(),
+            format!("`{last}` is a word of Rust and names no node"),
+        )),
+        None => Ok(()),
     }
 }
 

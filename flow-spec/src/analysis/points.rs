@@ -65,7 +65,7 @@ impl Points {
             };
             let at = layout.add(Point::Edge(edge));
             layout.arcs.push((from, at));
-            if route.effect == Effect::Everything {
+            if route.effect == Effect::Everything || route.is_one_of_two {
                 unclear_edges.push(at);
             }
             match route.to {

@@ -3,13 +3,15 @@
 //! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt action is taken
 //! for the action that was probably meant, so that nothing else is reported because of it.
 
+use std::collections::HashMap;
+
 use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, From, Graph, NodeId, To};
 
 /// Where an edge starts, as the analysis takes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Source {
     Start,
     /// The node has done its work.
@@ -19,7 +21,7 @@ pub(super) enum Source {
 }
 
 /// What has been written when an edge is followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Effect {
     Nothing,
     /// The writes of the node's action of this index.
@@ -47,6 +49,8 @@ pub(super) struct Route {
     pub(super) from: Source,
     pub(super) effect: Effect,
     pub(super) to: Target,
+    /// Another edge is for the same, and leads elsewhere. Which one is meant, or whether both are, nobody knows.
+    pub(super) is_one_of_two: bool,
 }
 
 /// Every edge, understood, and what that says of the nodes.
@@ -73,6 +77,7 @@ impl Routes {
                     from,
                     effect: if inside { Effect::Everything } else { effect },
                     to,
+                    is_one_of_two: false,
                 }
             })
             .collect();
@@ -88,10 +93,31 @@ impl Routes {
                 routes[at].from = Source::Failed(id);
             }
         }
+        mark_rivals(&mut routes);
         Routes {
             edges: routes,
             routed: resolver.routed,
             mentioned: resolver.mentioned,
+        }
+    }
+}
+
+/// Marks the edges for one action that lead to two places.
+fn mark_rivals(routes: &mut [Route]) {
+    let mut first: HashMap<(Source, Effect), usize> = HashMap::new();
+    for at in 0..routes.len() {
+        let Route {
+            from, effect, to, ..
+        } = routes[at];
+        let is_clear =
+            matches!(effect, Effect::Action(..) | Effect::Failure) || from == Source::Start;
+        if !is_clear {
+            continue;
+        }
+        let rival = *first.entry((from, effect)).or_insert(at);
+        if rival != at && routes[rival].to != to {
+            routes[rival].is_one_of_two = true;
+            routes[at].is_one_of_two = true;
         }
     }
 }

@@ -123,11 +123,15 @@ pub(super) fn optional(graph: &Graph, reader: NodeId, read: &Read) -> Option<Str
                 read.key
             ))
         }
-        NodeKind::Step | NodeKind::Branch => Some(match (read.mode, read.rust_type.is_empty()) {
+        NodeKind::Step => Some(match (read.mode, read.rust_type.is_empty()) {
             (_, true) => "read it as an `Option`".to_owned(),
             (ReadMode::Borrow, _) => format!("read it as `Option<&{}>`", read.rust_type),
             (ReadMode::Take, _) => format!("read it as `Option<{}>`", read.rust_type),
         }),
-        NodeKind::Fork(_) | NodeKind::Each { .. } | NodeKind::Wait | NodeKind::Human => None,
+        NodeKind::Fork(_)
+        | NodeKind::Each { .. }
+        | NodeKind::Branch
+        | NodeKind::Wait
+        | NodeKind::Human => None,
     }
 }
