@@ -110,8 +110,8 @@ impl Contract {
         }
     }
 
-    /// Of conditions over keys, which are read by reference.
-    pub(crate) fn of_branch(branch: &BranchSyntax) -> Self {
+    /// Of conditions over keys, which are read by reference; those of `optional` may be missing.
+    pub(crate) fn of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Self {
         let labels = branch
             .cases
             .iter()
@@ -131,7 +131,14 @@ impl Contract {
                 });
             }
         }
-        let reads = branch.reads.iter().map(ReadPort::borrowed).collect();
+        let read = |name: &Ident| match optional.contains(&name) {
+            true => ReadPort {
+                mode: Mode::MaybeBorrow,
+                ..ReadPort::borrowed(name)
+            },
+            false => ReadPort::borrowed(name),
+        };
+        let reads = branch.reads.iter().map(read).collect();
         Contract {
             reads,
             actions,

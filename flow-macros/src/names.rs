@@ -72,9 +72,7 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
         _ if matches!(name, "self" | "Self" | "super" | "crate") => {
             Ident::new(&format!("{name}_"), span)
         }
-        _ if is_name(&format!("r#{name}")) => {
-            Ident::new_raw(name, span)
-        }
+        _ if is_name(&format!("r#{name}")) => Ident::new_raw(name, span),
         // No name at all, which is reported: this one stands in for it.
         _ => {
             let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';

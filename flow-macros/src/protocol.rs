@@ -29,7 +29,7 @@ pub(crate) fn runtime_at(site: Span) -> TokenStream {
     quote_spanned!(site=> ::flow_runtime::__private)
 }
 
-/// The macro, named `name`, that tells `contract`.
+/// The macro that tells `contract`, for the node `name`.
 pub(crate) fn contract_macro(
     name: &Ident,
     vis: &Visibility,
@@ -49,41 +49,36 @@ pub(crate) fn contract_macro(
     named_macro(name, vis, &arms)
 }
 
-/// A macro that can be imported as `name`, with these arms.
+/// A macro with these arms, which can be imported as `name`.
 pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
-    let unique = unique_name(name);
+    let (unique, name) = (unique_name(name), macro_name(name));
     let export = matches!(vis, Visibility::Public(_)).then(|| quote!(#[macro_export]));
-    let otherwise = std_macro(name).map(|path| quote!(($($other:tt)*) => { #path!($($other)*) };));
     quote! {
         #[doc(hidden)]
         #[allow(non_local_definitions, unused_macros, clippy::crate_in_macro_def)]
         #export
-        macro_rules! #unique {
-            #arms
-            #otherwise
-        }
+        macro_rules! #unique { #arms }
         #[doc(hidden)]
         #[allow(unused_imports, unreachable_pub, clippy::pub_use)]
         #vis use #unique as #name;
     }
 }
 
-/// Exported macros of a crate share one namespace, whatever module they are in: a name that is unique in the crate
-/// and the same in every build.
-fn unique_name(name: &Ident) -> Ident {
-    let span = name.span();
-    let mut hasher = DefaultHasher::new();
-    (span.file(), span.start().line, span.start().column).hash(&mut hasher);
-    format_ident!(
-        "__flow_{}_{:016x}",
-        plain(name),
-        hasher.finish(),
-        span = Span::call_site()
-    )
+/// The path of the macro that tells the contract of the node at this path.
+pub(crate) fn macro_path(path: &Path) -> Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = syn::PathArguments::None;
+    }
+    if let Some(last) = path.segments.last_mut() {
+        last.ident = macro_name(&last.ident);
+    }
+    path
 }
 
-/// The macro of std that a node of this name hides, and that must go on working beside it.
-fn std_macro(name: &Ident) -> Option<TokenStream> {
+/// The name of a node's macro: that of the node. But a macro of ours that is named as one of std would make std's
+/// ambiguous wherever it is, so that one is named otherwise.
+fn macro_name(name: &Ident) -> Ident {
     const STD: [&str; 36] = [
         "assert",
         "assert_eq",
@@ -122,8 +117,24 @@ fn std_macro(name: &Ident) -> Option<TokenStream> {
         "write",
         "writeln",
     ];
-    STD.contains(&plain(name).as_str())
-        .then(|| quote!(::std::#name))
+    match plain(name) {
+        text if STD.contains(&text.as_str()) => Ident::new(&format!("{text}_node"), name.span()),
+        _ => name.clone(),
+    }
+}
+
+/// Exported macros of a crate share one namespace, whatever module they are in: a name that is unique in the crate
+/// and the same in every build.
+fn unique_name(name: &Ident) -> Ident {
+    let span = name.span();
+    let mut hasher = DefaultHasher::new();
+    (span.file(), span.start().line, span.start().column).hash(&mut hasher);
+    format_ident!(
+        "__flow_{}_{:016x}",
+        plain(name),
+        hasher.finish(),
+        span = Span::call_site()
+    )
 }
 
 /// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together with `body`.

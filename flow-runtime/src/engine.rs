@@ -12,6 +12,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use crate::__private::Step;
 use crate::error::FlowError;
@@ -123,6 +124,18 @@ impl Run {
         })
     }
 
+    /// Sleeps within a step. Meanwhile another node may be under way in its stead.
+    pub(crate) async fn sleep_until(&self, instant: Instant) {
+        if instant <= Instant::now() {
+            return;
+        }
+        let aside = self.nodes_at_once.as_ref().map(Aside::step);
+        tokio::time::sleep_until(instant).await;
+        if let Some(aside) = aside {
+            aside.step_back().await;
+        }
+    }
+
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
         if std::thread::panicking() || self.stopping.load(Ordering::Relaxed) {
@@ -154,6 +167,34 @@ impl Run {
                     kind,
                 },
             );
+        }
+    }
+}
+
+/// A step that has lent its permit to others.
+struct Aside<'a>(Option<&'a Semaphore>);
+
+impl<'a> Aside<'a> {
+    fn step(permits: &'a Semaphore) -> Self {
+        permits.add_permits(1);
+        Aside(Some(permits))
+    }
+
+    async fn step_back(mut self) {
+        if let Some(permits) = self.0
+            && let Ok(permit) = permits.acquire().await
+        {
+            permit.forget();
+        }
+        self.0 = None;
+    }
+}
+
+/// A step that is dropped meanwhile gives its permit back a second time: that one is taken back.
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        if let Some(permits) = self.0 {
+            permits.forget_permits(1);
         }
     }
 }

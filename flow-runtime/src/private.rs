@@ -9,6 +9,7 @@ use std::time::Duration;
 pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
 pub use typed_builder;
 
+pub use crate::action::Action;
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed, supervise};
 pub use crate::error::{FlowError, NodeError};
@@ -320,4 +321,29 @@ where
 #[inline]
 pub fn count(items: &impl Iterator) -> usize {
     items.size_hint().0
+}
+
+/// A value of its own for work on another thread.
+#[diagnostic::on_unimplemented(
+    message = "a `blocking` node is given clones of what it reads, and `{Self}` is not `Clone`",
+    label = "read by a blocking node",
+    note = "derive `Clone` for it, or share it as an `Arc`"
+)]
+pub trait OwnedForPool {
+    /// The type of the value.
+    type Owned: Send + 'static;
+    /// The value.
+    fn owned(&self) -> Self::Owned;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> OwnedForPool for T
+where
+    T: ToOwned<Owned: Send + 'static> + ?Sized,
+{
+    type Owned = T::Owned;
+    #[inline]
+    fn owned(&self) -> T::Owned {
+        self.to_owned()
+    }
 }

@@ -44,7 +44,7 @@ impl<'a> Visit<'a> {
 
     /// A poll that begins now.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
-        let deadline = timeout.map(|after| (Instant::now() + after, after));
+        let deadline = timeout.map(|timeout| (after(timeout), timeout));
         Poll {
             visit: self,
             every,
@@ -110,7 +110,8 @@ impl Attempts<'_> {
             return Err(self.exhausted(failure));
         }
         self.report(&failure);
-        self.pause().await;
+        let next = self.next();
+        self.visit.scope.run.sleep_until(next).await;
         Ok(())
     }
 
@@ -175,17 +176,15 @@ impl Attempts<'_> {
         if self.index + 1 >= retry.attempts.get() {
             return Err(failed);
         }
-        self.pause().await;
+        tokio::time::sleep_until(self.next()).await;
         Ok(())
     }
 
-    /// Waits until the next attempt is due.
-    async fn pause(&mut self) {
+    /// When the next attempt is due.
+    fn next(&mut self) -> Instant {
         let wait = self.visit.policy.retry.jittered_wait_after(self.index);
-        if !wait.is_zero() {
-            tokio::time::sleep(wait).await;
-        }
         self.index += 1;
+        after(wait)
     }
 
     /// The node's error: this attempt was the last one.
@@ -204,6 +203,13 @@ impl Attempts<'_> {
     }
 }
 
+/// The instant after this time from now, or one that nobody will live to see.
+fn after(duration: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+    let now = Instant::now();
+    now.checked_add(duration).unwrap_or(now + FAR)
+}
+
 /// Asks again and again, until a deadline.
 #[derive(Debug)]
 pub struct Poll<'a> {
@@ -219,9 +225,9 @@ impl Poll<'_> {
     ///
     /// The deadline has passed.
     pub async fn pause(&self) -> Result<(), Failed> {
-        let next = Instant::now() + self.every;
+        let next = after(self.every);
         let Some((deadline, after)) = self.deadline else {
-            tokio::time::sleep_until(next).await;
+            self.visit.scope.run.sleep_until(next).await;
             return Ok(());
         };
         if Instant::now() >= deadline {
@@ -231,7 +237,7 @@ impl Poll<'_> {
                 .exhausted(Failure::Deadline(TimedOut { after }))
                 .into());
         }
-        tokio::time::sleep_until(next.min(deadline)).await;
+        self.visit.scope.run.sleep_until(next.min(deadline)).await;
         Ok(())
     }
 }

@@ -41,15 +41,30 @@ flow! {
 /// PF-18
 #[tokio::test]
 async fn chunks_are_summed_in_order() {
-    let input = ChunkSumsInput { numbers: (0..25).collect(), size: 10 };
-    assert_eq!(ChunkSums::new().run(input).await.unwrap().sums, [45, 145, 110]);
+    let input = ChunkSumsInput {
+        numbers: (0..25).collect(),
+        size: 10,
+    };
+    assert_eq!(
+        ChunkSums::new().run(input).await.unwrap().sums,
+        [45, 145, 110]
+    );
 }
 
 /// PF-19
 #[tokio::test]
 async fn map_and_reduce() {
-    for (count, size, total) in [(100, 10, 4950), (25, 10, 300), (100, 15, 4950), (5, 1, 10), (0, 10, 0)] {
-        let input = MapReduceInput { numbers: (0..count).collect(), size };
+    for (count, size, total) in [
+        (100, 10, 4950),
+        (25, 10, 300),
+        (100, 15, 4950),
+        (5, 1, 10),
+        (0, 10, 0),
+    ] {
+        let input = MapReduceInput {
+            numbers: (0..count).collect(),
+            size,
+        };
         assert_eq!(MapReduce::new().run(input).await.unwrap().reduce, total);
     }
 }
@@ -94,7 +109,11 @@ macro_rules! run_doubled {
         let (began, gauge) = (Instant::now(), Gauge::default());
         let numbers: Vec<u64> = (0..$count).collect();
         let doubles: Vec<u64> = numbers.iter().map(|number| number * 2).collect();
-        let input = $input { numbers, millis: $millis, gauge: gauge.clone() };
+        let input = $input {
+            numbers,
+            millis: $millis,
+            gauge: gauge.clone(),
+        };
         assert_eq!($flow::new().run(input).await.unwrap().doubles, doubles);
         assert_eq!(gauge.now(), 0);
         (began.elapsed().as_millis(), gauge.most())
@@ -103,7 +122,10 @@ macro_rules! run_doubled {
 
 #[tokio::test(start_paused = true)]
 async fn without_a_limit_items_come_one_after_the_other() {
-    assert_eq!(run_doubled!(Sequential, SequentialInput, 10, 100), (1000, 1));
+    assert_eq!(
+        run_doubled!(Sequential, SequentialInput, 10, 100),
+        (1000, 1)
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +140,11 @@ async fn ten_items_four_at_once() {
 async fn items_run_in_parallel() {
     assert_eq!(run_doubled!(AllAtOnce, AllAtOnceInput, 5, 100), (100, 5));
     assert_eq!(run_doubled!(AllAtOnce, AllAtOnceInput, 100, 10), (10, 100));
-    let input = AllAtOnceInput { numbers: vec![42], millis: 100, gauge: Gauge::default() };
+    let input = AllAtOnceInput {
+        numbers: vec![42],
+        millis: 100,
+        gauge: Gauge::default(),
+    };
     assert_eq!(AllAtOnce::new().run(input).await.unwrap().doubles, [84]);
 }
 
@@ -154,7 +180,10 @@ flow! {
 async fn a_slow_item_holds_up_no_others() {
     let (began, gauge) = (Instant::now(), Gauge::default());
     let times = vec![100, 10, 20, 30, 40, 5];
-    let input = UnevenInput { times: times.clone(), gauge: gauge.clone() };
+    let input = UnevenInput {
+        times: times.clone(),
+        gauge: gauge.clone(),
+    };
     assert_eq!(Uneven::new().run(input).await.unwrap().taken, times);
     assert_eq!(began.elapsed(), Duration::from_millis(105));
     assert_eq!(gauge.most(), 2);
@@ -188,9 +217,15 @@ mod per_key {
         }
     }
 
-    async fn run(params: &[(&'static str, u64)], numbers: &[(&'static str, u64)]) -> Vec<(&'static str, u64)> {
+    async fn run(
+        params: &[(&'static str, u64)],
+        numbers: &[(&'static str, u64)],
+    ) -> Vec<(&'static str, u64)> {
         let input = ForEachKeyInput {
-            runs: params.iter().map(|&(key, multiplier)| Params { key, multiplier }).collect(),
+            runs: params
+                .iter()
+                .map(|&(key, multiplier)| Params { key, multiplier })
+                .collect(),
             numbers: numbers.iter().copied().collect(),
         };
         ForEachKey::new().run(input).await.unwrap().results
@@ -204,7 +239,10 @@ mod per_key {
         assert_eq!(doubled, [("a", 2), ("b", 4), ("c", 6)]);
         let scaled = run(&[("a", 1), ("b", 2), ("c", 3)], &numbers).await;
         assert_eq!(scaled, [("a", 1), ("b", 4), ("c", 9)]);
-        assert_eq!(run(&[("single", 2)], &[("single", 5)]).await, [("single", 10)]);
+        assert_eq!(
+            run(&[("single", 2)], &[("single", 5)]).await,
+            [("single", 10)]
+        );
         assert!(run(&[], &numbers).await.is_empty());
     }
 }
@@ -240,11 +278,17 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn a_run_of_the_flow_ends_before_the_next_begins() {
     let (calls, recorder) = (Calls::default(), Recorder::shared());
-    let input = TwoStepsEachInput { values: vec![1, 2], calls: calls.clone() };
+    let input = TwoStepsEachInput {
+        values: vec![1, 2],
+        calls: calls.clone(),
+    };
     let options = RunOptions::new().observer(recorder.clone());
     let out = TwoStepsEach::new().run_with(input, options).await.unwrap();
     assert_eq!(out.results, [4, 6]);
-    assert_eq!(calls.all(), ["increment 1", "double 2", "increment 2", "double 3"]);
+    assert_eq!(
+        calls.all(),
+        ["increment 1", "double 2", "increment 2", "double 3"]
+    );
     assert_eq!(
         recorder.events(),
         [
@@ -311,8 +355,14 @@ flow! {
 
 fn groups() -> Vec<Group> {
     vec![
-        Group { name: "A".into(), items: vec![1, 2] },
-        Group { name: "B".into(), items: vec![3, 4] },
+        Group {
+            name: "A".into(),
+            items: vec![1, 2],
+        },
+        Group {
+            name: "B".into(),
+            items: vec![3, 4],
+        },
     ]
 }
 
@@ -320,7 +370,10 @@ fn groups() -> Vec<Group> {
 #[tokio::test(start_paused = true)]
 async fn batches_may_be_nested() {
     let (calls, began) = (Calls::default(), Instant::now());
-    let input = GroupsInOrderInput { groups: groups(), calls: calls.clone() };
+    let input = GroupsInOrderInput {
+        groups: groups(),
+        calls: calls.clone(),
+    };
     let out = GroupsInOrder::new().run(input).await.unwrap();
     assert_eq!(out.results, [[2, 4], [6, 8]]);
     assert_eq!(began.elapsed(), Duration::from_millis(200));
@@ -339,7 +392,11 @@ async fn batches_may_be_nested() {
 #[tokio::test(start_paused = true)]
 async fn nested_batches_may_be_parallel() {
     let (calls, began) = (Calls::default(), Instant::now());
-    let input = GroupsInput { groups: groups(), calls: calls.clone(), group: "outside".into() };
+    let input = GroupsInput {
+        groups: groups(),
+        calls: calls.clone(),
+        group: "outside".into(),
+    };
     let out = Groups::new().run(input).await.unwrap();
     assert_eq!(out.results, [[2, 4], [6, 8]]);
     assert_eq!(out.group, "outside");
@@ -377,9 +434,19 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn batches_nested_three_deep() {
     let began = Instant::now();
-    let tree = vec![vec![vec![1, 2], vec![]], vec![vec![3]], vec![], vec![vec![4, 5, 6]]];
+    let tree = vec![
+        vec![vec![1, 2], vec![]],
+        vec![vec![3]],
+        vec![],
+        vec![vec![4, 5, 6]],
+    ];
     let out = Tree::new().run(TreeInput { tree }).await.unwrap();
-    let expected = vec![vec![vec![3, 6], vec![]], vec![vec![9]], vec![], vec![vec![12, 15, 18]]];
+    let expected = vec![
+        vec![vec![3, 6], vec![]],
+        vec![vec![9]],
+        vec![],
+        vec![vec![12, 15, 18]],
+    ];
     assert_eq!(out.branches, expected);
     assert_eq!(began.elapsed(), Duration::from_millis(30));
 }
@@ -423,14 +490,20 @@ mod aggregation {
     async fn the_join_adds_up_what_the_runs_give() {
         let began = Instant::now();
         let batches = vec![vec![1, 2, 3], vec![4, 5, 6], vec![7, 8, 9]];
-        let out = AllBatches::new().run(AllBatchesInput { batches }).await.unwrap();
+        let out = AllBatches::new()
+            .run(AllBatchesInput { batches })
+            .await
+            .unwrap();
         assert_eq!(out.total, 90);
         let doubles: Vec<_> = out.runs.into_iter().map(|run| run.doubles).collect();
         assert_eq!(doubles, [[2, 4, 6], [8, 10, 12], [14, 16, 18]]);
         assert_eq!(began.elapsed(), Duration::from_millis(100));
 
         let batches = vec![vec![1], vec![2, 3, 4], vec![5, 6], vec![7, 8, 9, 10]];
-        let out = AllBatches::new().run(AllBatchesInput { batches }).await.unwrap();
+        let out = AllBatches::new()
+            .run(AllBatchesInput { batches })
+            .await
+            .unwrap();
         assert_eq!(out.total, 110);
     }
 }
@@ -444,7 +517,9 @@ enum Verdict {
 #[node(actions = Verdict)]
 fn judge(draft: &str) -> Verdict {
     match draft.len() {
-        0..3 => Verdict::Bad { reason: format!("`{draft}` is short") },
+        0..3 => Verdict::Bad {
+            reason: format!("`{draft}` is short"),
+        },
         _ => Verdict::Good,
     }
 }
@@ -478,16 +553,40 @@ fn drafts() -> Vec<String> {
 /// PF-26, D-07: the children's ends are results, and lead nowhere.
 #[tokio::test]
 async fn the_ends_of_the_runs_are_among_the_results() {
-    let out = JudgeFlows::new().run(JudgeFlowsInput { drafts: drafts() }).await.unwrap();
+    let out = JudgeFlows::new()
+        .run(JudgeFlowsInput { drafts: drafts() })
+        .await
+        .unwrap();
     assert_eq!(out.end, JudgeFlowsEnd::Default);
-    let ends: Vec<_> = out.judged.iter().map(|run| (run.end, run.reason.as_deref())).collect();
-    assert_eq!(ends, [(JudgedEnd::Last, None), (JudgedEnd::First, Some("`no` is short"))]);
+    let ends: Vec<_> = out
+        .judged
+        .iter()
+        .map(|run| (run.end, run.reason.as_deref()))
+        .collect();
+    assert_eq!(
+        ends,
+        [
+            (JudgedEnd::Last, None),
+            (JudgedEnd::First, Some("`no` is short"))
+        ]
+    );
 }
 
 #[tokio::test]
 async fn the_actions_of_a_step_are_the_results() {
-    let out = JudgeSteps::new().run(JudgeStepsInput { drafts: drafts() }).await.unwrap();
-    assert_eq!(out.verdicts, [Verdict::Good, Verdict::Bad { reason: "`no` is short".into() }]);
+    let out = JudgeSteps::new()
+        .run(JudgeStepsInput { drafts: drafts() })
+        .await
+        .unwrap();
+    assert_eq!(
+        out.verdicts,
+        [
+            Verdict::Good,
+            Verdict::Bad {
+                reason: "`no` is short".into()
+            }
+        ]
+    );
 }
 
 #[node]
@@ -513,7 +612,10 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn a_body_that_returns_nothing_leaves_nothing() {
     let (calls, began) = (Calls::default(), Instant::now());
-    let input = NothingReturnedInput { items: vec![1, 2, 3], calls: calls.clone() };
+    let input = NothingReturnedInput {
+        items: vec![1, 2, 3],
+        calls: calls.clone(),
+    };
     NothingReturned::new().run(input).await.unwrap();
     assert_eq!(calls.all(), ["1", "2", "3", "1", "2", "3"]);
     assert_eq!(began.elapsed(), Duration::from_millis(20 + 30));
@@ -623,11 +725,18 @@ fn texts(texts: &[&str]) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn each_item_has_its_own_attempts() {
     let (calls, began) = (Calls::default(), Instant::now());
-    let input = ParseInput { texts: texts(&["flaky", "fine", "flaky"]), calls: calls.clone() };
+    let input = ParseInput {
+        texts: texts(&["flaky", "fine", "flaky"]),
+        calls: calls.clone(),
+    };
     let out = Parse::new().run(input).await.unwrap();
     assert_eq!(out.numbers.unwrap(), [5, 4, 5]);
     assert_eq!(began.elapsed(), Duration::from_millis(30));
-    let attempts: Vec<_> = calls.all().into_iter().filter(|call| call != "dropped").collect();
+    let attempts: Vec<_> = calls
+        .all()
+        .into_iter()
+        .filter(|call| call != "dropped")
+        .collect();
     assert_eq!(
         attempts,
         [
@@ -644,9 +753,15 @@ async fn each_item_has_its_own_attempts() {
 #[tokio::test(start_paused = true)]
 async fn a_failing_item_drops_the_others_and_is_named() {
     let (calls, began) = (Calls::default(), Instant::now());
-    let input = ParseInput { texts: texts(&["forever", "bad", "forever", "never"]), calls: calls.clone() };
+    let input = ParseInput {
+        texts: texts(&["forever", "bad", "forever", "never"]),
+        calls: calls.clone(),
+    };
     let out = Parse::new().run(input).await.unwrap();
-    assert_eq!(out.failed.unwrap(), "node `parse.numbers[1]` failed after 2 attempts: no number None");
+    assert_eq!(
+        out.failed.unwrap(),
+        "node `parse.numbers[1]` failed after 2 attempts: no number None"
+    );
     assert_eq!((out.numbers, out.end), (None, ParseEnd::Failed));
     assert_eq!(began.elapsed(), Duration::from_millis(30));
     let calls = calls.all();
@@ -657,7 +772,10 @@ async fn a_failing_item_drops_the_others_and_is_named() {
 #[tokio::test(start_paused = true)]
 async fn a_sequence_stops_at_the_first_failure() {
     let calls = Calls::default();
-    let input = ParseUnroutedInput { texts: texts(&["fine", "bad", "never"]), calls: calls.clone() };
+    let input = ParseUnroutedInput {
+        texts: texts(&["fine", "bad", "never"]),
+        calls: calls.clone(),
+    };
     let error = ParseUnrouted::new().run(input).await.unwrap_err();
     assert_eq!(
         format!("{error:#}"),
@@ -665,25 +783,42 @@ async fn a_sequence_stops_at_the_first_failure() {
     );
     assert_eq!(
         calls.all(),
-        ["parse_unrouted.numbers[0] 0", "dropped", "parse_unrouted.numbers[1] 0", "dropped"]
+        [
+            "parse_unrouted.numbers[0] 0",
+            "dropped",
+            "parse_unrouted.numbers[1] 0",
+            "dropped"
+        ]
     );
 }
 
 /// CB-11
 #[tokio::test(start_paused = true)]
 async fn failures_may_be_collected() {
-    let input = ParseAllInput { texts: texts(&["bad", "later", "flaky", "bad"]), calls: Calls::default() };
+    let input = ParseAllInput {
+        texts: texts(&["bad", "later", "flaky", "bad"]),
+        calls: Calls::default(),
+    };
     let out = ParseAll::new().run(input).await.unwrap();
     let numbers: Vec<_> = out
         .numbers
         .iter()
-        .map(|number| number.as_ref().map_err(|error| (error.path(), error.attempts(), error.to_string())))
+        .map(|number| {
+            number
+                .as_ref()
+                .map_err(|error| (error.path(), error.attempts(), error.to_string()))
+        })
         .collect();
     let failed = |path: &'static str| {
         let text = format!("node `{path}` failed after 2 attempts");
         Err((path, 2, text))
     };
-    let expected = [failed("parse_all.numbers[0]"), Ok(&5), Ok(&5), failed("parse_all.numbers[3]")];
+    let expected = [
+        failed("parse_all.numbers[0]"),
+        Ok(&5),
+        Ok(&5),
+        failed("parse_all.numbers[3]"),
+    ];
     assert_eq!(numbers, expected);
 }
 
@@ -697,7 +832,11 @@ impl Guess {
 
     async fn exec(&self, question: &str) -> Result<usize, Broken> {
         pause(10).await;
-        if question.len() > 4 { Err(Broken("too hard")) } else { Ok(question.len()) }
+        if question.len() > 4 {
+            Err(Broken("too hard"))
+        } else {
+            Ok(question.len())
+        }
     }
 
     fn exec_fallback(&self, cx: &Context) -> usize {
@@ -715,8 +854,13 @@ flow! {
 
 #[tokio::test(start_paused = true)]
 async fn each_item_has_its_own_fallback() {
-    let input = GuessesInput { questions: texts(&["easy", "difficult", "so"]) };
-    assert_eq!(Guesses::new().run(input).await.unwrap().guesses, [4, 101, 2]);
+    let input = GuessesInput {
+        questions: texts(&["easy", "difficult", "so"]),
+    };
+    assert_eq!(
+        Guesses::new().run(input).await.unwrap().guesses,
+        [4, 101, 2]
+    );
 }
 
 #[node]
@@ -748,8 +892,14 @@ flow! {
 #[tokio::test]
 async fn a_panic_in_an_item_names_its_index() {
     let words = || texts(&["good", "bad", "fine"]);
-    let error = PanicsInItem::new().run(PanicsInItemInput { words: words() }).await.unwrap_err();
-    assert_eq!(error.to_string(), "node `panics_in_item.lengths[1]` panicked: cannot check bad");
+    let error = PanicsInItem::new()
+        .run(PanicsInItemInput { words: words() })
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "node `panics_in_item.lengths[1]` panicked: cannot check bad"
+    );
     let input = PanicsInFlowOfItemInput { words: words() };
     let error = PanicsInFlowOfItem::new().run(input).await.unwrap_err();
     assert_eq!(error.path(), "panics_in_flow_of_item.lengths[1].checked");
@@ -785,8 +935,17 @@ flow! {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_in_a_branch_reads_what_the_branch_wrote() {
-    let out = BatchInChain::new().run(BatchInChainInput { numbers: vec![1, 2], factor: 9 }).await.unwrap();
-    assert_eq!((out.products, out.largest, out.elsewhere, out.factor), (vec![10, 20], 30, 7, 10));
+    let out = BatchInChain::new()
+        .run(BatchInChainInput {
+            numbers: vec![1, 2],
+            factor: 9,
+        })
+        .await
+        .unwrap();
+    assert_eq!(
+        (out.products, out.largest, out.elsewhere, out.factor),
+        (vec![10, 20], 30, 7, 10)
+    );
 }
 
 flow! {
@@ -798,7 +957,10 @@ flow! {
 
 #[tokio::test(start_paused = true)]
 async fn a_batch_in_a_branch_reads_nothing_that_is_written_after_it() {
-    let input = BatchFirstInChainInput { numbers: vec![1, 2], factor: 9 };
+    let input = BatchFirstInChainInput {
+        numbers: vec![1, 2],
+        factor: 9,
+    };
     let out = BatchFirstInChain::new().run(input).await.unwrap();
     assert_eq!((out.products, out.largest), (vec![9, 18], 28));
 }
@@ -816,7 +978,11 @@ fn feed_back(products: Vec<u64>) -> Vec<u64> {
 
 #[node(actions = Loop)]
 fn below_hundred(numbers: &[u64]) -> Loop {
-    if numbers.iter().all(|&number| number < 100) { Loop::Again } else { Loop::Done }
+    if numbers.iter().all(|&number| number < 100) {
+        Loop::Again
+    } else {
+        Loop::Done
+    }
 }
 
 flow! {
@@ -830,7 +996,13 @@ flow! {
 
 #[tokio::test]
 async fn a_batch_runs_anew_in_each_round() {
-    let out = BatchInLoop::new().run(BatchInLoopInput { numbers: vec![1, 5], factor: 3 }).await.unwrap();
+    let out = BatchInLoop::new()
+        .run(BatchInLoopInput {
+            numbers: vec![1, 5],
+            factor: 3,
+        })
+        .await
+        .unwrap();
     assert_eq!(out.numbers, [27, 135]);
 }
 
@@ -868,15 +1040,25 @@ flow! {
 async fn a_fork_in_a_flow_in_a_batch() {
     let (began, recorder) = (Instant::now(), Recorder::shared());
     let options = RunOptions::new().observer(recorder.clone());
-    let input = BookInput { topics: texts(&["a", "b", "c"]) };
+    let input = BookInput {
+        topics: texts(&["a", "b", "c"]),
+    };
     let out = Book::new().run_with(input, options).await.unwrap();
     assert_eq!(out.pages[2], "draft of c, picture of c");
     assert_eq!(out.pages.len(), 3);
     assert_eq!(began.elapsed(), Duration::from_millis(60));
-    let pages: Vec<_> = recorder.events().into_iter().filter(|event| event.contains("page started")).collect();
+    let pages: Vec<_> = recorder
+        .events()
+        .into_iter()
+        .filter(|event| event.contains("page started"))
+        .collect();
     assert_eq!(
         pages,
-        ["book.pages[0].page started", "book.pages[1].page started", "book.pages[2].page started"]
+        [
+            "book.pages[0].page started",
+            "book.pages[1].page started",
+            "book.pages[2].page started"
+        ]
     );
 }
 
@@ -926,7 +1108,11 @@ mod images {
     async fn three_images_by_three_filters() {
         let calls = Calls::default();
         let (images, kinds) = (["cat", "dog", "owl"], ["gray", "blur", "sepia"]);
-        let input = AllImagesInput { images: texts(&images), kinds: texts(&kinds), calls: calls.clone() };
+        let input = AllImagesInput {
+            images: texts(&images),
+            kinds: texts(&kinds),
+            calls: calls.clone(),
+        };
         AllImages::new().run(input).await.unwrap();
         let mut expected = Vec::new();
         for image in images {
@@ -965,7 +1151,9 @@ mod progress {
     async fn events_say_which_item_they_are_about() {
         let recorder = Recorder::shared();
         let options = RunOptions::new().observer(recorder.clone());
-        let input = ArticleInput { titles: texts(&["same", "same", "other"]) };
+        let input = ArticleInput {
+            titles: texts(&["same", "same", "other"]),
+        };
         Article::new().run_with(input, options).await.unwrap();
         assert_eq!(
             recorder.events(),

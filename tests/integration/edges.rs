@@ -137,7 +137,7 @@ async fn one_flow_value_runs_on_many_threads() {
         })
         .collect();
     for (left, run) in (0..50).zip(runs) {
-        assert_eq!(run.await.unwrap().unwrap().finish, (0..=left).sum());
+        assert_eq!(run.await.unwrap().unwrap().finish, (0..=left).sum::<u32>());
     }
 }
 

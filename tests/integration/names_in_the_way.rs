@@ -73,6 +73,7 @@ mod like_std_macros {
 async fn nodes_named_like_std_macros_leave_them_to_their_module() {
     use like_std_macros::{Prints, PrintsInput};
 
-    let out = Prints::new().run(PrintsInput::builder().number(1).build());
-    assert_eq!(out.await.unwrap().printed, r#""<1>""#);
+    let input = PrintsInput::builder().number(1).build();
+    let out = Prints::new().run(input).await.unwrap();
+    assert_eq!(out.printed, r#""<1>""#);
 }

@@ -199,7 +199,10 @@ mod like_std_macros {
 }
 
 mod using_those_like_std_macros {
-    use super::like_std_macros::{self, assert, format, print, vec, write};
+    use super::like_std_macros::{
+        self, assert, assert_node, format, format_node, print, print_node, vec, vec_node, write,
+        write_node,
+    };
     use flow_runtime::prelude::*;
 
     flow! {

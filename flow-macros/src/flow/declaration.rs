@@ -1,6 +1,6 @@
 //! What a declaration says of a node beside the wiring: a value, a mapping, settings.
 
-use flow_spec::Code;
+use flow_spec::{Code, ERROR_KEY, Node};
 use quote::ToTokens as _;
 use syn::Ident;
 
@@ -9,7 +9,7 @@ use crate::names::{is_type_name, path_text, plain};
 use crate::report::Report;
 use crate::settings::Settings;
 
-use super::instances::{Instance, InstanceKind};
+use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::{key_of, mapping};
 use super::syntax::{FlowSyntax, Mapping, NodeSource};
 
@@ -65,6 +65,51 @@ pub(super) fn check_body(
             message,
             "let it return a `Result`, or remove `collect_errors`",
         );
+    }
+}
+
+/// A value that may be missing may be read under any key, but one that a mapping names is meant to be there.
+pub(super) fn check_mapped_keys(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    nodes: &[Node],
+    report: &mut Report,
+) {
+    let writes = nodes
+        .iter()
+        .flat_map(|node| &node.actions)
+        .flat_map(|action| &action.writes);
+    let mut keys: Vec<String> = writes.map(|write| write.key.clone()).collect();
+    keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
+    keys.push(ERROR_KEY.to_owned());
+    for instance in &instances.list {
+        if let InstanceKind::Each { item, .. } = &instance.kind {
+            keys.push(plain(item));
+        }
+    }
+    for (instance, node) in instances.list.iter().zip(nodes) {
+        for one in mapping(flow, instance).iter().filter(|one| one.reads) {
+            let key = plain(&one.key);
+            let optional = node
+                .reads
+                .iter()
+                .any(|read| read.key == key && read.optional);
+            if !optional || keys.contains(&key) {
+                continue;
+            }
+            let help = match flow_spec::closest(&key, keys.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "map `{}` to a key that something writes, or remove this",
+                    one.port
+                ),
+            };
+            let message = format!(
+                "nothing writes `{key}`, so `{}` would never have it",
+                instance.shown
+            );
+            report.error(Code::NamesNothing, one.key.span(), message, help);
+        }
     }
 }
 

@@ -74,9 +74,9 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     quote_spanned! {site=>
         #[allow(non_local_definitions)]
         const _: () = {
-            impl<E: #rt::Hooks> #rt::Drive<E> for #name {
+            impl<E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
-                    &self, _: &E, _: &#rt::Scope<'_>, _: #input,
+                    &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
                 ) -> ::core::result::Result<#output, #rt::Failed> {
                     ::core::unreachable!("a flow with mistakes does not compile")
                 }
@@ -162,7 +162,7 @@ impl Drive<'_> {
         quote_spanned! {site=>
             #[allow(
                 non_local_definitions, private_bounds, private_interfaces, unreachable_code, unused_variables, unused_mut,
-                clippy::let_unit_value, clippy::too_many_lines, clippy::unit_arg
+                clippy::let_unit_value, clippy::too_many_lines, clippy::unit_arg, clippy::unused_unit
             )]
             const _: () = {
                 #state
@@ -171,25 +171,25 @@ impl Drive<'_> {
                     #(#steps)*
                     #[doc(hidden)]
                     #[inline]
-                    pub async fn __drive<E>(
-                        &self, engine: &E, scope: &#rt::Scope<'_>, input: #input,
+                    pub async fn __drive<__E>(
+                        &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                     ) -> ::core::result::Result<#output, #rt::Failed>
                     where
-                        Self: #rt::Drive<E>,
+                        Self: #rt::Drive<__E>,
                     {
                         #rt::Drive::drive(self, engine, scope, input).await
                     }
                 }
-                impl<E> #rt::Drive<E> for #name
+                impl<__E> #rt::Drive<__E> for #name
                 where
-                    E: #rt::Hooks,
+                    __E: #rt::Hooks,
                     #(#bounds,)*
                 {
                     async fn drive(
-                        &self, engine: &E, scope: &#rt::Scope<'_>, input: #input,
+                        &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                     ) -> ::core::result::Result<#output, #rt::Failed> {
                         let routes = <Self as #rt::Flow>::ROUTES;
-                        let mut state = State::new(input);
+                        let mut state = __State::new(input);
                         let mut route: usize = #start;
                         let end = loop {
                             let node = match routes[route].to {

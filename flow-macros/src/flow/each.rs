@@ -171,12 +171,25 @@ impl Visit<'_> {
             }
             (false, _) => quote_spanned!(site=> outcome),
         };
+        let action = match (
+            body_visit.contract.kind,
+            &body_visit.contract.actions[..],
+            body_visit.contract.writes.len(),
+        ) {
+            (Kind::Flow, ..) => quote_spanned!(site=> outcome.end.as_str()),
+            (_, [], _) => quote_spanned!(site=> "default"),
+            (_, _, 0) => quote_spanned!(site=> #rt::Action::action(&outcome)),
+            (_, _, writes) => {
+                let last = syn::Index::from(writes);
+                quote_spanned!(site=> #rt::Action::action(&outcome.#last))
+            }
+        };
         let store = match branch {
             Some(branch) => {
                 let own = &branch.name;
-                quote_spanned!(site=> base: &State, own: &#own,)
+                quote_spanned!(site=> base: &__State, own: &#own,)
             }
-            None => quote_spanned!(site=> state: &State,),
+            None => quote_spanned!(site=> state: &__State,),
         };
         let over = ident(
             &self.drive.resolved.graph.graph().nodes[self.index].reads[0].key,
@@ -184,16 +197,16 @@ impl Visit<'_> {
         );
         let collection = self.store.ty(&plain(&over));
         quote_spanned! {site=>
-            async fn #function<'i, E>(
+            async fn #function<'i, __E>(
                 &self,
-                engine: &E,
+                engine: &__E,
                 scope: &#rt::Scope<'_>,
                 #store
                 index: u32,
                 item: <&'i #collection as ::core::iter::IntoIterator>::Item,
             ) -> ::core::result::Result<#result, #rt::Failed>
             where
-                E: #rt::Hooks,
+                __E: #rt::Hooks,
                 #(#bounds,)*
             {
                 let lane = scope.item(index);
@@ -201,7 +214,7 @@ impl Visit<'_> {
                 #rt::Hooks::item_started(engine, scope);
                 #(#traits)*
                 let outcome = #carried_out?;
-                #rt::Hooks::finished(engine, scope, "default");
+                #rt::Hooks::finished(engine, scope, #action);
                 scope.leave();
                 ::core::result::Result::Ok(#value)
             }

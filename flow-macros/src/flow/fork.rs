@@ -1,7 +1,7 @@
 //! A fork: its branches run at the same time in the run's own task. Each sees the store as it stood at the fork, has
 //! a small store of its own for what it writes, and is written back when all are done.
 
-use flow_spec::{DEFAULT_ACTION, NodeKind, ReadMode};
+use flow_spec::{DEFAULT_ACTION, NodeId, NodeKind, ReadMode, Take};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
@@ -21,6 +21,8 @@ pub(super) struct BranchStore {
     writes: Vec<Vec<(String, bool)>>,
     /// By node and read: what is taken out of the store as it stood at the fork.
     takes: Vec<(usize, usize)>,
+    /// Those of them that leave the key empty.
+    moves: Vec<(String, usize, usize)>,
 }
 
 impl BranchStore {
@@ -37,13 +39,14 @@ impl BranchStore {
         };
         let mut branch = BranchStore {
             name: format_ident!(
-                "Branch_{}_{number}",
+                "__Branch_{}_{number}",
                 plain(&fork.instance.name),
                 span = here(fork.instance.span)
             ),
             chain: chain.to_vec(),
             writes: chain.iter().map(of_node).collect(),
             takes: Vec::new(),
+            moves: Vec::new(),
         };
         for &node in chain {
             if matches!(graph.nodes[node].kind, NodeKind::Each { .. }) {
@@ -53,6 +56,9 @@ impl BranchStore {
                 let early = branch.written_before(node, &port.key).is_none();
                 if port.mode == ReadMode::Take && early && fork.store.has(&port.key) {
                     branch.takes.push((node, read));
+                    if drive.resolved.graph.take(NodeId(node), read) == Take::Move {
+                        branch.moves.push((port.key.clone(), node, read));
+                    }
                 }
             }
         }
@@ -75,6 +81,12 @@ impl BranchStore {
     /// Whether the read is of a value that was taken before the branch started.
     pub(super) fn takes(&self, node: usize, read: usize) -> bool {
         self.takes.contains(&(node, read))
+    }
+
+    /// The field in which a key is that has been moved out of the store for a node further on in the branch.
+    pub(super) fn moved(&self, key: &str, site: Span) -> Option<Ident> {
+        let (_, node, read) = self.moves.iter().find(|(moved, ..)| moved == key)?;
+        Some(BranchStore::taken(*node, *read, site))
     }
 
     /// The field for it.
@@ -155,7 +167,7 @@ impl Visit<'_> {
             #(#made)*
             #limit
             let joined = {
-                let base: &State = state;
+                let base: &__State = state;
                 #joined.await
             };
             #outcome
@@ -209,11 +221,11 @@ impl Visit<'_> {
         quote_spanned! {site=>
             #(#functions)*
             #[inline]
-            async fn #function<E>(
-                &self, engine: &E, scope: &#rt::Scope<'_>, base: &State, own: &mut #own,
+            async fn #function<__E>(
+                &self, engine: &__E, scope: &#rt::Scope<'_>, base: &__State, own: &mut #own,
             ) -> ::core::result::Result<(), #rt::Failed>
             where
-                E: #rt::Hooks,
+                __E: #rt::Hooks,
                 #(#bounds,)*
             {
                 let lane = scope.lane();

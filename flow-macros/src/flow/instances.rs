@@ -10,7 +10,7 @@ use quote::ToTokens as _;
 use syn::Path;
 
 use crate::names::{ident, is_type_name, path_text, plain, snake_case};
-use crate::node::mod_path;
+use crate::protocol::macro_path;
 use crate::report::Report;
 
 use super::syntax::{
@@ -129,7 +129,7 @@ impl Instances {
         let mut seen = HashSet::new();
         let paths = self.list.iter().filter_map(Instance::path);
         paths
-            .map(mod_path)
+            .map(macro_path)
             .filter(|path| seen.insert(path_key(path)))
             .collect()
     }
@@ -333,6 +333,22 @@ impl Instances {
             return;
         };
         let declared = path.get_ident().and_then(|name| self.named(name));
+        if let Some(body) = declared.filter(|&body| self.list[body].path().is_none()) {
+            let (shown, span) = (
+                &self.list[body].shown,
+                path.segments.last().map(|last| last.ident.span()),
+            );
+            let message = format!(
+                "a loop over items runs a function, a type or a flow, and `{shown}` is none"
+            );
+            let help = format!("make a flow of `{shown}`, and run that flow for each item");
+            report.error(
+                Code::ForkShape,
+                span.unwrap_or_else(Span::call_site),
+                message,
+                help,
+            );
+        }
         let found = match declared {
             Some(body) => {
                 if let Some(one) = mapping.first() {
@@ -425,7 +441,7 @@ fn fork_text(fork: &ForkSyntax) -> String {
 
 /// A path as text, to compare it by.
 pub(crate) fn path_key(path: &Path) -> String {
-    mod_path(path).to_token_stream().to_string()
+    macro_path(path).to_token_stream().to_string()
 }
 
 /// Reports an edge that goes on from an `end`, or back to `start`.

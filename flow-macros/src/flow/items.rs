@@ -4,12 +4,13 @@ use flow_spec::{Code, DEFAULT_ACTION};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{Attribute, LitStr, Path, Token};
 
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
 use crate::names::{camel_case, here, hidden, ident, is_name, located, plain, snake_case};
-use crate::node::{mod_path, type_text};
-use crate::protocol::{contract_macro, runtime, runtime_at};
+use crate::node::type_text;
+use crate::protocol::{contract_macro, macro_path, runtime, runtime_at};
 use crate::report::Report;
 
 use super::instances::{Instance, Instances};
@@ -111,6 +112,17 @@ fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     if let Some(output) = flow.outputs.iter().find(|output| output.name == "end") {
         let message = "`end` is the output that says at which end a run arrived";
         report.error(Code::Name, output.name.span(), message, "name it otherwise");
+    }
+    for name in flow
+        .inputs
+        .iter()
+        .map(|input| &input.name)
+        .chain(flow.nodes.iter().map(|node| &node.name))
+    {
+        if name == "build" {
+            let message = "`build` is the method that ends a builder";
+            report.error(Code::Name, name.span(), message, "name it otherwise");
+        }
     }
 }
 
@@ -296,7 +308,7 @@ fn node_type(instance: &Instance) -> TokenStream {
     let Some(path) = instance.path() else {
         return quote!(());
     };
-    let macro_path = mod_path(path);
+    let macro_path = macro_path(path);
     let last = path.segments.last().map(|last| last.ident.span());
     quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
 }
@@ -455,7 +467,7 @@ fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     parameters
         .iter()
         .enumerate()
-        .filter(move |(index, _)| first(*index))
+        .filter(move |(index, parameter)| first(*index) && parameter.name != "build")
         .map(|(_, parameter)| parameter)
 }
 
@@ -532,7 +544,7 @@ fn name_enum(
         #[doc = #documentation]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #derives
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::enum_variant_names)]
         #any
         #vis enum #name { #(#[doc = #docs] #idents),* }
         #[allow(dead_code)]
@@ -591,9 +603,13 @@ fn implementation(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -
         run(quote!(#rt::Observed::new(options))),
     );
     let result = quote!(::core::result::Result<#output, #rt::FlowError>);
-    let writes = outputs(flow).enumerate().map(|(index, Parameter { ty, .. })| {
-        quote!(impl #rt::Writes<#index> for #name { type Type = #ty; })
-    });
+    let writes = outputs(flow)
+        .enumerate()
+        .map(|(index, Parameter { ty, .. })| {
+            let site = here(ty.span());
+            let writes = quote_spanned!(site=> type Type = #ty;);
+            quote!(impl #rt::Writes<#index> for #name { #writes })
+        });
     let collected = collected(flow, names);
     let keys: Vec<&Ident> = unique(&flow.inputs)
         .map(|parameter| &parameter.name)

@@ -29,6 +29,7 @@ use crate::report::Report;
 use instances::Instances;
 
 pub(crate) use syntax::BranchSyntax;
+use syntax::FlowSyntax;
 
 /// The expansion of `flow! { … }`.
 pub(crate) fn define(tokens: TokenStream) -> TokenStream {
@@ -37,6 +38,9 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
+    if let Some(conditions) = conditions(&flow) {
+        return conditions;
+    }
     let instances = Instances::collect(&flow, &mut report);
     let items = items::expand(&flow, &instances, &mut report);
     if report.is_empty() {
@@ -51,6 +55,17 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
         #stub
         #(#used! { @nothing })*
     }
+}
+
+/// Of a flow with `#[cfg(…)]`: the flow without it, so that all of its items are there or none.
+fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
+    let (conditions, others): (Vec<_>, Vec<_>) = flow
+        .attributes
+        .iter()
+        .partition(|attribute| attribute.path().is_ident("cfg"));
+    let rest = &flow.after_attributes;
+    (!conditions.is_empty())
+        .then(|| quote!(#(#conditions)* ::flow_runtime::flow! { #(#others)* #rest }))
 }
 
 /// The expansion of `flow_resolved! { { … } [contracts] }`.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 
 use flow_spec::Code;
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
@@ -14,6 +13,7 @@ use syn::{
     Attribute, Expr, Ident, LitStr, Path, Token, Type, braced, bracketed, parenthesized, token,
 };
 
+use crate::names::is_name;
 use crate::node::option_of;
 use crate::report::Report;
 use crate::settings::{SETTINGS, Settings, parse_duration};
@@ -44,6 +44,7 @@ pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
 fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> {
     let mut flow = FlowSyntax {
         attributes: input.call(Attribute::parse_outer)?,
+        after_attributes: input.fork().parse()?,
         vis: input.parse()?,
         name: input
             .parse()
@@ -205,6 +206,10 @@ fn end_of_statement(input: ParseStream<'_>, body: &Body, report: &mut Report) ->
     if input.peek(Token![;]) {
         input.parse::<Token![;]>()?;
         return Ok(());
+    }
+    if input.peek(Ident) && input.fork().parse::<Ident>()? == "with" {
+        let text = "settings belong in a declaration, `node name: … with …;`, whose name the edge then takes";
+        return Err(input.error(text));
     }
     if input.is_empty() || input.peek(syn::Ident::peek_any) || input.peek(token::Bracket) {
         report.text(body.before(input)?, "expected `;` after this statement");
@@ -470,12 +475,15 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
 
 /// A node's contract is told by a macro of its name, and a keyword can name none.
 fn refuse_keyword(path: &Path) -> syn::Result<()> {
-    let last = path.segments.last().map(|segment| &segment.ident);
-    match last.filter(|last| syn::parse2::<Ident>(last.to_token_stream()).is_err()) {
-        Some(last) => Err(syn::Error::new(
-            last.span(),
-            format!("`{last}` is a word of Rust and names no node"),
-        )),
+    let last = path.segments.len().saturating_sub(1);
+    let keyword = path.segments.iter().enumerate().find(|(index, segment)| {
+        segment.ident == "Self" || (*index == last && !is_name(&segment.ident.to_string()))
+    });
+    match keyword {
+        Some((_, segment)) => {
+            let text = format!("`{}` is a word of Rust and names no node", segment.ident);
+            Err(syn::Error::new(segment.ident.span(), text))
+        }
         None => Ok(()),
     }
 }

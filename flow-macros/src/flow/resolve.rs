@@ -44,11 +44,13 @@ pub(crate) fn resolve(
             declaration::check_body(flow, instance, body, report);
         }
     }
+    let nodes = nodes(flow, instances, &contracts);
+    declaration::check_mapped_keys(flow, instances, &nodes, report);
     let graph = Graph {
         name: flow.name.to_string(),
         inputs: flow.inputs.iter().map(input).collect(),
         outputs: flow.outputs.iter().map(output).collect(),
-        nodes: nodes(flow, instances, &contracts),
+        nodes,
         edges: flow
             .edges
             .iter()
@@ -78,11 +80,13 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
         let index = keys.iter().position(|key| *key == path_key(path))?;
         told.get(index).cloned()
     };
+    let optional = flow.inputs.iter().filter(|input| input.optional);
+    let optional: Vec<&Ident> = optional.map(|input| &input.name).collect();
     let mut contracts = Vec::new();
     for instance in &instances.list {
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => of_path(path)?,
-            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index]),
+            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index], &optional),
             InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
                 Contract::empty()
             }

@@ -165,11 +165,11 @@ impl Store {
             .map(Key::agreement);
         quote_spanned! {site=>
             #[allow(dead_code)]
-            struct State { #(#fields,)* }
-            impl State {
+            struct __State { #(#fields,)* }
+            impl __State {
                 #[inline]
                 fn new(input: #input) -> Self {
-                    State { #(#given,)* }
+                    __State { #(#given,)* }
                 }
             }
             #(#agreements)*

@@ -11,6 +11,8 @@ use crate::settings::Settings;
 /// A whole `flow!`.
 pub(crate) struct FlowSyntax {
     pub(crate) attributes: Vec<Attribute>,
+    /// All that comes after them, as tokens.
+    pub(crate) after_attributes: TokenStream,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
     pub(crate) inputs: Vec<Parameter>,

@@ -103,10 +103,10 @@ impl<'a> Visit<'a> {
         let of = |index: usize| Visit::new(self.drive, self.store, index, self.place).bounds();
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
-                vec![quote_spanned!(self.site=> #path: #rt::Drive<E>)]
+                vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
             }
             InstanceKind::Node(_) => {
-                vec![quote_spanned!(self.site=> E: #rt::Engine<#path>)]
+                vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
             }
             InstanceKind::Fork(branches) => branches
                 .iter()
@@ -132,22 +132,22 @@ impl<'a> Visit<'a> {
         let (store, result) = match self.place {
             Place::Branch(branch) => {
                 let own = &branch.name;
-                let store = quote_spanned!(self.site=> base: &State, own: &mut #own,);
+                let store = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
                 (store, quote_spanned!(self.site=> ()))
             }
             _ => (
-                quote_spanned!(self.site=> state: &mut State,),
+                quote_spanned!(self.site=> state: &mut __State,),
                 quote_spanned!(self.site=> usize),
             ),
         };
         quote_spanned! {self.site=>
             #more
             #[inline]
-            async fn #name<E>(
-                &self, engine: &E, scope: &#rt::Scope<'_>, #store
+            async fn #name<__E>(
+                &self, engine: &__E, scope: &#rt::Scope<'_>, #store
             ) -> ::core::result::Result<#result, #rt::Failed>
             where
-                E: #rt::Hooks,
+                __E: #rt::Hooks,
                 #(#bounds,)*
             {
                 #body
@@ -363,7 +363,10 @@ impl<'a> Visit<'a> {
                     let taken = BranchStore::taken(self.index, read, site);
                     Slot::Taken(quote_spanned!(site=> own.#taken))
                 }
-                None => Slot::Shared(base),
+                None => match branch.moved(key, site) {
+                    Some(moved) => Slot::Shared(quote_spanned!(site=> own.#moved)),
+                    None => Slot::Shared(base),
+                },
             }
         };
         match self.place {
@@ -502,7 +505,7 @@ impl<'a> Visit<'a> {
         quote_spanned! {self.site=>
             #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
             #[allow(non_camel_case_types)]
-            trait #name: Sized {
+            trait #name: ::core::marker::Sized {
                 fn __clone(&self) -> Self;
             }
             #[diagnostic::do_not_recommend]
@@ -554,7 +557,7 @@ impl<'a> Visit<'a> {
         quote_spanned!(*site=> {
             #taken_apart
             #(#writes)*
-            type Action = <#path as #rt::Step>::Actions;
+            type __Action = <#path as #rt::Step>::Actions;
             match action { #(#arms)* }
         })
     }
@@ -580,7 +583,7 @@ impl<'a> Visit<'a> {
             .zip(&places)
             .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
         let route = self.route(&name.value());
-        quote_spanned!(site=> Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
+        quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
     }
 
     /// An output that a flow left unwritten leaves the key as it was.
@@ -606,11 +609,11 @@ impl<'a> Visit<'a> {
             .map(|ActionPort { name, variant, .. }| {
                 let variant = ident(&plain(variant), self.instance.span);
                 let route = self.route(&name.value());
-                quote_spanned!(*site=> End::#variant => #route,)
+                quote_spanned!(*site=> __End::#variant => #route,)
             });
         quote_spanned!(*site=> {
             #(#writes)*
-            type End = <#path as #rt::Flow>::End;
+            type __End = <#path as #rt::Flow>::End;
             match outcome.end { #(#arms)* }
         })
     }

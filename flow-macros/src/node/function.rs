@@ -211,15 +211,15 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
         let (make, argument) = match parameter.kind {
             ParameterKind::Context => (None, quote!(&__context)),
             ParameterKind::Value(Mode::Borrow) => (
-                Some(quote_spanned!(site=> ::std::borrow::ToOwned::to_owned(#value))),
+                Some(quote_spanned!(site=> #rt::OwnedForPool::owned(#value))),
                 quote!(&#value),
             ),
             ParameterKind::Value(Mode::MaybeBorrow) => (
-                Some(quote_spanned!(site=> #value.map(::std::borrow::ToOwned::to_owned))),
+                Some(quote_spanned!(site=> #value.map(#rt::OwnedForPool::owned))),
                 quote!(#value.as_ref()),
             ),
             ParameterKind::Value(Mode::MaybeDeref) => (
-                Some(quote_spanned!(site=> #value.map(::std::borrow::ToOwned::to_owned))),
+                Some(quote_spanned!(site=> #value.map(#rt::OwnedForPool::owned))),
                 quote!(#value.as_deref()),
             ),
             ParameterKind::Value(Mode::Take | Mode::MaybeTake) => {

@@ -15,7 +15,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Token, Type, Visibility};
 
 use crate::contract::{ActionPort, Contract, list};
-use crate::protocol::contract_macro;
+use crate::protocol::{contract_macro, macro_path};
 use crate::report::Report;
 
 use attribute::NodeAttribute;
@@ -94,7 +94,7 @@ fn contract(
     match &attribute.actions {
         None => contract_macro(name, vis, &contract.to_token_stream()),
         Some(actions) => {
-            let path = mod_path(actions);
+            let path = macro_path(actions);
             // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
             quote! {
                 #path! { @actions { #vis #name #contract } }
@@ -102,15 +102,6 @@ fn contract(
             }
         }
     }
-}
-
-/// The path as that of a macro: without generic arguments.
-pub(crate) fn mod_path(path: &syn::Path) -> syn::Path {
-    let mut path = path.clone();
-    for segment in &mut path.segments {
-        segment.arguments = syn::PathArguments::None;
-    }
-    path
 }
 
 /// A contract that still lacks the actions of its enum.

@@ -69,6 +69,8 @@ impl Step<'_> {
         });
         // Where this type is another than the returned one, the error is at the latter.
         let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
+        // So is the error of a private type that a public node returns.
+        let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
         quote! {
             #[doc(hidden)]
             #[allow(non_local_definitions)]
@@ -76,7 +78,7 @@ impl Step<'_> {
                 #[diagnostic::do_not_recommend]
                 impl #generics #rt::Node for #self_ty #bounds {}
                 impl #generics #rt::Step for #self_ty #bounds {
-                    type Outcome = #ty;
+                    #outcome_type
                     type Actions = #actions;
                     const POLICY: #rt::Policy = #policy;
                 }

@@ -14,7 +14,7 @@ use syn::{
 };
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, snake_case};
+use crate::names::{here, is_name, snake_case};
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
@@ -66,6 +66,13 @@ impl Parse for Steps {
     }
 }
 
+impl Steps {
+    /// The name of the type, which a keyword such as `Self` is not.
+    fn name(&self) -> Option<&Ident> {
+        super::parameter::last_segment(&self.self_ty).filter(|name| is_name(&name.to_string()))
+    }
+}
+
 /// One of the four methods.
 struct Phase {
     sig: Signature,
@@ -114,7 +121,7 @@ pub(super) fn expand(
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
-    let name = match super::parameter::last_segment(&steps.self_ty) {
+    let name = match steps.name() {
         Some(name) => name.clone(),
         None => {
             return Err(syn::Error::new(
@@ -190,13 +197,12 @@ pub(super) fn expand(
 
 /// What comes beside a block with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    let Steps {
-        generics, self_ty, ..
-    } = syn::parse2(item)?;
-    let name = super::parameter::last_segment(&self_ty).cloned();
+    let steps: Steps = syn::parse2(item)?;
+    let (generics, self_ty) = (&steps.generics, &steps.self_ty);
     let vis: Visibility = syn::parse_quote!(pub);
-    Ok(name
-        .map(|name| super::stub(&name, &vis, &generics, &quote!(#self_ty)))
+    Ok(steps
+        .name()
+        .map(|name| super::stub(name, &vis, generics, &quote!(#self_ty)))
         .unwrap_or_default())
 }
 
