@@ -301,6 +301,14 @@ impl<T: Clone> TakeItem<T> for &T {
 }
 
 #[diagnostic::do_not_recommend]
+impl<K: Clone, V: Clone> TakeItem<(K, V)> for (&K, &V) {
+    #[inline]
+    fn take_item(self) -> (K, V) {
+        (self.0.clone(), self.1.clone())
+    }
+}
+
+#[diagnostic::do_not_recommend]
 impl<K, V> TakeItem<(K, V)> for (K, V) {
     #[inline]
     fn take_item(self) -> (K, V) {

@@ -17,6 +17,7 @@ async fn begun(started: mpsc::Receiver<()>) {
 }
 
 #[node(blocking)]
+#[expect(clippy::too_many_arguments, reason = "one of each kind")]
 fn measure(
     cx: &Context,
     text: &str,

@@ -137,7 +137,7 @@ async fn it_may_have_nothing_but_an_else() {
 
 flow! {
     ReadsNothing() {
-        branch always() { 1 + 1 == 2 => "yes", else => "no" }
+        branch always() { cfg!(test) => "yes", else => "no" }
         start >> always;
         always - "yes" >> end("yes");
         always - "no" >> end("no");

@@ -657,6 +657,7 @@ async fn n3() -> Result<u64, Broken> {
 }
 
 #[node]
+#[expect(clippy::too_many_arguments, reason = "one for each branch")]
 fn sum_of_nine(
     n: [u64; 0],
     n1: u64,

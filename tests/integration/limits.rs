@@ -390,6 +390,7 @@ mod everything {
     }
 
     #[node(writes = sum)]
+    #[expect(clippy::too_many_arguments, reason = "one for each branch")]
     fn sum_up(heavy: u64, h2: u64, h3: u64, h4: u64, h5: u64, h6: u64, h7: u64, h8: u64) -> u64 {
         heavy + h2 + h3 + h4 + h5 + h6 + h7 + h8
     }

@@ -203,7 +203,10 @@ fn check_settings(
     let settings = &declaration.settings;
     let name = &instance.shown;
     let runs_hidden = match &declaration.source {
-        NodeSource::Each { path, .. } => !flow.nodes.iter().any(|node| path.is_ident(&node.name)),
+        NodeSource::Each { path, .. } => {
+            let mut others = flow.nodes.iter().filter(|node| node.name != declaration.name);
+            !others.any(|node| path.is_ident(&node.name))
+        }
         _ => false,
     };
     if instance.path().is_some() {

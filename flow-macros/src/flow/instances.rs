@@ -308,21 +308,25 @@ impl Instances {
                             help,
                         );
                     }
-                    StepSyntax::Fork(inner) => {
-                        let help = "make a flow of the inner fork, and put that flow here";
-                        report.error(
-                            Code::ForkShape,
-                            inner.span,
-                            "a fork directly inside a fork",
-                            help,
-                        );
-                    }
-                    step => nodes.extend(self.mention(flow, step, report)),
+                    step => match self.inner(step) {
+                        true => {
+                            let help = "make a flow of the inner fork, and put that flow here";
+                            let message = "a fork directly inside a fork";
+                            report.error(Code::ForkShape, step.span(), message, help);
+                        }
+                        false => nodes.extend(self.mention(flow, step, report)),
+                    },
                 }
             }
             branches.push(nodes);
         }
         branches
+    }
+
+    /// Whether a step of a branch is a fork itself, written here or declared.
+    fn inner(&self, step: &StepSyntax) -> bool {
+        let declared = self.of(step).map(|index| &self.list[index].kind);
+        matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))
     }
 
     /// What a loop over items runs: a declared node, or one that only the loop knows.
@@ -332,7 +336,9 @@ impl Instances {
         else {
             return;
         };
+        // A loop may be named like the function that it runs.
         let declared = path.get_ident().and_then(|name| self.named(name));
+        let declared = declared.filter(|&declared| declared != index);
         if let Some(body) = declared.filter(|&body| self.list[body].path().is_none()) {
             let (shown, span) = (
                 &self.list[body].shown,

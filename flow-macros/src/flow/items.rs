@@ -1,5 +1,7 @@
 //! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own contract.
 
+use std::collections::HashSet;
+
 use flow_spec::{Code, DEFAULT_ACTION};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -80,6 +82,7 @@ pub(crate) fn node_variant(instance: &Instance) -> Ident {
 pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Report) -> TokenStream {
     check_parameters(flow, report);
     check_ends(flow, report);
+    check_nodes(instances, report);
     let names = TypeNames::of(flow);
     let value = value(flow, instances);
     let input = input(flow, &names);
@@ -97,7 +100,7 @@ fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
             let name = &parameter.name;
             if parameters[..index]
                 .iter()
-                .any(|earlier| earlier.name == *name)
+                .any(|earlier| plain(&earlier.name) == plain(name))
             {
                 let message = format!("a second {what} is named `{name}`");
                 report.error(
@@ -109,7 +112,11 @@ fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
             }
         }
     }
-    if let Some(output) = flow.outputs.iter().find(|output| output.name == "end") {
+    if let Some(output) = flow
+        .outputs
+        .iter()
+        .find(|output| plain(&output.name) == "end")
+    {
         let message = "`end` is the output that says at which end a run arrived";
         report.error(Code::Name, output.name.span(), message, "name it otherwise");
     }
@@ -159,6 +166,30 @@ fn check_ends(flow: &FlowSyntax, report: &mut Report) {
                 message,
                 "write both alike, or name one of them otherwise",
             );
+        }
+    }
+}
+
+/// So do the names of nodes.
+fn check_nodes(instances: &Instances, report: &mut Report) {
+    let nodes: Vec<(Ident, &Instance)> = instances
+        .named_ones()
+        .map(|instance| (node_variant(instance), instance))
+        .collect();
+    for (index, (variant, instance)) in nodes.iter().enumerate() {
+        let same = nodes[..index]
+            .iter()
+            .find(|(earlier, _)| earlier == variant);
+        if let Some((_, same)) = same {
+            let message = format!(
+                "the nodes `{}` and `{}` are both `{variant}`",
+                same.name, instance.name
+            );
+            let help = format!(
+                "declare one of them under another name: `node other_name: {};`",
+                instance.shown
+            );
+            report.error(Code::Name, instance.span, message, help);
         }
     }
 }
@@ -454,7 +485,7 @@ fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 
 /// The outputs, without those whose name has been reported.
 fn outputs(flow: &FlowSyntax) -> impl Iterator<Item = &Parameter> {
-    unique(&flow.outputs).filter(|output| output.name != "end")
+    unique(&flow.outputs).filter(|output| plain(&output.name) != "end")
 }
 
 /// Without those whose name has been reported.
@@ -462,7 +493,7 @@ fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     let first = move |index: usize| {
         parameters[..index]
             .iter()
-            .all(|earlier| earlier.name != parameters[index].name)
+            .all(|earlier| plain(&earlier.name) != plain(&parameters[index].name))
     };
     parameters
         .iter()
@@ -491,12 +522,14 @@ fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStre
 
 /// The enums of nodes and ends.
 fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
+    let mut seen = HashSet::new();
     let nodes: Vec<(Ident, String, String)> = instances
         .named_ones()
         .map(|instance| {
             let name = plain(&instance.name);
             (node_variant(instance), format!("`{name}`"), name)
         })
+        .filter(|(variant, ..)| seen.insert(variant.clone()))
         .collect();
     let ends: Vec<(Ident, String, String)> = ends(flow)
         .into_iter()

@@ -95,7 +95,10 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
     for (index, instance) in instances.list.iter().enumerate() {
         if let InstanceKind::Each { over, body, .. } = &instance.kind {
             let body = contracts.get(*body)?;
-            contracts[index] = Contract::of_each(&instance.name, over, body);
+            let collects = instance
+                .declared(flow)
+                .is_some_and(|node| node.settings.collect_errors.is_some());
+            contracts[index] = Contract::of_each(&instance.name, over, body, collects);
         }
     }
     Some(contracts)

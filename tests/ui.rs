@@ -1,0 +1,265 @@
+//! What the compiler says of each mistake, and what it must not complain about.
+//!
+//! A file in `ui/{flow,node}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
+//! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere
+//! else is there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that
+//! `rust-toolchain.toml` names: raise both together. The programs of `docs/errors.md` are treated alike: in each section
+//! the first one is wrong, then comes its message, and the second one is mended.
+//!
+//! ```text
+//! cargo test -p flow-tests --test ui -- fail trybuild=unrouted    # the cases whose path contains `unrouted`
+//! TRYBUILD=overwrite cargo test -p flow-tests --test ui           # takes over what rustc prints now, also in the page
+//! git diff                                                        # to be read as the one who made the mistake
+//! ```
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use flow_spec::Code;
+
+/// How many lines a case may have.
+const LONGEST_CASE: usize = 19;
+
+/// Mistakes that rustc finds in Rust code by itself, and explains without our code.
+const SAID_BY_RUSTC: [Code; 2] = [Code::UnknownNode, Code::TypeMismatch];
+
+#[test]
+fn fail() {
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("ui/*/fail/*.rs");
+    drop(cases);
+    let wrong: String = cases_in("fail")
+        .iter()
+        .map(|case| misplaced(case))
+        .collect();
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn pass() {
+    let cases = trybuild::TestCases::new();
+    cases.pass("ui/*/pass/*.rs");
+}
+
+/// Says where the errors of a case are not those that it marks.
+fn misplaced(case: &Path) -> String {
+    let (program, printed) = (read(case), read(&case.with_extension("stderr")));
+    let lines = program.lines().enumerate();
+    let mut marked: Vec<usize> = lines
+        .flat_map(|(index, line)| vec![index + 1; line.matches("//~").count()])
+        .collect();
+    let mut found: Vec<usize> = error_lines(&printed);
+    marked.sort_unstable();
+    found.sort_unstable();
+    let mut wrong = String::new();
+    if marked != found {
+        let _ = writeln!(
+            wrong,
+            "{}: errors at lines {found:?}, marked are {marked:?}",
+            case.display()
+        );
+    }
+    if program.lines().count() > LONGEST_CASE {
+        let _ = writeln!(
+            wrong,
+            "{}: longer than {LONGEST_CASE} lines",
+            case.display()
+        );
+    }
+    wrong
+}
+
+/// The line of the program at which each error is.
+fn error_lines(printed: &str) -> Vec<usize> {
+    let mut lines = Vec::new();
+    let mut rest = printed.lines();
+    while let Some(line) = rest.next() {
+        if line.starts_with("error") {
+            let place = rest.find_map(|line| line.trim_start().strip_prefix("--> "));
+            let line = place.and_then(|place| place.rsplit(':').nth(1)?.parse().ok());
+            lines.push(line.unwrap_or_default());
+        }
+    }
+    lines
+}
+
+#[test]
+fn every_code_has_a_case() {
+    let printed: String = cases_in("fail")
+        .iter()
+        .map(|case| read(&case.with_extension("stderr")))
+        .collect();
+    let lacks_case =
+        |code: &Code| !SAID_BY_RUSTC.contains(code) && !printed.contains(&format!("[{code}]"));
+    let lacking: Vec<Code> = Code::ALL.into_iter().filter(lacks_case).collect();
+    assert!(lacking.is_empty(), "no case in `ui` for {lacking:?}");
+}
+
+#[test]
+fn every_message_has_its_case() {
+    let stale: Vec<PathBuf> = files_in("fail", "stderr")
+        .into_iter()
+        .filter(|message| !message.with_extension("rs").exists())
+        .collect();
+    assert!(stale.is_empty(), "no case beside {stale:?}");
+}
+
+/// The cases of `ui/*/fail` or `ui/*/pass`.
+fn cases_in(kind: &str) -> Vec<PathBuf> {
+    files_in(kind, "rs")
+}
+
+fn files_in(kind: &str, extension: &str) -> Vec<PathBuf> {
+    let mut cases = Vec::new();
+    for topic in ["flow", "node"] {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("ui")
+            .join(topic)
+            .join(kind);
+        for entry in fs::read_dir(&directory).expect("the directory of the cases") {
+            let path = entry.expect("an entry of the directory").path();
+            if path.extension().is_some_and(|found| found == extension) {
+                cases.push(path);
+            }
+        }
+    }
+    cases.sort();
+    cases
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[test]
+fn errors_page() {
+    let page = Page::read();
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("errors_page");
+    let _ = fs::remove_dir_all(&directory);
+    fs::create_dir_all(&directory).expect("a directory for the programs of the page");
+    {
+        let wrong = trybuild::TestCases::new();
+        for section in &page.sections {
+            wrong.compile_fail(section.write_wrong(&directory));
+        }
+    }
+    {
+        let mended = trybuild::TestCases::new();
+        for section in &page.sections {
+            mended.pass(section.write_mended(&directory));
+        }
+    }
+    if env::var_os("TRYBUILD").is_some_and(|update| update == "overwrite") {
+        page.take_over(&directory);
+    }
+}
+
+#[test]
+fn errors_page_has_every_code() {
+    let written: Vec<String> = Page::read()
+        .sections
+        .into_iter()
+        .map(|section| section.code)
+        .collect();
+    let all: Vec<String> = Code::ALL.iter().map(Code::to_string).collect();
+    assert_eq!(written, all);
+}
+
+/// `docs/errors.md`.
+struct Page {
+    text: String,
+    sections: Vec<Section>,
+}
+
+/// A section: `## F007 …`, a wrong program, its message, and the program mended.
+struct Section {
+    code: String,
+    wrong: String,
+    message: String,
+    mended: String,
+}
+
+impl Page {
+    fn path() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md")
+    }
+
+    fn read() -> Self {
+        let text = read(&Page::path());
+        let sections = text.split("\n## ").skip(1).map(Section::of).collect();
+        Page { text, sections }
+    }
+
+    /// Writes into the page what rustc has printed.
+    fn take_over(&self, directory: &Path) {
+        let mut text = self.text.clone();
+        for section in &self.sections {
+            let program = section.path(directory, "wrong");
+            let printed = read(&program.with_extension("stderr"));
+            let message = printed.replace(&*program.to_string_lossy(), Section::SHOWN_PATH);
+            let (before, after) = text
+                .split_once(&section.wrong)
+                .expect("the wrong program is in the page");
+            let after = after.replacen(
+                &format!("```text\n{}```", section.message),
+                &format!("```text\n{message}```"),
+                1,
+            );
+            text = format!("{before}{}{after}", section.wrong);
+        }
+        fs::write(Page::path(), text).expect("the page can be written");
+    }
+}
+
+impl Section {
+    /// What the messages of the page call the file.
+    const SHOWN_PATH: &str = "src/main.rs";
+
+    fn of(text: &str) -> Self {
+        let code = text
+            .split_whitespace()
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let block = |language: &str, number: usize| {
+            let start = format!("```{language}\n");
+            let block = text.split(&start).nth(number + 1);
+            let block = block.and_then(|rest| rest.split("```").next());
+            block
+                .unwrap_or_else(|| panic!("{code} lacks a block of {language}"))
+                .to_owned()
+        };
+        Section {
+            wrong: block("rust", 0),
+            message: block("text", 0),
+            mended: block("rust", 1),
+            code,
+        }
+    }
+
+    fn path(&self, directory: &Path, kind: &str) -> PathBuf {
+        directory.join(format!("{}_{kind}.rs", self.code))
+    }
+
+    fn write_wrong(&self, directory: &Path) -> PathBuf {
+        let path = self.path(directory, "wrong");
+        let message = self
+            .message
+            .replace(Self::SHOWN_PATH, &path.to_string_lossy());
+        write_program(&path, &self.wrong);
+        fs::write(path.with_extension("stderr"), message).expect("a file for the message");
+        path
+    }
+
+    fn write_mended(&self, directory: &Path) -> PathBuf {
+        let path = self.path(directory, "mended");
+        write_program(&path, &self.mended);
+        path
+    }
+}
+
+/// The programs of the page are libraries, and those of trybuild have a `main`.
+fn write_program(path: &Path, program: &str) {
+    fs::write(path, format!("{program}\nfn main() {{}}\n")).expect("a file for the program");
+}

@@ -1,0 +1,19 @@
+// CF-04
+use flow_runtime::prelude::*;
+
+#[node]
+fn draft() {}
+#[node]
+fn illustrate() {}
+#[node]
+fn print_it() {}
+
+flow! {
+    Book() {
+        start >> draft;
+        draft >> illustrate >> end;
+        draft >> print_it >> end; //~
+    }
+}
+
+fn main() {}

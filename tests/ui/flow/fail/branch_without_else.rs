@@ -1,0 +1,11 @@
+use flow_runtime::prelude::*;
+
+flow! {
+    Age(age: u64) {
+        branch grown(age) { *age >= 18 => "yes" } //~
+        start >> grown;
+        grown - "yes" >> end;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use flow_runtime::prelude::*;
+
+flow! {
+    Order() {
+        start >> |order| order >> end; //~
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use flow_runtime::prelude::*;
+
+flow! {
+    Payment() {} //~
+}
+
+fn main() {}

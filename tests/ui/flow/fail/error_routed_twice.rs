@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn pay() -> Result<(), String> {
+    Ok(())
+}
+
+flow! {
+    Payment() {
+        start >> pay >> end;
+        pay - "error" >> end("failed");
+        pay - "error" >> end("broken"); //~
+    }
+}
+
+fn main() {}

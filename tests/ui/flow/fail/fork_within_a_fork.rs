@@ -1,0 +1,14 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn draw() {}
+#[node]
+fn rest() {}
+
+flow! {
+    Book() {
+        start >> [draw, [rest]] >> end; //~
+    }
+}
+
+fn main() {}

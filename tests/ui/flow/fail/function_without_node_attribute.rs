@@ -1,0 +1,11 @@
+use flow_runtime::prelude::*;
+
+fn review() {}
+
+flow! {
+    Approval() {
+        start >> review >> end; //~
+    }
+}
+
+fn main() {}

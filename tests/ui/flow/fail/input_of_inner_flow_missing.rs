@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn pay(amount: &u64) {
+    let _ = amount;
+}
+
+flow! { Payment(amount: u64) { start >> pay >> end; } }
+
+flow! {
+    Order() {
+        start >> Payment >> end; //~
+    }
+}
+
+fn main() {}

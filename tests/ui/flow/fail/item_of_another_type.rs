@@ -1,0 +1,13 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn double(number: &u64) -> u64 { number * 2 }
+
+flow! {
+    Doubles(numbers: Vec<String>) -> (doubles: Vec<u64>) {
+        node doubles: for number in numbers { double }; //~
+        start >> doubles >> end;
+    }
+}
+
+fn main() {}

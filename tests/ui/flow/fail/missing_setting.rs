@@ -1,0 +1,19 @@
+// CF-10
+use flow_runtime::prelude::*;
+
+struct Pay(u64);
+#[node]
+impl Pay {
+    fn exec(&self) -> u64 { self.0 }
+}
+
+flow! {
+    Payment() -> (pay: u64) {
+        node pay: Pay;
+        start >> pay >> end;
+    }
+}
+
+fn main() {
+    Payment::builder().build(); //~
+}

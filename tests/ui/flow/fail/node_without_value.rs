@@ -1,0 +1,15 @@
+use flow_runtime::prelude::*;
+
+struct Pay(u64);
+#[node]
+impl Pay {
+    fn exec(&self) -> u64 { self.0 }
+}
+
+flow! {
+    Payment() -> (pay: u64) {
+        start >> Pay >> end; //~
+    }
+}
+
+fn main() {}

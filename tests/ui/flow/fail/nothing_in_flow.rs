@@ -1,0 +1,5 @@
+use flow_runtime::prelude::*;
+
+flow! {} //~
+
+fn main() {}

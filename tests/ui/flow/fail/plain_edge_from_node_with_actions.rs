@@ -1,0 +1,18 @@
+use flow_runtime::prelude::*;
+
+#[derive(Action)]
+enum Verdict { Approved, Rejected }
+
+#[node(actions = Verdict)]
+fn review() -> Verdict {
+    Verdict::Approved
+}
+
+flow! {
+    Approval() {
+        start >> review >> end; //~
+        review - "rejected" >> end("rejected");
+    }
+}
+
+fn main() {}

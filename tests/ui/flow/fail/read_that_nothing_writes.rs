@@ -1,0 +1,14 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn pay(amount: &u64) {
+    let _ = amount;
+}
+
+flow! {
+    Payment() {
+        start >> pay >> end; //~
+    }
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+// CF-01
+use flow_runtime::prelude::*;
+
+#[derive(Action)]
+enum Verdict { Approved, Rejected }
+
+#[node(actions = Verdict)]
+fn review() -> Verdict {
+    Verdict::Approved
+}
+
+flow! {
+    Approval() {
+        start >> review; //~
+        review - "approved" >> end;
+    }
+}
+
+fn main() {}

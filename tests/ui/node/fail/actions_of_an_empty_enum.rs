@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[derive(Action)]
+enum Verdict {} //~
+
+fn main() {}

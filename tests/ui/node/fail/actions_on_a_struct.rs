@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[derive(Action)]
+struct Verdict; //~
+
+fn main() {}

@@ -1,0 +1,8 @@
+use flow_runtime::prelude::*;
+
+enum Paid { Yes, No }
+
+#[node(actions = Paid)] //~ //~
+fn pay() -> Paid { Paid::Yes }
+
+fn main() {}

@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node(retry(attempts = 3, wait = "1s", backoff = 0.5))] //~
+fn pay() -> Result<u64, String> { Ok(3) }
+
+fn main() {}

@@ -1,0 +1,15 @@
+// CF-08
+use flow_runtime::prelude::*;
+
+#[derive(Default)]
+struct Count(u64);
+
+#[node]
+impl Count {
+    fn exec(&mut self) -> u64 { //~
+        self.0 += 1;
+        self.0
+    }
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node(human = "")] //~
+struct Answer;
+
+fn main() {}

@@ -1,0 +1,11 @@
+use flow_runtime::prelude::*;
+
+#[derive(Default)]
+struct Pay;
+
+#[node]
+impl Pay { //~
+    fn prep(&self, amount: &u64) -> u64 { *amount }
+}
+
+fn main() {}

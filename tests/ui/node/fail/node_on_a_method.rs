@@ -1,0 +1,10 @@
+use flow_runtime::prelude::*;
+
+struct Pay;
+
+impl Pay {
+    #[node]
+    fn pay(&self) -> u64 { 3 } //~
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node]
+mod pay {} //~
+
+fn main() {}

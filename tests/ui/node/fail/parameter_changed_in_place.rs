@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn pay(amounts: &mut Vec<u64>) { amounts.clear() } //~
+
+fn main() {}

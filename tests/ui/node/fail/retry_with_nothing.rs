@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node(retry)] //~
+fn pay() -> Result<u64, String> { Ok(3) }
+
+fn main() {}

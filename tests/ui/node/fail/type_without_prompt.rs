@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node]
+struct Answer; //~
+
+fn main() {}

@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node(retires(attempts = 3))] //~
+fn pay() -> Result<u64, String> { Ok(3) }
+
+fn main() {}

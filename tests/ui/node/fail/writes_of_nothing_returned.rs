@@ -1,0 +1,6 @@
+use flow_runtime::prelude::*;
+
+#[node(writes = receipt)] //~
+fn pay() {}
+
+fn main() {}
