@@ -147,7 +147,12 @@ impl Contract {
     }
 
     /// Of a loop over the items of `over`: its results are written under its name.
-    pub(crate) fn of_each(name: &Ident, over: &Ident, body: &Contract, collects_errors: bool) -> Self {
+    pub(crate) fn of_each(
+        name: &Ident,
+        over: &Ident,
+        body: &Contract,
+        collects_errors: bool,
+    ) -> Self {
         let writes = match body.returns_nothing() && !collects_errors {
             true => Vec::new(),
             false => vec![WritePort {

@@ -204,7 +204,10 @@ fn check_settings(
     let name = &instance.shown;
     let runs_hidden = match &declaration.source {
         NodeSource::Each { path, .. } => {
-            let mut others = flow.nodes.iter().filter(|node| node.name != declaration.name);
+            let mut others = flow
+                .nodes
+                .iter()
+                .filter(|node| node.name != declaration.name);
             !others.any(|node| path.is_ident(&node.name))
         }
         _ => false,

@@ -1,4 +1,4 @@
-// CF-04
+// CF-04, PF-42
 use flow_runtime::prelude::*;
 
 #[node]

@@ -1,4 +1,4 @@
-// CF-01
+// CF-01, PF-05, PF-06
 use flow_runtime::prelude::*;
 
 #[derive(Action)]

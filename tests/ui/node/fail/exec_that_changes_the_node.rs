@@ -1,4 +1,4 @@
-// CF-08
+// CF-08, PF-27
 use flow_runtime::prelude::*;
 
 #[derive(Default)]

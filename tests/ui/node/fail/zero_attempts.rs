@@ -4,3 +4,5 @@ use flow_runtime::prelude::*;
 fn pay() -> Result<u64, String> { Ok(3) }
 
 fn main() {}
+
+// PF-15
