@@ -61,6 +61,19 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 
+/// The keyword in a path that leads to no macro because of it: only its first words can be `crate`, `self` or `super`.
+pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
+    let last = path.segments.len().saturating_sub(1);
+    let names = path.segments.iter().map(|segment| &segment.ident);
+    let mut keywords = names
+        .enumerate()
+        .filter(|(_, name)| !is_name(&name.to_string()));
+    let leads_nowhere = |(index, name): &(usize, &Ident)| {
+        *index == last || !["crate", "self", "super"].iter().any(|word| name == word)
+    };
+    keywords.find(leads_nowhere).map(|(_, name)| name)
+}
+
 /// An identifier of generated code, shown at what the user wrote.
 pub(crate) fn ident(name: &str, user: Span) -> Ident {
     let span = here(user);

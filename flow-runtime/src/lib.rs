@@ -87,7 +87,7 @@
 
 extern crate self as flow_runtime;
 
-#[path = "private.rs"]
+#[path = "private/mod.rs"]
 #[doc(hidden)]
 pub mod __private;
 // Traits that rustc names in its messages, where a path through `__private` would tell the reader nothing.
@@ -101,10 +101,13 @@ mod context;
 mod engine;
 mod error;
 mod flow;
+mod node_error;
 mod observer;
 mod options;
 mod policy;
+mod run;
 mod scope;
+mod supervise;
 mod visit;
 
 pub mod language;
@@ -292,8 +295,9 @@ pub use tokio_util::sync::CancellationToken;
 
 pub use action::{Action, FlowAction};
 pub use context::Context;
-pub use error::{BoxError, FlowError, NodeError, TimedOut};
+pub use error::{BoxError, FlowError};
 pub use flow::{Flow, Route, Target};
+pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry};

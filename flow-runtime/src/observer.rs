@@ -3,7 +3,8 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::{FlowError, NodeError};
+use crate::error::FlowError;
+use crate::node_error::NodeError;
 use crate::scope::Path;
 
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use crate::engine::Run;
+use crate::run::Run;
 
 /// One flow under way: the run's own, or one used as a node, within the flow that uses it.
 #[derive(Debug)]

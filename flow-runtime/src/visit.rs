@@ -10,7 +10,8 @@ use tokio::time::Instant;
 
 use crate::context::Context;
 use crate::engine::Failed;
-use crate::error::{BoxError, Failure, FlowError, NodeError, TimedOut};
+use crate::error::{BoxError, FlowError};
+use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::Policy;
 use crate::scope::{Path, Scope};

@@ -11,13 +11,12 @@ use crate::names::{here, ident, plain};
 use crate::node::type_text;
 use crate::protocol::runtime_at;
 
-use super::fork;
 use super::instances::{Instance, InstanceKind, Instances};
 use super::items::{TypeNames, node_variant};
 use super::resolve::Resolved;
 use super::store::{Store, is_option};
 use super::syntax::FlowSyntax;
-use super::visit::{Place, Visit};
+use super::visit::{self, Place, Visit};
 
 /// All that the expansion looks things up in.
 pub(super) struct Drive<'a> {
@@ -132,7 +131,7 @@ impl Drive<'_> {
             .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
-            InstanceKind::Fork(branches) => fork::structs(self, store, visit, branches),
+            InstanceKind::Fork(branches) => visit::structs(self, store, visit, branches),
             _ => TokenStream::new(),
         });
         let mut seen = HashSet::new();

@@ -7,8 +7,6 @@
 
 mod declaration;
 mod drive;
-mod each;
-mod fork;
 mod instances;
 mod items;
 mod parse;

@@ -10,11 +10,11 @@ use crate::names::{here, ident, located, plain};
 use crate::protocol::runtime_at;
 
 use super::drive::Drive;
-use super::each;
 use super::instances::InstanceKind;
 use super::items::TypeNames;
 use super::resolve::{key_of, mapping};
 use super::syntax::FlowSyntax;
+use super::visit;
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl Store {
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
                 store.add(
                     key(&port.name, &[]),
-                    each::results_type(drive, instance),
+                    visit::results_type(drive, instance),
                     writer,
                     "",
                 );

@@ -118,6 +118,21 @@ pub(crate) enum StepSyntax {
     Fork(Rc<ForkSyntax>),
 }
 
+impl StepSyntax {
+    /// Where it is written; of a path, its last word.
+    pub(crate) fn span(&self) -> Span {
+        match self {
+            StepSyntax::Start(span) | StepSyntax::End(span, _) => *span,
+            StepSyntax::Wait(wait) => wait.span,
+            StepSyntax::Fork(fork) => fork.span,
+            StepSyntax::Node(path) => path
+                .segments
+                .last()
+                .map_or_else(Span::call_site, |segment| segment.ident.span()),
+        }
+    }
+}
+
 /// What `flow!` found: as much as could be read.
 pub(crate) struct Parsed {
     /// Nothing if not even the signature could be read.

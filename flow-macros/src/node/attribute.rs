@@ -8,6 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{LitStr, Path, Token, parenthesized};
 
+use crate::names::keyword_in;
 use crate::report::Report;
 use crate::settings::{SETTINGS, Settings, duration, equals, literal, parentheses};
 
@@ -68,9 +69,12 @@ impl NodeAttribute {
         let again = match name.to_string().as_str() {
             "actions" => {
                 equals(name, input, "actions = Verdict")?;
-                let actions = input.parse().map_err(|error| {
-                    syn::Error::new(error.span(), "expected the name of an enum of actions")
-                })?;
+                let expected =
+                    |span| syn::Error::new(span, "expected the name of an enum of actions");
+                let actions: Path = input.parse().map_err(|error| expected(error.span()))?;
+                if let Some(word) = keyword_in(&actions) {
+                    return Err(expected(word.span()));
+                }
                 self.actions.replace(actions).is_some()
             }
             "writes" => self.writes.replace(writes(name, input, report)?).is_some(),

@@ -13,7 +13,7 @@ use crate::protocol::runtime;
 use crate::report::Report;
 use crate::settings::duration_tokens;
 
-use super::attribute::NodeAttribute;
+use super::attribute::{NodeAttribute, Poll};
 use super::outcome::Returned;
 use super::parameter::{Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
@@ -65,11 +65,7 @@ pub(super) fn expand(
         let help = "return a `Result`, give it a `timeout`, or remove `retry`";
         report.error(Code::CannotFail, *span, message, help);
     }
-    let retries = settings
-        .retry
-        .as_ref()
-        .is_some_and(|(_, retry)| retry.repeats());
-    let repeats = retries || attribute.poll.is_some();
+    let repeats = settings.repeats() || attribute.poll.is_some();
     let takes = parameters.iter().any(|parameter| parameter.takes());
     let context = parameters
         .iter()
@@ -106,23 +102,7 @@ pub(super) fn expand(
     });
     let body = match &attribute.poll {
         None => quote!(#attempts #value),
-        Some(poll) => {
-            let every = duration_tokens(poll.every);
-            let timeout = match poll.timeout.map(duration_tokens) {
-                Some(timeout) => quote!(::core::option::Option::Some(#timeout)),
-                None => quote!(::core::option::Option::None),
-            };
-            quote! {
-                let __poll = __visit.poll(#every, #timeout);
-                loop {
-                    #attempts
-                    if let ::core::option::Option::Some(__answer) = #value {
-                        break __answer;
-                    }
-                    __poll.pause().await?;
-                }
-            }
-        }
+        Some(poll) => polled(poll, attempts.as_ref(), &value),
     };
     let gives_up = attribute
         .poll
@@ -198,6 +178,25 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
         #vis struct #name {}
         #stub
     })
+}
+
+/// Asks again and again, until there is an answer or no time left.
+fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> TokenStream {
+    let every = duration_tokens(poll.every);
+    let timeout = match poll.timeout.map(duration_tokens) {
+        Some(timeout) => quote!(::core::option::Option::Some(#timeout)),
+        None => quote!(::core::option::Option::None),
+    };
+    quote! {
+        let __poll = __visit.poll(#every, #timeout);
+        loop {
+            #attempts
+            if let ::core::option::Option::Some(__answer) = #value {
+                break __answer;
+            }
+            __poll.pause().await?;
+        }
+    }
 }
 
 /// A call on the pool for work that blocks. It outlives the store, so that it is given values of its own.

@@ -112,11 +112,7 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
                 format!("read it as `&{elem}` or take it as `{elem}`, and return the new value"),
             )
         }
-        Type::Reference(reference)
-            if last_segment(&reference.elem).is_some_and(|name| name == "Context") =>
-        {
-            Some(ParameterKind::Context)
-        }
+        _ if is_context(ty) => Some(ParameterKind::Context),
         Type::Reference(_) => Some(ParameterKind::Value(Mode::Borrow)),
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
@@ -133,6 +129,11 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
             Some(_) => Mode::MaybeTake,
         })),
     }
+}
+
+/// Whether the type is `&Context`.
+pub(super) fn is_context(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if last_segment(&reference.elem).is_some_and(|name| name == "Context"))
 }
 
 /// The type of the value that is read: without reference and `Option`.

@@ -1,11 +1,13 @@
 //! The contract of a node: what `flow!` has to know of it, as tokens that travel from macro to macro.
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::{LitInt, LitStr, Token, braced, bracketed};
+mod tokens;
+
+use proc_macro2::Ident;
+use syn::LitStr;
 
 use crate::flow::BranchSyntax;
+
+pub(crate) use tokens::{actions_tokens, list};
 
 /// What a node reads, writes and decides.
 #[derive(Debug, Clone)]
@@ -61,6 +63,16 @@ pub(crate) enum Mode {
     MaybeDeref,
     /// `Option<T>`
     MaybeTake,
+}
+
+impl Mode {
+    pub(crate) fn optional(self) -> bool {
+        matches!(self, Mode::MaybeBorrow | Mode::MaybeDeref | Mode::MaybeTake)
+    }
+
+    pub(crate) fn takes(self) -> bool {
+        matches!(self, Mode::Take | Mode::MaybeTake)
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -183,177 +195,5 @@ impl ReadPort {
             mode: Mode::Borrow,
             rust_type: String::new(),
         }
-    }
-}
-
-const KINDS: [(Kind, &str); 3] = [
-    (Kind::Function, "function"),
-    (Kind::Type, "type_"),
-    (Kind::Flow, "flow"),
-];
-
-const MODES: [(Mode, &str); 5] = [
-    (Mode::Borrow, "borrow"),
-    (Mode::Take, "take"),
-    (Mode::MaybeBorrow, "maybe_borrow"),
-    (Mode::MaybeDeref, "maybe_deref"),
-    (Mode::MaybeTake, "maybe_take"),
-];
-
-fn word<T: Copy + PartialEq>(table: &[(T, &str)], value: T) -> Ident {
-    let word = table
-        .iter()
-        .find(|(candidate, _)| *candidate == value)
-        .map_or("unknown", |(_, word)| word);
-    Ident::new(word, Span::call_site())
-}
-
-fn value<T: Copy>(table: &[(T, &str)], word: &Ident) -> syn::Result<T> {
-    let found = table.iter().find(|(_, candidate)| word == candidate);
-    found
-        .map(|(value, _)| *value)
-        .ok_or_else(|| syn::Error::new(word.span(), "malformed contract"))
-}
-
-impl Mode {
-    pub(crate) fn optional(self) -> bool {
-        matches!(self, Mode::MaybeBorrow | Mode::MaybeDeref | Mode::MaybeTake)
-    }
-
-    pub(crate) fn takes(self) -> bool {
-        matches!(self, Mode::Take | Mode::MaybeTake)
-    }
-}
-
-impl ToTokens for Contract {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Contract { reads, writes, .. } = self;
-        let kind = word(&KINDS, self.kind);
-        let flags = [
-            (self.visit, "visit"),
-            (self.fallible, "fallible"),
-            (self.attempts, "attempts"),
-            (self.once, "once"),
-            (self.broken, "broken"),
-            (self.poll, "poll"),
-        ]
-        .into_iter()
-        .filter(|(set, _)| *set)
-        .map(|(_, flag)| Ident::new(flag, Span::call_site()));
-        let actions = actions_tokens(&self.actions);
-        tokens.extend(quote!({ #kind [#(#flags)*] {#(#reads)*} {#(#writes)*} #actions }));
-    }
-}
-
-/// The actions of a contract, which the macro of an enum supplies.
-pub(crate) fn actions_tokens(actions: &[ActionPort]) -> TokenStream {
-    quote!({#(#actions)*})
-}
-
-impl ToTokens for ReadPort {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let ReadPort {
-            name, rust_type, ..
-        } = self;
-        let mode = word(&MODES, self.mode);
-        tokens.extend(quote!(#mode #name #rust_type,));
-    }
-}
-
-impl ToTokens for WritePort {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let WritePort {
-            name,
-            index,
-            optional,
-            rust_type,
-        } = self;
-        tokens.extend(quote!(#name #index #optional #rust_type,));
-    }
-}
-
-impl ToTokens for ActionPort {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        let ActionPort {
-            name,
-            variant,
-            writes,
-        } = self;
-        tokens.extend(quote!(#name #variant {#(#writes)*}));
-    }
-}
-
-impl Parse for Contract {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let content;
-        braced!(content in input);
-        let input = &content;
-        let kind = value(&KINDS, &input.parse()?)?;
-        let flags;
-        bracketed!(flags in input);
-        let mut set = Vec::new();
-        while !flags.is_empty() {
-            set.push(flags.parse::<Ident>()?.to_string());
-        }
-        let has = |flag: &str| set.iter().any(|name| name == flag);
-        Ok(Contract {
-            kind,
-            visit: has("visit"),
-            fallible: has("fallible"),
-            attempts: has("attempts"),
-            once: has("once"),
-            broken: has("broken"),
-            poll: has("poll"),
-            reads: list(input)?,
-            writes: list(input)?,
-            actions: list(input)?,
-        })
-    }
-}
-
-/// `{ item item … }`
-pub(crate) fn list<T: Parse>(input: ParseStream<'_>) -> syn::Result<Vec<T>> {
-    let content;
-    braced!(content in input);
-    let mut items = Vec::new();
-    while !content.is_empty() {
-        items.push(content.parse()?);
-    }
-    Ok(items)
-}
-
-impl Parse for ReadPort {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mode = value(&MODES, &input.parse()?)?;
-        let port = ReadPort {
-            mode,
-            name: input.parse()?,
-            rust_type: input.parse::<LitStr>()?.value(),
-        };
-        input.parse::<Token![,]>()?;
-        Ok(port)
-    }
-}
-
-impl Parse for WritePort {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let port = WritePort {
-            name: input.parse()?,
-            index: input.parse::<LitInt>()?.base10_parse()?,
-            optional: input.parse::<syn::LitBool>()?.value,
-            rust_type: input.parse::<LitStr>()?.value(),
-        };
-        input.parse::<Token![,]>()?;
-        Ok(port)
-    }
-}
-
-impl Parse for ActionPort {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(ActionPort {
-            name: input.parse()?,
-            variant: input.parse()?,
-            writes: list(input)?,
-        })
     }
 }

@@ -1,52 +1,26 @@
-//! The flow and the contracts of its nodes become a graph, which `flow-spec` checks. Its diagnostics speak of sites;
-//! here is written down where the user wrote each.
+//! The graph of a flow: its nodes as their contracts describe them, and its edges.
+//!
+//! What has been reported is not to be reported again as its consequence, so that the graph forgives it.
 
 use flow_spec::{
-    Action, Branch, CheckedGraph, DEFAULT_ACTION, Edge, EdgePart, From, Graph, Input, Node, NodeId,
-    NodeKind, Output, Read, ReadMode, Site, To, Write,
+    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
+    ReadMode, To, Write,
 };
-use proc_macro2::Span;
-use syn::{Ident, LitStr};
+use syn::LitStr;
 
 use crate::contract::{Contract, Kind, ReadPort, TIMEOUT_ACTION, WritePort};
+use crate::flow::declaration::{self, is_mapped_before, ports};
+use crate::flow::instances::{Instance, InstanceKind, Instances};
+use crate::flow::items::{action_of, label_of};
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Mapping, Parameter, StepSyntax};
 use crate::names::plain;
 use crate::node::type_text;
-use crate::report::Report;
 
-use super::declaration::{self, is_mapped_before, ports};
-use super::instances::{Instance, InstanceKind, Instances, path_key};
-use super::items::{action_of, label_of};
-use super::syntax::{EdgeSyntax, FlowSyntax, Mapping, NodeSource, Parameter, StepSyntax};
+use super::{key_of, mapping};
 
-/// A flow without mistakes.
-pub(crate) struct Resolved {
-    pub(crate) graph: CheckedGraph,
-    /// The contract of each node.
-    pub(crate) contracts: Vec<Contract>,
-}
-
-/// Builds the graph and has it checked. Nothing, if there are mistakes.
-pub(crate) fn resolve(
-    flow: &FlowSyntax,
-    instances: &Instances,
-    told: &[Contract],
-    report: &mut Report,
-) -> Option<Resolved> {
-    let Some(contracts) = contracts(flow, instances, told) else {
-        let text = "the nodes of this flow did not tell their contracts: update `flow-runtime`";
-        report.text(flow.name.span(), text);
-        return None;
-    };
-    for (instance, contract) in instances.list.iter().zip(&contracts) {
-        declaration::check(flow, instance, contract, report);
-        if let InstanceKind::Each { body, .. } = instance.kind {
-            let body = (&instances.list[body], &contracts[body]);
-            declaration::check_body(flow, instance, body, report);
-        }
-    }
-    let nodes = nodes(flow, instances, &contracts);
-    declaration::check_mapped_keys(flow, instances, &nodes, report);
-    let graph = Graph {
+/// All of it, with these nodes.
+pub(super) fn graph(flow: &FlowSyntax, instances: &Instances, nodes: Vec<Node>) -> Graph {
+    Graph {
         name: flow.name.to_string(),
         inputs: flow.inputs.iter().map(input).collect(),
         outputs: flow.outputs.iter().map(output).collect(),
@@ -56,68 +30,7 @@ pub(crate) fn resolve(
             .iter()
             .filter_map(|edge| self::edge(edge, instances))
             .collect(),
-    };
-    match flow_spec::check(graph) {
-        Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
-        Err(diagnostics) => {
-            for diagnostic in diagnostics {
-                let mut text = diagnostic.to_string();
-                for (site, what) in &diagnostic.related {
-                    let line = span_of(*site, flow, instances).start().line;
-                    text.push_str(&format!("\nnote: {what} (line {line})"));
-                }
-                report.text(span_of(diagnostic.site, flow, instances), text);
-            }
-            None
-        }
     }
-}
-
-/// The contract of each node: what the nodes told, and what the flow itself says of the others.
-fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
-    let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
-    let of_path = |path| {
-        let index = keys.iter().position(|key| *key == path_key(path))?;
-        told.get(index).cloned()
-    };
-    let optional = flow.inputs.iter().filter(|input| input.optional);
-    let optional: Vec<&Ident> = optional.map(|input| &input.name).collect();
-    let mut contracts = Vec::new();
-    for instance in &instances.list {
-        contracts.push(match &instance.kind {
-            InstanceKind::Node(path) => of_path(path)?,
-            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index], &optional),
-            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
-                Contract::empty()
-            }
-        });
-    }
-    for (index, instance) in instances.list.iter().enumerate() {
-        if let InstanceKind::Each { over, body, .. } = &instance.kind {
-            let body = contracts.get(*body)?;
-            let collects = instance
-                .declared(flow)
-                .is_some_and(|node| node.settings.collect_errors.is_some());
-            contracts[index] = Contract::of_each(&instance.name, over, body, collects);
-        }
-    }
-    Some(contracts)
-}
-
-/// Where a site is written.
-fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
-    let place = match site {
-        Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
-        Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
-        Site::Node(NodeId(index)) => instances.list.get(index).map(|instance| instance.span),
-        Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
-            EdgePart::From => edge.from.span(),
-            EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
-            EdgePart::To => edge.to.span(),
-        }),
-        _ => None,
-    };
-    place.unwrap_or_else(|| flow.name.span())
 }
 
 fn input(parameter: &Parameter) -> Input {
@@ -155,29 +68,7 @@ fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
     Some(Edge { from, action, to })
 }
 
-/// The mapping of a declared node. That of a loop over items is its body's.
-pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
-    match (
-        &instance.kind,
-        instance.declared(flow).map(|node| &node.source),
-    ) {
-        (
-            InstanceKind::Node(_),
-            Some(NodeSource::Path { mapping, .. } | NodeSource::Each { mapping, .. }),
-        ) => mapping,
-        _ => &[],
-    }
-}
-
-/// The key that a port reads or writes: its own name, unless the mapping says otherwise.
-pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -> &'a Ident {
-    let mapped = mapping
-        .iter()
-        .find(|one| one.reads == reads && plain(&one.port) == plain(port));
-    mapped.map_or(port, |one| &one.key)
-}
-
-fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Node> {
+pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Node> {
     let bodies: Vec<usize> = instances
         .list
         .iter()
@@ -218,10 +109,7 @@ fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Ve
                 branches.iter().flatten().any(|&node| nodes[node].fallible)
             }
             InstanceKind::Each { body, .. } => {
-                let collects = instance
-                    .declared(flow)
-                    .is_some_and(|node| node.settings.collect_errors.is_some());
-                nodes[*body].fallible && !collects
+                nodes[*body].fallible && !instance.collects_errors(flow)
             }
             _ => false,
         };
@@ -270,15 +158,12 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
             writes: always().collect(),
         });
     }
-    let timeout = instance
-        .declared(flow)
-        .is_some_and(|node| node.settings.timeout.is_some());
     let mut node = Node {
         name: instance.shown.clone(),
         kind: kind(instance, contract),
         reads: contract.reads.iter().map(read).collect(),
         actions,
-        fallible: contract.fallible || (timeout && instance.path().is_some()),
+        fallible: contract.fallible || (instance.times_out(flow) && instance.path().is_some()),
     };
     forgive_mapping(mapping, contract, &mut node);
     node

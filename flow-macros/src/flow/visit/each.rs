@@ -6,12 +6,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
+use crate::flow::drive::Drive;
+use crate::flow::instances::{Instance, InstanceKind};
 use crate::names::{here, hidden, ident, located, plain};
 use crate::protocol::runtime_at;
 
-use super::drive::Drive;
-use super::instances::{Instance, InstanceKind};
-use super::visit::{Place, Visit};
+use super::{Place, Visit};
 
 /// The type of one result, nothing if there is none.
 fn item_type(drive: &Drive<'_>, body: usize) -> TokenStream {
@@ -26,16 +26,13 @@ fn item_type(drive: &Drive<'_>, body: usize) -> TokenStream {
 }
 
 /// The type of the key under which the results are written.
-pub(super) fn results_type(drive: &Drive<'_>, instance: &Instance) -> TokenStream {
+pub(in crate::flow) fn results_type(drive: &Drive<'_>, instance: &Instance) -> TokenStream {
     let site = here(instance.span);
     let InstanceKind::Each { body, .. } = &instance.kind else {
         return TokenStream::new();
     };
     let (rt, item) = (runtime_at(site), item_type(drive, *body));
-    let collects = instance
-        .declared(drive.flow)
-        .is_some_and(|node| node.settings.collect_errors.is_some());
-    match collects {
+    match instance.collects_errors(drive.flow) {
         true => {
             quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
         }
@@ -50,63 +47,16 @@ impl Visit<'_> {
         let function = hidden("item", &plain(&self.instance.name), self.instance.span);
         let collects = self.settings.collect_errors.is_some();
         let keeps = !self.contract.writes.is_empty();
-        let kept = match collects {
+        let kept = keeps.then(|| match collects {
             true => quote_spanned!(site=> #rt::collect(result)?),
             false => quote_spanned!(site=> result?),
-        };
+        });
         let (collection, _) = self.value(0, &self.contract.reads[0]);
         let store = self.store_arguments();
         let run = quote_spanned!(site=> self.#function(engine, scope, #store index, item));
         let each = match self.settings.concurrency {
-            None => {
-                let (made, keep) = match keeps {
-                    true => (
-                        quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
-                        quote_spanned!(site=> results.push(#kept);),
-                    ),
-                    false => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;)),
-                };
-                quote_spanned! {site=>
-                    let mut results = #made;
-                    let mut index = 0u32;
-                    for item in items {
-                        let result = #run.await;
-                        #keep
-                        index += 1;
-                    }
-                    results
-                }
-            }
-            Some((_, limit)) => {
-                let (made, keep, results) = match keeps {
-                    true => (
-                        quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&items))),
-                        quote_spanned!(site=> results.put(index, #kept);),
-                        quote_spanned!(site=> results.into_vec()),
-                    ),
-                    false => (
-                        quote_spanned!(site=> ()),
-                        quote_spanned!(site=> result?;),
-                        quote_spanned!(site=> results),
-                    ),
-                };
-                quote_spanned! {site=>
-                    let mut results = #made;
-                    let mut items = items;
-                    let mut index = 0u32;
-                    let mut running = #rt::AtOnce::new(#limit);
-                    loop {
-                        while running.has_room() {
-                            let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
-                            running.push(#rt::numbered(index, #run));
-                            index += 1;
-                        }
-                        let ::core::option::Option::Some((index, result)) = running.next().await else { break };
-                        #keep
-                    }
-                    #results
-                }
-            }
+            None => self.one_by_one(&run, kept.as_ref()),
+            Some((_, limit)) => self.at_once(limit, &run, kept.as_ref()),
         };
         let shared = match self.place {
             Place::Branch(_) => quote_spanned!(site=> let own = &*own;),
@@ -130,6 +80,61 @@ impl Visit<'_> {
             ::core::result::Result::Ok(#route)
         };
         (code, self.item_function(&function, body, item))
+    }
+
+    /// An expression of the results, one item after the other. `run` runs one, `kept` is what is kept of its `result`.
+    fn one_by_one(&self, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let (made, keep) = match kept {
+            Some(kept) => (
+                quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
+                quote_spanned!(site=> results.push(#kept);),
+            ),
+            None => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;)),
+        };
+        quote_spanned! {site=>
+            let mut results = #made;
+            let mut index = 0u32;
+            for item in items {
+                let result = #run.await;
+                #keep
+                index += 1;
+            }
+            results
+        }
+    }
+
+    /// The same, as many items at a time as `limit` says.
+    fn at_once(&self, limit: usize, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let (made, keep, results) = match kept {
+            Some(kept) => (
+                quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&items))),
+                quote_spanned!(site=> results.put(index, #kept);),
+                quote_spanned!(site=> results.into_vec()),
+            ),
+            None => (
+                quote_spanned!(site=> ()),
+                quote_spanned!(site=> result?;),
+                quote_spanned!(site=> results),
+            ),
+        };
+        quote_spanned! {site=>
+            let mut results = #made;
+            let mut items = items;
+            let mut index = 0u32;
+            let mut running = #rt::AtOnce::new(#limit);
+            loop {
+                while running.has_room() {
+                    let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
+                    running.push(#rt::numbered(index, #run));
+                    index += 1;
+                }
+                let ::core::option::Option::Some((index, result)) = running.next().await else { break };
+                #keep
+            }
+            #results
+        }
     }
 
     /// The store, as the function for one item takes it.

@@ -1,0 +1,140 @@
+//! Mappings: of ports that a node has, once each, to keys that do not clash and that something writes.
+
+use flow_spec::{Code, ERROR_KEY, Node};
+use syn::Ident;
+
+use crate::contract::Contract;
+use crate::flow::instances::{Instance, InstanceKind, Instances};
+use crate::flow::resolve::{key_of, mapping};
+use crate::flow::syntax::{FlowSyntax, Mapping};
+use crate::names::plain;
+use crate::report::Report;
+
+pub(super) fn check_mapping(
+    mapping: &[Mapping],
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    let name = &instance.shown;
+    for (index, one) in mapping.iter().enumerate() {
+        let port = plain(&one.port);
+        let ports = ports(contract, one.reads);
+        let verb = if one.reads { "reads" } else { "writes" };
+        if !ports.contains(&port) {
+            let message = format!("`{name}` {verb} no `{port}`");
+            let (other, arrow) = match one.reads {
+                true => ("writes", "->"),
+                false => ("reads", "<-"),
+            };
+            let help = match ports.is_empty() {
+                _ if self::ports(contract, !one.reads).contains(&port) => {
+                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+                }
+                true => format!("it {verb} nothing: remove this"),
+                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
+                    .unwrap_or_default()
+                    .replace('"', "`"),
+            };
+            report.error(Code::NamesNothing, one.port.span(), message, help);
+        } else if is_mapped_before(mapping, index) {
+            let message = format!("`{port}` is mapped twice");
+            report.error(Code::Name, one.port.span(), message, "remove one of them");
+        }
+    }
+    let sets = contract
+        .actions
+        .iter()
+        .map(|action| &action.writes[..])
+        .chain([&[][..]]);
+    let mut reported: Vec<String> = Vec::new();
+    for set in sets {
+        let mut keys: Vec<(String, &Ident)> = Vec::new();
+        for port in contract.writes.iter().chain(set) {
+            let key = plain(key_of(mapping, &port.name, false));
+            if let Some((_, other)) = keys.iter().find(|(earlier, _)| *earlier == key) {
+                let place = mapping
+                    .iter()
+                    .rev()
+                    .find(|one| !one.reads && plain(&one.key) == key);
+                if !reported.contains(&key) {
+                    let message = format!(
+                        "`{name}` writes both `{other}` and `{}` to `{key}`",
+                        port.name
+                    );
+                    let span = place.map_or_else(|| instance.span, |one| one.key.span());
+                    report.error(Code::MappingClash, span, message, "give each its own key");
+                    reported.push(key.clone());
+                }
+            }
+            keys.push((key, &port.name));
+        }
+    }
+}
+
+/// A value that may be missing may be read under any key, but one that a mapping names is meant to be there.
+pub(in crate::flow) fn check_mapped_keys(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    nodes: &[Node],
+    report: &mut Report,
+) {
+    let writes = nodes
+        .iter()
+        .flat_map(|node| &node.actions)
+        .flat_map(|action| &action.writes);
+    let mut keys: Vec<String> = writes.map(|write| write.key.clone()).collect();
+    keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
+    keys.push(ERROR_KEY.to_owned());
+    for instance in &instances.list {
+        if let InstanceKind::Each { item, .. } = &instance.kind {
+            keys.push(plain(item));
+        }
+    }
+    for (instance, node) in instances.list.iter().zip(nodes) {
+        for one in mapping(flow, instance).iter().filter(|one| one.reads) {
+            let key = plain(&one.key);
+            let optional = node
+                .reads
+                .iter()
+                .any(|read| read.key == key && read.optional);
+            if !optional || keys.contains(&key) {
+                continue;
+            }
+            let help = match flow_spec::closest(&key, keys.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "map `{}` to a key that something writes, or remove this",
+                    one.port
+                ),
+            };
+            let message = format!(
+                "nothing writes `{key}`, so `{}` would never have it",
+                instance.shown
+            );
+            report.error(Code::NamesNothing, one.key.span(), message, help);
+        }
+    }
+}
+
+/// The names of what a node reads, or writes.
+pub(in crate::flow) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
+    if reads {
+        return contract
+            .reads
+            .iter()
+            .map(|read| plain(&read.name))
+            .collect();
+    }
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let writes = contract.writes.iter().chain(of_actions);
+    writes.map(|write| plain(&write.name)).collect()
+}
+
+/// Whether the mapping speaks of the same port before.
+pub(in crate::flow) fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
+    let one = &mapping[index];
+    mapping[..index]
+        .iter()
+        .any(|earlier| earlier.reads == one.reads && plain(&earlier.port) == plain(&one.port))
+}

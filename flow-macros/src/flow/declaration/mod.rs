@@ -1,0 +1,75 @@
+//! What a declaration says of a node beside the wiring: a value, a mapping, settings.
+
+mod each;
+mod mapping;
+mod settings;
+
+use flow_spec::Code;
+use quote::ToTokens as _;
+
+use crate::contract::{Contract, Kind};
+use crate::names::{is_type_name, path_text};
+use crate::report::Report;
+
+use super::instances::Instance;
+use super::resolve;
+use super::syntax::{FlowSyntax, NodeSource};
+
+pub(super) use each::{check_body, reads_item};
+pub(super) use mapping::{check_mapped_keys, is_mapped_before, ports};
+
+/// Checks the declaration of one node.
+pub(super) fn check(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    if instance.path().is_some() {
+        check_name(instance, contract, report);
+        check_value(flow, instance, contract, report);
+        mapping::check_mapping(resolve::mapping(flow, instance), instance, contract, report);
+        each::check_collected(flow, instance, report);
+    }
+    settings::check_settings(flow, instance, contract, report);
+}
+
+/// Whether a node has a value is known by its name alone, before its contract is.
+fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
+    let is_function = contract.kind == Kind::Function;
+    let Some(last) = instance.path().and_then(|path| path.segments.last()) else {
+        return;
+    };
+    if is_function == is_type_name(&last.ident) {
+        let (what, letter) = if is_function {
+            ("function", "small")
+        } else {
+            ("type", "capital")
+        };
+        let message = format!("`{}` is a {what}, and does not look like one", last.ident);
+        let help = format!(
+            "a flow tells functions from types by their names: start this one with a {letter} letter"
+        );
+        report.error(Code::Name, last.ident.span(), message, help);
+    }
+}
+
+fn check_value(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+    let Some(declaration) = instance.declared(flow) else {
+        return;
+    };
+    if let (
+        NodeSource::Path {
+            value: Some(value),
+            path,
+            ..
+        },
+        Kind::Function,
+    ) = (&declaration.source, contract.kind)
+    {
+        let message = format!("`{}` is a function and has no value", path_text(path));
+        let first = value.to_token_stream().into_iter().next();
+        let span = first.map_or_else(|| declaration.name.span(), |token| token.span());
+        report.error(Code::NamesNothing, span, message, "remove `= …`");
+    }
+}

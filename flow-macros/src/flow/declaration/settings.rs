@@ -1,0 +1,92 @@
+//! Settings that a node has no use for.
+
+use flow_spec::Code;
+
+use crate::contract::Contract;
+use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::syntax::{FlowSyntax, NodeSource};
+use crate::report::Report;
+use crate::settings::Settings;
+
+pub(super) fn check_settings(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    let Some(declaration) = instance.declared(flow) else {
+        return;
+    };
+    let settings = &declaration.settings;
+    let name = &instance.shown;
+    let runs_hidden = match &declaration.source {
+        NodeSource::Each { path, .. } => {
+            let mut others = flow
+                .nodes
+                .iter()
+                .filter(|node| node.name != declaration.name);
+            !others.any(|node| path.is_ident(&node.name))
+        }
+        _ => false,
+    };
+    if instance.path().is_some() {
+        check_policy(settings, name, contract, report);
+    } else if !runs_hidden {
+        let given = [
+            settings.retry.as_ref().map(|(span, _)| *span),
+            settings.timeout.map(|(span, _)| span),
+        ];
+        for span in given.into_iter().flatten() {
+            let message = format!("`{name}` makes no attempts of its own");
+            report.error(
+                Code::NamesNothing,
+                span,
+                message,
+                "give this setting to the nodes inside it",
+            );
+        }
+    }
+    let loops = matches!(instance.kind, InstanceKind::Each { .. });
+    let forks = matches!(instance.kind, InstanceKind::Fork(_));
+    if let Some((span, _)) = settings
+        .concurrency
+        .filter(|_| !loops && !forks && !instance.hidden)
+    {
+        let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
+        report.error(
+            Code::NamesNothing,
+            span,
+            message,
+            "it is a setting of a fork or of a loop over items",
+        );
+    }
+    if let Some(span) = settings
+        .collect_errors
+        .filter(|_| !loops && !instance.hidden)
+    {
+        let message = format!("`collect_errors` does nothing for `{name}`");
+        report.error(
+            Code::NamesNothing,
+            span,
+            message,
+            "it is a setting of a loop over items",
+        );
+    }
+}
+
+/// `retry` and `timeout`, given by the flow.
+fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
+    let Some((span, retry)) = &settings.retry else {
+        return;
+    };
+    if !contract.attempts {
+        let message = format!("`{name}` cannot fail, so there is nothing to retry");
+        let help =
+            "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
+        report.error(Code::CannotFail, *span, message, help);
+    } else if contract.once && retry.repeats() {
+        let message = format!("`{name}` takes a value that its first attempt uses up");
+        let help = "read it by reference, or put the `retry` on its `#[node]`, so that each attempt gets a clone";
+        report.error(Code::TakenTooEarly, *span, message, help);
+    }
+}

@@ -1,0 +1,115 @@
+//! Nodes that stand inside others: in the branches of a fork, and as the body of a loop over items.
+
+use flow_spec::Code;
+use proc_macro2::Span;
+
+use crate::flow::syntax::{FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax};
+use crate::names::{ident, plain, snake_case};
+use crate::report::Report;
+
+use super::{Instance, InstanceKind, Instances};
+
+impl Instances {
+    /// The nodes in the branches of a fork.
+    pub(super) fn branches(
+        &mut self,
+        flow: &FlowSyntax,
+        fork: &ForkSyntax,
+        report: &mut Report,
+    ) -> Vec<Vec<usize>> {
+        let mut branches = Vec::new();
+        for chain in &fork.branches {
+            let mut nodes = Vec::new();
+            for step in chain {
+                match step {
+                    StepSyntax::Start(span) | StepSyntax::End(span, _) => {
+                        let help = "a fork begins where an edge leads to it, and goes on when all its branches are done: \
+                                    `start >> [a, b] >> end;`";
+                        report.error(
+                            Code::ForkShape,
+                            *span,
+                            "a branch of a fork neither starts nor ends the flow",
+                            help,
+                        );
+                    }
+                    step => match self.inner(step) {
+                        true => {
+                            let help = "make a flow of the inner fork, and put that flow here";
+                            let message = "a fork directly inside a fork";
+                            report.error(Code::ForkShape, step.span(), message, help);
+                        }
+                        false => nodes.extend(self.mention(flow, step, report)),
+                    },
+                }
+            }
+            branches.push(nodes);
+        }
+        branches
+    }
+
+    /// Whether a step of a branch is a fork itself, written here or declared.
+    fn inner(&self, step: &StepSyntax) -> bool {
+        let declared = self.of(step).map(|index| &self.list[index].kind);
+        matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))
+    }
+
+    /// What a loop over items runs: a declared node, or one that only the loop knows.
+    pub(super) fn body(&mut self, declaration: usize, node: &NodeSyntax, report: &mut Report) {
+        let (NodeSource::Each { path, mapping, .. }, Some(index)) =
+            (&node.source, self.named(&node.name))
+        else {
+            return;
+        };
+        // A loop may be named like the function that it runs.
+        let declared = path.get_ident().and_then(|name| self.named(name));
+        let declared = declared.filter(|&declared| declared != index);
+        if let Some(body) = declared.filter(|&body| self.list[body].path().is_none()) {
+            let (shown, span) = (
+                &self.list[body].shown,
+                path.segments.last().map(|last| last.ident.span()),
+            );
+            let message = format!(
+                "a loop over items runs a function, a type or a flow, and `{shown}` is none"
+            );
+            let help = format!("make a flow of `{shown}`, and run that flow for each item");
+            report.error(
+                Code::ForkShape,
+                span.unwrap_or_else(Span::call_site),
+                message,
+                help,
+            );
+        }
+        let found = match declared {
+            Some(body) => {
+                if let Some(one) = mapping.first() {
+                    let message = format!(
+                        "the mapping of `{}` belongs where it is declared",
+                        self.list[body].shown
+                    );
+                    let help = format!("write `node {}: … {{ … }};`", self.list[body].shown);
+                    report.error(Code::NamesNothing, one.port.span(), message, help);
+                }
+                body
+            }
+            None => {
+                let Some(segment) = path.segments.last() else {
+                    return;
+                };
+                let (batch, last) = (plain(&node.name), snake_case(&segment.ident.to_string()));
+                let span = segment.ident.span();
+                self.list.push(Instance {
+                    name: ident(&format!("{batch}_{last}"), span),
+                    shown: format!("{batch}.{last}"),
+                    kind: InstanceKind::Node(path.clone()),
+                    declaration: Some(declaration),
+                    hidden: true,
+                    span,
+                });
+                self.list.len() - 1
+            }
+        };
+        if let InstanceKind::Each { body, .. } = &mut self.list[index].kind {
+            *body = found;
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Nodes that stand in edges only. Each is one node however often it is mentioned, and needs a name of its own.
+
+use std::rc::Rc;
+
+use flow_spec::Code;
+use proc_macro2::Span;
+use quote::ToTokens as _;
+use syn::Path;
+
+use crate::flow::syntax::{FlowSyntax, ForkSyntax, StepSyntax};
+use crate::names::{ident, path_text, plain, snake_case};
+use crate::protocol::macro_path;
+use crate::report::Report;
+
+use super::{Instance, InstanceKind, Instances, RESERVED, contains_itself};
+
+impl Instances {
+    pub(super) fn mention(
+        &mut self,
+        flow: &FlowSyntax,
+        step: &StepSyntax,
+        report: &mut Report,
+    ) -> Option<usize> {
+        if let Some(index) = self.of(step) {
+            return Some(index);
+        }
+        let index = self.list.len();
+        match step {
+            StepSyntax::Start(_) | StepSyntax::End(..) => return None,
+            StepSyntax::Node(path) => return self.mention_path(flow, path, report),
+            StepSyntax::Wait(wait) => {
+                self.by_wait.insert(Rc::as_ptr(wait), index);
+                let shown = format!("wait({})", wait.text);
+                self.anonymous("wait", shown, InstanceKind::Wait(wait.duration), wait.span);
+            }
+            StepSyntax::Fork(fork) => {
+                let branches = self.branches(flow, fork, report);
+                let index = self.list.len();
+                let shown = shown_fork(&branches, &self.list);
+                self.by_branches.insert(fork_text(fork), index);
+                self.anonymous("fork", shown, InstanceKind::Fork(branches), fork.span);
+                return Some(index);
+            }
+        }
+        Some(index)
+    }
+
+    /// A node that its author did not name.
+    fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) {
+        let taken =
+            |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
+        let mut candidate = name.to_owned();
+        let mut number = 1;
+        while taken(&candidate, &self.list) {
+            number += 1;
+            candidate = format!("{name}_{number}");
+        }
+        let name = ident(&candidate, span);
+        self.list.push(Instance {
+            name,
+            shown,
+            kind,
+            declaration: None,
+            hidden: false,
+            span,
+        });
+    }
+
+    fn mention_path(
+        &mut self,
+        flow: &FlowSyntax,
+        path: &Path,
+        report: &mut Report,
+    ) -> Option<usize> {
+        if path
+            .get_ident()
+            .is_some_and(|name| self.unusable.contains(&plain(name)))
+        {
+            return None;
+        }
+        if path.is_ident(&flow.name) {
+            contains_itself(path, report);
+            return None;
+        }
+        let segment = path.segments.last()?;
+        let span = segment.ident.span();
+        let name = ident(&snake_case(&segment.ident.to_string()), span);
+        let text = plain(&name);
+        let same = self.list.iter().position(|node| plain(&node.name) == text);
+        if same.is_some() || RESERVED.contains(&text.as_str()) {
+            let message = match same {
+                Some(_) => format!("a second node is named `{text}`"),
+                None => format!("`{text}` is a word of the language"),
+            };
+            let help = format!(
+                "declare it under another name: `node other_{text}: {};`",
+                path_text(path)
+            );
+            report.error(Code::Name, span, message, help);
+        }
+        let index = same.unwrap_or(self.list.len());
+        self.by_path.insert(path_key(path), index);
+        if same.is_none() {
+            let (kind, shown) = (InstanceKind::Node(path.clone()), path_text(path));
+            self.list.push(Instance {
+                name,
+                shown,
+                kind,
+                declaration: None,
+                hidden: false,
+                span,
+            });
+        }
+        Some(index)
+    }
+}
+
+/// A fork as messages speak of it.
+fn shown_fork(branches: &[Vec<usize>], list: &[Instance]) -> String {
+    let chain = |chain: &Vec<usize>| {
+        let names: Vec<&str> = chain
+            .iter()
+            .map(|&node| list[node].shown.as_str())
+            .collect();
+        names.join(" >> ")
+    };
+    let chains: Vec<String> = branches.iter().map(chain).collect();
+    format!("[{}]", chains.join(", "))
+}
+
+/// A fork as text, to compare it by.
+pub(super) fn fork_text(fork: &ForkSyntax) -> String {
+    let step = |step: &StepSyntax| match step {
+        StepSyntax::Start(_) => "start".to_owned(),
+        StepSyntax::End(..) => "end".to_owned(),
+        StepSyntax::Node(path) => path_key(path),
+        StepSyntax::Wait(wait) => format!("wait({})", wait.text),
+        StepSyntax::Fork(fork) => fork_text(fork),
+    };
+    let chain = |chain: &Vec<StepSyntax>| chain.iter().map(step).collect::<Vec<_>>().join(" >> ");
+    format!(
+        "[{}]",
+        fork.branches
+            .iter()
+            .map(chain)
+            .collect::<Vec<_>>()
+            .join(", ")
+    )
+}
+
+/// A path as text, to compare it by.
+pub(crate) fn path_key(path: &Path) -> String {
+    macro_path(path).to_token_stream().to_string()
+}

@@ -1,0 +1,252 @@
+//! The nodes of a flow, each once: those that are declared, and those that stand in edges only.
+
+mod inner;
+mod mentions;
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+use flow_spec::Code;
+use proc_macro2::{Ident, Span};
+use syn::Path;
+
+use crate::names::{is_type_name, path_text, plain};
+use crate::protocol::macro_path;
+use crate::report::Report;
+
+use super::syntax::{EdgeSyntax, FlowSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax};
+
+use mentions::fork_text;
+pub(crate) use mentions::path_key;
+
+/// Words of the language, which no node can be named.
+const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
+
+/// One node of a flow.
+pub(crate) struct Instance {
+    /// Its name, in paths and as a variant.
+    pub(crate) name: Ident,
+    /// What messages call it.
+    pub(crate) shown: String,
+    pub(crate) kind: InstanceKind,
+    /// Where its declaration is in [`FlowSyntax::nodes`], if it has one.
+    declaration: Option<usize>,
+    /// It is what a loop over items runs, and nothing else: it has no name of its own.
+    pub(crate) hidden: bool,
+    /// Where it is declared or else first mentioned.
+    pub(crate) span: Span,
+}
+
+/// What a node is. Other nodes are spoken of by their index.
+pub(crate) enum InstanceKind {
+    /// A function, a type or a flow, with generic arguments.
+    Node(Path),
+    /// Branches, each a chain.
+    Fork(Vec<Vec<usize>>),
+    /// A loop over items.
+    Each {
+        item: Ident,
+        over: Ident,
+        body: usize,
+    },
+    /// Conditions; where they are in [`FlowSyntax::branches`].
+    Branch(usize),
+    /// A pause.
+    Wait(Duration),
+}
+
+/// The nodes of a flow. Their indexes are those of the graph; those that are hidden come last.
+#[derive(Default)]
+pub(crate) struct Instances {
+    pub(crate) list: Vec<Instance>,
+    by_name: HashMap<String, usize>,
+    by_path: HashMap<String, usize>,
+    /// A fork that is written twice is one fork.
+    by_branches: HashMap<String, usize>,
+    /// Names of nodes about which an error says all there is to say.
+    unusable: HashSet<String>,
+    /// A wait that is the target of one edge and the start of the next is one wait.
+    by_wait: HashMap<*const WaitSyntax, usize>,
+}
+
+impl Instances {
+    /// Finds all nodes, those declared first. Reports names that cannot be.
+    pub(crate) fn collect(flow: &FlowSyntax, report: &mut Report) -> Self {
+        let mut instances = Instances {
+            unusable: flow.unread.iter().map(plain).collect(),
+            ..Instances::default()
+        };
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let kind = match &node.source {
+                NodeSource::Path { path, .. } if path.is_ident(&flow.name) => {
+                    contains_itself(path, report);
+                    instances.unusable.insert(plain(&node.name));
+                    continue;
+                }
+                NodeSource::Path { path, .. } => InstanceKind::Node(path.clone()),
+                // What they contain may be declared further down, and is filled in below.
+                NodeSource::Fork(_) => InstanceKind::Fork(Vec::new()),
+                NodeSource::Each { item, over, .. } => InstanceKind::Each {
+                    item: item.clone(),
+                    over: over.clone(),
+                    body: usize::MAX,
+                },
+            };
+            instances.declare(&node.name, kind, Some(index), report);
+        }
+        for (index, branch) in flow.branches.iter().enumerate() {
+            instances.declare(&branch.name, InstanceKind::Branch(index), None, report);
+        }
+        for node in &flow.nodes {
+            if let (NodeSource::Fork(fork), Some(index)) =
+                (&node.source, instances.named(&node.name))
+            {
+                let branches = instances.branches(flow, fork, report);
+                instances.list[index].kind = InstanceKind::Fork(branches);
+            }
+        }
+        for edge in &flow.edges {
+            check_direction(edge, report);
+            instances.mention(flow, &edge.from, report);
+            instances.mention(flow, &edge.to, report);
+        }
+        for (index, node) in flow.nodes.iter().enumerate() {
+            instances.body(index, node, report);
+        }
+        instances
+    }
+
+    /// The node that a step stands for.
+    pub(crate) fn of(&self, step: &StepSyntax) -> Option<usize> {
+        match step {
+            StepSyntax::Start(_) | StepSyntax::End(..) => None,
+            StepSyntax::Node(path) => self.of_path(path),
+            StepSyntax::Fork(fork) => self.by_branches.get(&fork_text(fork)).copied(),
+            StepSyntax::Wait(wait) => self.by_wait.get(&Rc::as_ptr(wait)).copied(),
+        }
+    }
+
+    /// The paths of all functions, types and flows as macros, each once.
+    pub(crate) fn paths(&self) -> Vec<Path> {
+        let mut seen = HashSet::new();
+        let paths = self.list.iter().filter_map(Instance::path);
+        paths
+            .map(macro_path)
+            .filter(|path| seen.insert(path_key(path)))
+            .collect()
+    }
+
+    /// Those that have a name.
+    pub(crate) fn named_ones(&self) -> impl Iterator<Item = &Instance> {
+        self.list.iter().filter(|instance| !instance.hidden)
+    }
+
+    fn of_path(&self, path: &Path) -> Option<usize> {
+        let declared = path.get_ident().and_then(|name| self.named(name));
+        declared.or_else(|| self.by_path.get(&path_key(path)).copied())
+    }
+
+    fn named(&self, name: &Ident) -> Option<usize> {
+        self.by_name.get(&plain(name)).copied()
+    }
+
+    fn declare(
+        &mut self,
+        name: &Ident,
+        kind: InstanceKind,
+        declaration: Option<usize>,
+        report: &mut Report,
+    ) {
+        let text = plain(name);
+        if RESERVED.contains(&text.as_str()) {
+            let help = format!("name it otherwise, such as `{text}_step`");
+            report.error(
+                Code::Name,
+                name.span(),
+                format!("`{text}` is a word of the language"),
+                help,
+            );
+            return;
+        }
+        if self.by_name.contains_key(&text) {
+            let message = format!("a second node is named `{text}`");
+            report.error(
+                Code::Name,
+                name.span(),
+                message,
+                "name one of them otherwise",
+            );
+            return;
+        }
+        self.by_name.insert(text.clone(), self.list.len());
+        self.list.push(Instance {
+            name: name.clone(),
+            shown: text,
+            kind,
+            declaration,
+            hidden: false,
+            span: name.span(),
+        });
+    }
+}
+
+impl Instance {
+    /// Its path, if it is a function, a type or a flow.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.kind {
+            InstanceKind::Node(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a type or a flow, and so has a value.
+    pub(crate) fn is_type(&self) -> bool {
+        self.path()
+            .and_then(|path| path.segments.last())
+            .is_some_and(|segment| is_type_name(&segment.ident))
+    }
+
+    /// Its declaration; of a hidden one, that of its loop.
+    pub(crate) fn declared<'a>(&self, flow: &'a FlowSyntax) -> Option<&'a NodeSyntax> {
+        self.declaration.map(|index| &flow.nodes[index])
+    }
+
+    /// Whether the flow gives it a `timeout`.
+    pub(crate) fn times_out(&self, flow: &FlowSyntax) -> bool {
+        self.declared(flow)
+            .is_some_and(|node| node.settings.timeout.is_some())
+    }
+
+    /// Whether it is a loop over items that keeps their errors as values.
+    pub(crate) fn collects_errors(&self, flow: &FlowSyntax) -> bool {
+        self.declared(flow)
+            .is_some_and(|node| node.settings.collect_errors.is_some())
+    }
+}
+
+/// Reports an edge that goes on from an `end`, or back to `start`.
+fn check_direction(edge: &EdgeSyntax, report: &mut Report) {
+    if let StepSyntax::End(..) = edge.from {
+        let help = "begin a statement of its own for what comes from another step";
+        let message = "nothing comes after an `end`";
+        report.error(Code::Start, edge.arrow, message, help);
+    }
+    if let StepSyntax::Start(span) = edge.to {
+        let help = "lead the edge to the step that is to run again";
+        let message = "no edge leads back to `start`";
+        report.error(Code::Start, span, message, help);
+    }
+}
+
+fn contains_itself(path: &Path, report: &mut Report) {
+    let message = format!("`{}` contains itself", path_text(path));
+    let help = "lead an edge back to the step from which it has to run again";
+    let span = path.segments.last().map(|last| last.ident.span());
+    report.error(
+        Code::Recursion,
+        span.unwrap_or_else(Span::call_site),
+        message,
+        help,
+    );
+}

@@ -1,0 +1,46 @@
+//! The attributes of what the user wrote, as far as the types of a flow take them over: documentation and derives.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Path, Token};
+
+use crate::flow::syntax::FlowSyntax;
+
+fn docs(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("doc"))
+}
+
+/// The documentation that the user wrote, or else this.
+pub(super) fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream {
+    if docs(attributes).next().is_none() {
+        return quote!(#[doc = #otherwise]);
+    }
+    docs(attributes)
+        .map(|attribute| attribute.to_token_stream())
+        .collect()
+}
+
+/// The derives that the user asked for, but for those that are there anyway.
+pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
+    let lists = flow
+        .attributes
+        .iter()
+        .filter(|attribute| attribute.path().is_ident("derive"));
+    let paths = lists.filter_map(|list| {
+        list.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+            .ok()
+    });
+    let is_new = |path: &Path| {
+        path.segments
+            .last()
+            .is_none_or(|last| !present.iter().any(|name| last.ident == name))
+    };
+    let paths: Vec<Path> = paths.flatten().filter(is_new).collect();
+    match paths.is_empty() {
+        true => TokenStream::new(),
+        false => quote!(#[derive(#(#paths),*)]),
+    }
+}

@@ -1,0 +1,113 @@
+//! Names that would become two fields or two variants of one name, and those that can become none: the analysis knows
+//! nothing of the types that a flow defines.
+
+use flow_spec::Code;
+use proc_macro2::Ident;
+
+use crate::flow::instances::{Instance, Instances};
+use crate::flow::syntax::{FlowSyntax, StepSyntax};
+use crate::names::{camel_case, is_name, plain};
+use crate::report::Report;
+
+use super::enums::{ends, node_variant};
+
+/// Two fields of one name would not compile, so they are reported here and not by the analysis.
+pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
+    for (what, parameters) in [("input", &flow.inputs), ("output", &flow.outputs)] {
+        for (index, parameter) in parameters.iter().enumerate() {
+            let name = &parameter.name;
+            if parameters[..index]
+                .iter()
+                .any(|earlier| plain(&earlier.name) == plain(name))
+            {
+                let message = format!("a second {what} is named `{name}`");
+                report.error(
+                    Code::Name,
+                    name.span(),
+                    message,
+                    "name one of them otherwise",
+                );
+            }
+        }
+    }
+    if let Some(output) = flow
+        .outputs
+        .iter()
+        .find(|output| plain(&output.name) == "end")
+    {
+        let message = "`end` is the output that says at which end a run arrived";
+        report.error(Code::Name, output.name.span(), message, "name it otherwise");
+    }
+    for name in flow
+        .inputs
+        .iter()
+        .map(|input| &input.name)
+        .chain(flow.nodes.iter().map(|node| &node.name))
+    {
+        if name == "build" {
+            let message = "`build` is the method that ends a builder";
+            report.error(Code::Name, name.span(), message, "name it otherwise");
+        }
+    }
+}
+
+/// Labels become the variants of an enum.
+pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
+    let ends = ends(flow);
+    for edge in &flow.edges {
+        let StepSyntax::End(_, Some(label)) = &edge.to else {
+            continue;
+        };
+        let (text, variant) = (label.value(), camel_case(&label.value()));
+        if text.trim().is_empty() {
+            continue;
+        }
+        if !is_name(&variant) {
+            let help = "write a word, such as `end(\"rejected\")`";
+            report.error(
+                Code::Malformed,
+                label.span(),
+                format!("\"{text}\" cannot name an end"),
+                help,
+            );
+        } else if let Some(same) = ends
+            .iter()
+            .find(|end| end.variant == variant && end.label != text)
+        {
+            let message = format!(
+                "the labels \"{}\" and \"{text}\" are both `{variant}`",
+                same.label
+            );
+            report.error(
+                Code::Name,
+                label.span(),
+                message,
+                "write both alike, or name one of them otherwise",
+            );
+        }
+    }
+}
+
+/// So do the names of nodes.
+pub(super) fn check_nodes(instances: &Instances, report: &mut Report) {
+    let nodes: Vec<(Ident, &Instance)> = instances
+        .named_ones()
+        .map(|instance| (node_variant(instance), instance))
+        .collect();
+    for (index, (variant, instance)) in nodes.iter().enumerate() {
+        let same = nodes[..index]
+            .iter()
+            .find(|(earlier, _)| earlier == variant);
+        if let Some((_, same)) = same {
+            let message = format!(
+                "the nodes `{}` and `{}` are both `{variant}`",
+                same.name, instance.name
+            );
+            let help = format!(
+                "declare one of them under another name: `node other_name: {};`",
+                instance.shown
+            );
+            report.error(Code::Name, instance.span, message, help);
+        }
+    }
+}

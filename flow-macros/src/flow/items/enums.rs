@@ -1,0 +1,140 @@
+//! The enums of a flow's nodes and of its ends.
+
+use std::collections::HashSet;
+
+use flow_spec::DEFAULT_ACTION;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::LitStr;
+
+use crate::flow::instances::{Instance, Instances};
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
+use crate::names::{camel_case, ident, plain};
+
+use super::TypeNames;
+use super::attributes::derives;
+
+/// An end of a flow.
+pub(super) struct End {
+    pub(crate) label: String,
+    pub(crate) variant: Ident,
+}
+
+/// The ends, each once, in the order written.
+pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
+    let mut ends: Vec<End> = Vec::new();
+    let of_edge = |edge: &EdgeSyntax| match &edge.to {
+        StepSyntax::End(span, label) => Some((*span, label.clone())),
+        _ => None,
+    };
+    let written = flow.edges.iter().filter_map(of_edge);
+    for (span, label) in written.chain(flow.unread_ends.iter().cloned()) {
+        let label = label
+            .as_ref()
+            .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
+        let variant = ident(&camel_case(&label), span);
+        if ends
+            .iter()
+            .all(|end| end.label != label && end.variant != variant)
+        {
+            ends.push(End { label, variant });
+        }
+    }
+    if ends.is_empty() {
+        ends.push(End {
+            label: DEFAULT_ACTION.to_owned(),
+            variant: ident("Default", flow.name.span()),
+        });
+    }
+    ends
+}
+
+/// The variant of the node enum.
+pub(crate) fn node_variant(instance: &Instance) -> Ident {
+    ident(&camel_case(&plain(&instance.name)), instance.span)
+}
+
+/// The enums of nodes and ends.
+pub(super) fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
+    let mut seen = HashSet::new();
+    let nodes: Vec<(Ident, String, String)> = instances
+        .named_ones()
+        .map(|instance| {
+            let name = plain(&instance.name);
+            (node_variant(instance), format!("`{name}`"), name)
+        })
+        .filter(|(variant, ..)| seen.insert(variant.clone()))
+        .collect();
+    let ends: Vec<(Ident, String, String)> = ends(flow)
+        .into_iter()
+        .map(|End { label, variant }| (variant, format!("`end(\"{label}\")`"), label))
+        .collect();
+    let node = name_enum(
+        flow,
+        &TokenStream::new(),
+        &names.node,
+        &format!("The nodes of `{}`.", flow.name),
+        &nodes,
+    );
+    const PRESENT: [&str; 8] = [
+        "Debug",
+        "Clone",
+        "Copy",
+        "PartialEq",
+        "Eq",
+        "Hash",
+        "PartialOrd",
+        "Ord",
+    ];
+    let end = name_enum(
+        flow,
+        &derives(flow, &PRESENT),
+        &names.end,
+        &format!("The ends of `{}`.", flow.name),
+        &ends,
+    );
+    quote!(#node #end)
+}
+
+/// An enum of names: variant, documentation, text.
+fn name_enum(
+    flow: &FlowSyntax,
+    derives: &TokenStream,
+    name: &Ident,
+    documentation: &str,
+    variants: &[(Ident, String, String)],
+) -> TokenStream {
+    let vis = &flow.vis;
+    let (idents, docs, texts): (Vec<_>, Vec<_>, Vec<_>) = columns(variants);
+    let any = (!variants.is_empty()).then(|| quote!(#[repr(u16)]));
+    quote! {
+        #[doc = #documentation]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #derives
+        #[allow(dead_code, clippy::enum_variant_names)]
+        #any
+        #vis enum #name { #(#[doc = #docs] #idents),* }
+        #[allow(dead_code)]
+        impl #name {
+            /// All of them, in the order written.
+            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
+            const NAMES: &'static [&'static str] = &[#(#texts),*];
+            /// The name, as the flow spells it.
+            pub const fn as_str(self) -> &'static str {
+                Self::NAMES[self as usize]
+            }
+        }
+        impl ::core::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    }
+}
+
+fn columns(variants: &[(Ident, String, String)]) -> (Vec<&Ident>, Vec<&String>, Vec<&String>) {
+    let idents = variants.iter().map(|(ident, _, _)| ident).collect();
+    let docs = variants.iter().map(|(_, doc, _)| doc).collect();
+    let texts = variants.iter().map(|(_, _, text)| text).collect();
+    (idents, docs, texts)
+}

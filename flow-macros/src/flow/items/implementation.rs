@@ -1,0 +1,136 @@
+//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the contracts.
+
+use flow_spec::DEFAULT_ACTION;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::LitStr;
+
+use crate::flow::instances::Instances;
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
+use crate::names::snake_case;
+use crate::protocol::runtime;
+
+use super::enums::{ends, node_variant};
+use super::signature::unique;
+use super::{TypeNames, as_node};
+
+/// `impl Flow`, and what a flow needs to be a node.
+pub(super) fn implementation(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    names: &TypeNames,
+) -> TokenStream {
+    let rt = runtime();
+    let name = &flow.name;
+    let TypeNames {
+        input,
+        output,
+        node,
+        end,
+    } = names;
+    let text = name.to_string();
+    let namespace = match &flow.namespace {
+        Some(namespace) => namespace.value(),
+        None => snake_case(&text),
+    };
+    let routes = routes(flow, instances, names);
+    let (direct, observed) = (
+        supervised(&quote!(#rt::Direct::new())),
+        supervised(&quote!(#rt::Observed::new(options))),
+    );
+    let result = quote!(::core::result::Result<#output, #rt::FlowError>);
+    let seen_around = as_node::seen_around(flow, names);
+    let keys: Vec<&Ident> = unique(&flow.inputs)
+        .map(|parameter| &parameter.name)
+        .collect();
+    let parameters = unique(&flow.inputs).map(|parameter| {
+        let (name, ty) = (&parameter.name, parameter.field_type());
+        quote!(#name: #ty)
+    });
+    quote! {
+        #[allow(non_local_definitions, clippy::manual_async_fn)]
+        const _: () = {
+            impl #rt::Flow for #name {
+                type Input = #input;
+                type Output = #output;
+                type Node = #node;
+                type End = #end;
+                const NAME: &'static str = #text;
+                const NAMESPACE: &'static str = #namespace;
+                const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
+                async fn run(&self, input: #input) -> #result { #direct }
+                async fn run_with(&self, input: #input, options: #rt::RunOptions) -> #result { #observed }
+            }
+            impl #rt::Described for #name {
+                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
+            }
+            #[diagnostic::do_not_recommend]
+            impl #rt::Node for #name {}
+            #seen_around
+            impl #name {
+                #[doc(hidden)]
+                #[allow(dead_code, clippy::too_many_arguments)]
+                pub fn __input(#(#parameters),*) -> #input {
+                    #input { #(#keys),* }
+                }
+            }
+        };
+    }
+}
+
+/// The body of a method that runs the flow with this engine.
+fn supervised(engine: &TokenStream) -> TokenStream {
+    let rt = runtime();
+    quote! {
+        #[allow(unused_imports)]
+        use #rt::Unresolved as _;
+        let engine = #engine;
+        let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
+        let work = ::core::pin::pin!(::core::option::Option::Some(self.__drive(&engine, &scope, input)));
+        #rt::supervise(&engine, &scope, work).await
+    }
+}
+
+/// The lines of the routing table.
+fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<TokenStream> {
+    let rt = runtime();
+    let TypeNames { node, end, .. } = names;
+    let ends = ends(flow);
+    let node_of = |step: &StepSyntax| {
+        let variant = node_variant(&instances.list[instances.of(step)?]);
+        Some(quote!(#node::#variant))
+    };
+    let route = |edge: &EdgeSyntax| {
+        let from = match &edge.from {
+            StepSyntax::Start(_) => quote!(::core::option::Option::None),
+            step => {
+                let from = node_of(step)?;
+                quote!(::core::option::Option::Some(#from))
+            }
+        };
+        let action = action_of(edge);
+        let to = match &edge.to {
+            StepSyntax::End(_, label) => {
+                let label = label_of(label.as_ref());
+                let variant = &ends.iter().find(|end| end.label == label)?.variant;
+                quote!(#rt::Target::End(#end::#variant))
+            }
+            step => {
+                let to = node_of(step)?;
+                quote!(#rt::Target::Node(#to))
+            }
+        };
+        Some(quote!(#rt::Route { from: #from, action: #action, to: #to }))
+    };
+    flow.edges.iter().filter_map(route).collect()
+}
+
+/// The action that an edge is for.
+pub(crate) fn action_of(edge: &EdgeSyntax) -> String {
+    label_of(edge.action.as_ref())
+}
+
+/// An action or a label, `"default"` if none is written.
+pub(crate) fn label_of(written: Option<&LitStr>) -> String {
+    written.map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value)
+}

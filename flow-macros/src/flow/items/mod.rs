@@ -1,0 +1,57 @@
+//! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own contract.
+//!
+//! All of it is there even if the flow has mistakes, so that its users see no second error.
+
+mod as_node;
+mod attributes;
+mod checks;
+mod enums;
+mod implementation;
+mod signature;
+mod value;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+use crate::report::Report;
+
+use super::instances::Instances;
+use super::syntax::FlowSyntax;
+
+pub(crate) use enums::node_variant;
+pub(crate) use implementation::{action_of, label_of};
+
+/// The names of the types that a flow defines beside itself.
+pub(crate) struct TypeNames {
+    pub(crate) input: Ident,
+    pub(crate) output: Ident,
+    pub(crate) node: Ident,
+    pub(crate) end: Ident,
+}
+
+impl TypeNames {
+    pub(crate) fn of(flow: &FlowSyntax) -> Self {
+        let name = |suffix: &str| format_ident!("{}{suffix}", flow.name, span = flow.name.span());
+        TypeNames {
+            input: name("Input"),
+            output: name("Output"),
+            node: name("Node"),
+            end: name("End"),
+        }
+    }
+}
+
+/// All of them.
+pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Report) -> TokenStream {
+    checks::check_parameters(flow, report);
+    checks::check_ends(flow, report);
+    checks::check_nodes(instances, report);
+    let names = TypeNames::of(flow);
+    let value = value::value(flow, instances);
+    let input = signature::input(flow, &names);
+    let output = signature::output(flow, &names);
+    let enums = enums::enums(flow, instances, &names);
+    let implementation = implementation::implementation(flow, instances, &names);
+    let contract = as_node::contract(flow, !report.is_empty());
+    quote!(#value #input #output #enums #implementation #contract)
+}

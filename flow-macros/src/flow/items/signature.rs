@@ -1,0 +1,121 @@
+//! The structs of a flow's signature: what it is given, and what it returns.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::flow::syntax::{FlowSyntax, Parameter};
+use crate::names::{ident, plain};
+use crate::protocol::runtime;
+
+use super::TypeNames;
+use super::attributes::{derives, docs_or};
+
+impl Parameter {
+    /// The type of its field.
+    pub(super) fn field_type(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.optional {
+            true => quote!(::core::option::Option<#ty>),
+            false => quote!(#ty),
+        }
+    }
+}
+
+pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    let rt = runtime();
+    let (vis, input) = (&flow.vis, &names.input);
+    let derives = derives(flow, &["Debug"]);
+    let fields = unique(&flow.inputs).map(|parameter| {
+        let (name, ty) = (&parameter.name, parameter.field_type());
+        let documentation = docs_or(&parameter.attributes, &format!("The input `{name}`."));
+        let setter = parameter
+            .optional
+            .then(|| quote!(#[builder(default, setter(strip_option))]));
+        quote!(#documentation #setter pub #name: #ty)
+    });
+    let documentation = format!("What `{}` is given.", flow.name);
+    let (builder_doc, build_doc) = (
+        format!("Sets the inputs of `{}`.", flow.name),
+        "The inputs.",
+    );
+    let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
+    quote! {
+        #[doc = #documentation]
+        #derives
+        #[derive(#rt::typed_builder::TypedBuilder)]
+        #[builder(
+            crate_module_path = #rt::typed_builder,
+            builder_method(doc = #builder_doc),
+            builder_type(doc = #builder_doc),
+            build_method(doc = #build_doc)
+        )]
+        #vis struct #input { #(#fields),* }
+        #debug
+    }
+}
+
+pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    let TypeNames { output, end, .. } = names;
+    let vis = &flow.vis;
+    let derives = derives(flow, &["Debug"]);
+    let fields = outputs(flow).map(|parameter| {
+        let (name, ty) = (&parameter.name, parameter.field_type());
+        let documentation = docs_or(&parameter.attributes, &format!("The output `{name}`."));
+        quote!(#documentation pub #name: #ty)
+    });
+    let documentation = format!("What `{}` returns.", flow.name);
+    let end_field = ident("end", flow.name.span());
+    let shown: Vec<&Ident> = outputs(flow)
+        .map(|parameter| &parameter.name)
+        .chain([&end_field])
+        .collect();
+    let debug = debug(output, shown.into_iter());
+    quote! {
+        #[doc = #documentation]
+        #derives
+        #[allow(dead_code)]
+        #vis struct #output {
+            #(#fields,)*
+            /// The end at which the run arrived.
+            pub end: #end,
+        }
+        #debug
+    }
+}
+
+/// The outputs, without those whose name has been reported.
+pub(super) fn outputs(flow: &FlowSyntax) -> impl Iterator<Item = &Parameter> {
+    unique(&flow.outputs).filter(|output| plain(&output.name) != "end")
+}
+
+/// Without those whose name has been reported.
+pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
+    let first = move |index: usize| {
+        parameters[..index]
+            .iter()
+            .all(|earlier| plain(&earlier.name) != plain(&parameters[index].name))
+    };
+    parameters
+        .iter()
+        .enumerate()
+        .filter(move |(index, parameter)| first(*index) && parameter.name != "build")
+        .map(|(_, parameter)| parameter)
+}
+
+/// `Debug` that asks nothing of the fields' types.
+fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStream {
+    let rt = runtime();
+    let fields = fields.map(|field| {
+        let text = plain(field);
+        quote!(.field(#text, (&&#rt::Printed(&self.#field)).field()))
+    });
+    quote! {
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #[allow(unused_imports)]
+                use #rt::{PrintedDebug as _, PrintedOpaque as _};
+                f.debug_struct(::core::stringify!(#name))#(#fields)*.finish()
+            }
+        }
+    }
+}

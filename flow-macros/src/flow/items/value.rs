@@ -1,0 +1,198 @@
+//! The flow's own struct, which holds the values of its nodes, with its builder and its `Default`.
+//!
+//! What is wrong with a value or with the type of a node is to be said once, though each is asked for in two places.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Attribute;
+
+use crate::flow::instances::{Instance, Instances};
+use crate::flow::syntax::{FlowSyntax, NodeSource};
+use crate::names::{here, hidden, located, plain};
+use crate::protocol::{macro_path, runtime, runtime_at};
+
+use super::attributes::docs_or;
+
+/// The flow's own struct: the values of its nodes.
+pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
+    let rt = runtime();
+    let FlowSyntax { name, vis, .. } = flow;
+    let documentation = docs_or(&flow.attributes, &format!("The flow `{name}`."));
+    let is_other = |attribute: &&Attribute| {
+        !["doc", "derive"]
+            .iter()
+            .any(|path| attribute.path().is_ident(path))
+    };
+    let other: Vec<&Attribute> = flow.attributes.iter().filter(is_other).collect();
+    let valued: Vec<&Instance> = instances
+        .list
+        .iter()
+        .filter(|instance| instance.is_type())
+        .collect();
+    if valued.is_empty() {
+        return without_values(flow, &documentation, &other);
+    }
+    let hints = valued.iter().map(|instance| hint(instance));
+    let functions: Vec<_> = valued
+        .iter()
+        .filter_map(|instance| declared_function(flow, instance))
+        .collect();
+    let functions = (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }));
+    let setters = valued.iter().map(|instance| setter(flow, instance));
+    let fields = valued.iter().map(|instance| {
+        let (name, ty) = (&instance.name, node_type(instance));
+        quote!(#name: #ty)
+    });
+    let default = default(flow, &valued);
+    let (builder_doc, build_doc) = (
+        format!("Sets what `{name}` needs."),
+        format!("The flow `{name}`."),
+    );
+    quote! {
+        #documentation
+        #(#other)*
+        #[derive(#rt::typed_builder::TypedBuilder)]
+        #[builder(
+            crate_module_path = #rt::typed_builder,
+            builder_method(doc = #builder_doc),
+            builder_type(doc = #builder_doc),
+            build_method(doc = #build_doc)
+        )]
+        #vis struct #name { #(#setters #fields,)* }
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            }
+        }
+        #functions
+        #default
+        #(#hints)*
+    }
+}
+
+/// The struct of a flow whose nodes are all functions.
+fn without_values(
+    flow: &FlowSyntax,
+    documentation: &TokenStream,
+    attributes: &[&Attribute],
+) -> TokenStream {
+    let FlowSyntax { name, vis, .. } = flow;
+    quote! {
+        #documentation
+        #(#attributes)*
+        #[derive(Debug, Clone, Copy, Default)]
+        #vis struct #name { __nothing: () }
+        #[allow(dead_code)]
+        impl #name {
+            /// The flow. It has no settings.
+            pub const fn new() -> Self {
+                #name { __nothing: () }
+            }
+        }
+    }
+}
+
+/// `new` and `Default`, if every node has a value without being given one.
+fn default(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
+    if valued.iter().any(|instance| is_required(flow, instance)) {
+        return None;
+    }
+    let name = &flow.name;
+    let values = valued.iter().map(|instance| {
+        let (name, value) = (&instance.name, default_value(flow, instance));
+        quote!(#name: #value)
+    });
+    Some(quote! {
+        #[allow(dead_code)]
+        impl #name {
+            /// The flow with the settings that it declares.
+            pub fn new() -> Self {
+                ::core::default::Default::default()
+            }
+        }
+        impl ::core::default::Default for #name {
+            fn default() -> Self {
+                #name { #(#values),* }
+            }
+        }
+    })
+}
+
+/// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says what to do.
+fn hint(instance: &Instance) -> TokenStream {
+    let site = here(instance.span);
+    let (rt, path) = (runtime_at(site), instance.path().map(located));
+    quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
+}
+
+/// The type of a node, through its macro: for a name that is no node, this is the error that asking for its contract
+/// gives as well, and rustc says it once.
+fn node_type(instance: &Instance) -> TokenStream {
+    let Some(path) = instance.path() else {
+        return quote!(());
+    };
+    let macro_path = macro_path(path);
+    let last = path.segments.last().map(|last| last.ident.span());
+    quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
+}
+
+/// What the declaration says after `=`.
+fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a syn::Expr> {
+    match &instance.declared(flow)?.source {
+        NodeSource::Path { value, .. } => value.as_ref(),
+        _ => None,
+    }
+}
+
+/// A declared type without a value is what the builder asks for.
+fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
+    !instance.hidden
+        && instance.declared(flow).is_some()
+        && declared_value(flow, instance).is_none()
+}
+
+fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    let rt = runtime();
+    match declared_value(flow, instance) {
+        Some(_) => {
+            let (name, value) = (&flow.name, value_function(instance));
+            quote!(#name::#value())
+        }
+        None => {
+            let ty = node_type(instance);
+            quote_spanned!(here(instance.span)=> <#ty as #rt::DefaultNode>::default_node())
+        }
+    }
+}
+
+/// A function that gives the declared value. What is wrong with it is then said once, though it is asked for twice.
+fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
+    let value = declared_value(flow, instance)?;
+    // Where a statement begins, `{ … } + 1` ends after the block.
+    let value = match syn::parse2::<syn::Block>(quote!({ #value })) {
+        Ok(_) => quote!(#value),
+        Err(_) => quote!((#value)),
+    };
+    let (name, ty) = (value_function(instance), node_type(instance));
+    Some(quote_spanned! {here(instance.span)=>
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        fn #name() -> #ty { #value }
+    })
+}
+
+fn value_function(instance: &Instance) -> Ident {
+    hidden("value", &plain(&instance.name), instance.span)
+}
+
+fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    let doc = format!("The node `{}`.", instance.name);
+    if is_required(flow, instance) {
+        return quote!(#[builder(setter(doc = #doc))]);
+    }
+    let value = default_value(flow, instance);
+    match instance.declared(flow).filter(|_| !instance.hidden) {
+        Some(_) => quote!(#[builder(default = #value, setter(doc = #doc))]),
+        None => quote!(#[builder(default = #value, setter(skip))]),
+    }
+}

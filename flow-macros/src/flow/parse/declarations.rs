@@ -1,0 +1,224 @@
+//! Declarations: `node` in its three forms, with its mapping and its settings, and `branch`.
+
+use flow_spec::Code;
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Expr, Ident, Path, Token, Type, braced, parenthesized, token};
+
+use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
+use crate::names::keyword_in;
+use crate::report::Report;
+use crate::settings::{SETTINGS, Settings};
+
+use super::edges::fork;
+
+/// `node name: … with settings`
+pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> {
+    input.call(Ident::parse_any)?;
+    let name: Ident = input.parse()?;
+    input.parse::<Token![:]>().map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            format!("expected `:` and what the node is: `node {name}: path;`"),
+        )
+    })?;
+    let source = if input.peek(token::Bracket) {
+        NodeSource::Fork(fork(input, report)?)
+    } else if input.peek(Token![for]) {
+        each(input)?
+    } else {
+        NodeSource::Path {
+            path: input.call(type_path)?,
+            mapping: if input.peek(token::Brace) {
+                mapping(input)?
+            } else {
+                Vec::new()
+            },
+            value: if input.peek(Token![=]) {
+                input.parse::<Token![=]>()?;
+                Some(value(input)?)
+            } else {
+                None
+            },
+        }
+    };
+    let settings = if input.peek(Ident) && input.fork().parse::<Ident>()? == "with" {
+        with(input, report)?
+    } else {
+        Settings::default()
+    };
+    Ok(NodeSyntax {
+        name,
+        source,
+        settings,
+    })
+}
+
+/// A path that may have generic arguments: `Ask<OpenAi>`.
+fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    match input.parse::<Type>() {
+        Ok(Type::Path(path)) if path.qself.is_none() => {
+            refuse_keyword(&path.path)?;
+            Ok(path.path)
+        }
+        Ok(other) => Err(syn::Error::new(other.span(), "expected the path of a node")),
+        Err(error) => Err(syn::Error::new(error.span(), "expected the path of a node")),
+    }
+}
+
+/// A node's contract is told by a macro of its name, and a keyword can name none.
+pub(super) fn refuse_keyword(path: &Path) -> syn::Result<()> {
+    match keyword_in(path) {
+        Some(word) => {
+            let text = format!("`{word}` is a word of Rust and names no node");
+            Err(syn::Error::new(word.span(), text))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The expression after `=`, up to `with` or `;`.
+fn value(input: ParseStream<'_>) -> syn::Result<Expr> {
+    input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), "expected the node's value after `=`"))
+}
+
+/// `{ port <- key, port -> key }`
+fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
+    let content;
+    braced!(content in input);
+    let one = |input: ParseStream<'_>| {
+        let port: Ident = input.parse()?;
+        let reads = input.peek(Token![<-]);
+        if reads {
+            input.parse::<Token![<-]>()?;
+        } else {
+            input.parse::<Token![->]>().map_err(|error| {
+                let text = "expected `<-` and the key that the port reads, or `->` and the key that it writes";
+                syn::Error::new(error.span(), text)
+            })?;
+        }
+        Ok(Mapping {
+            port,
+            reads,
+            key: input.parse()?,
+        })
+    };
+    Ok(
+        Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// `for item in key { path { mapping } }`
+fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
+    input.parse::<Token![for]>()?;
+    let item = input.parse()?;
+    input.parse::<Token![in]>()?;
+    let over = input.parse()?;
+    let content;
+    braced!(content in input);
+    let path = type_path(&content)?;
+    let mapping = if content.peek(token::Brace) {
+        mapping(&content)?
+    } else {
+        Vec::new()
+    };
+    if !content.is_empty() {
+        return Err(content.error("a loop over items runs one node: make a flow of several"));
+    }
+    Ok(NodeSource::Each {
+        item,
+        over,
+        path,
+        mapping,
+    })
+}
+
+/// `with retry(attempts = 3), timeout = "30s"`
+fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
+    input.parse::<Ident>()?;
+    let mut settings = Settings::default();
+    loop {
+        let name: Ident = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
+        if !settings.parse(&name, input, report)? {
+            let unknown = name.to_string();
+            let help = flow_spec::did_you_mean(&unknown, SETTINGS)
+                .unwrap_or_default()
+                .replace('"', "`");
+            report.error(
+                Code::NamesNothing,
+                name.span(),
+                format!("a node has no setting `{unknown}`"),
+                help,
+            );
+            while !input.is_empty() && !input.peek(Token![,]) && !input.peek(Token![;]) {
+                input.parse::<TokenTree>()?;
+            }
+        }
+        if !input.peek(Token![,]) {
+            return Ok(settings);
+        }
+        input.parse::<Token![,]>()?;
+    }
+}
+
+/// `branch name(reads) { condition => "action", else => "action" }`
+pub(super) fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result<BranchSyntax> {
+    input.parse::<Ident>()?;
+    let name: Ident = input.parse()?;
+    if !input.peek(token::Paren) {
+        let text = format!("expected the keys that it looks at: `branch {name}(key) {{ … }}`");
+        return Err(input.error(text));
+    }
+    let reads;
+    parenthesized!(reads in input);
+    let reads = Punctuated::<Ident, Token![,]>::parse_terminated(&reads)?;
+    let content;
+    braced!(content in input);
+    let mut branch = BranchSyntax {
+        name,
+        reads: reads.into_iter().collect(),
+        cases: Vec::new(),
+        otherwise: None,
+    };
+    while !content.is_empty() {
+        if let Some(otherwise) = &branch.otherwise {
+            let message = "nothing after `else` is reached";
+            report.error(
+                Code::Malformed,
+                otherwise.span(),
+                message,
+                "put `else` last",
+            );
+        }
+        if content.peek(Token![else]) {
+            content.parse::<Token![else]>()?;
+            content.parse::<Token![=>]>()?;
+            branch.otherwise = Some(content.parse()?);
+        } else {
+            let condition = content.parse()?;
+            content.parse::<Token![=>]>()?;
+            branch.cases.push((condition, content.parse()?));
+        }
+        if !content.is_empty() {
+            content.parse::<Token![,]>()?;
+        }
+    }
+    if branch.otherwise.is_none() {
+        let message = format!(
+            "`{}` does not say what to do when no condition holds",
+            branch.name
+        );
+        let help = "end it with `else => \"action\"`";
+        report.error(Code::UnroutedAction, branch.name.span(), message, help);
+    }
+    Ok(branch)
+}

@@ -1,0 +1,184 @@
+//! Edges: chains of steps, with the actions and the forks between them.
+//!
+//! Most of it says what was probably meant, by what stands where `>>` should.
+
+use std::rc::Rc;
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Ident, LitStr, Path, Token, bracketed, parenthesized, token};
+
+use crate::flow::syntax::{EdgeSyntax, ForkSyntax, StepSyntax, WaitSyntax};
+use crate::report::Report;
+use crate::settings::parse_duration;
+
+use super::declarations::refuse_keyword;
+
+/// `a - "x" >> b >> c`: an edge for each `>>`.
+pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyntax>> {
+    let mut edges = Vec::new();
+    let mut from = step(input, report)?;
+    loop {
+        let action = action(input)?;
+        if !input.peek(Token![>>]) {
+            return match action {
+                None if is_other_arrow(input) => {
+                    Err(input.error("an edge is written with `>>`: `step >> next;`"))
+                }
+                None if input.peek(Token![<]) => {
+                    let text = "generic arguments belong in a declaration, `node name: Type<…>;`, whose name the edge \
+                                then takes";
+                    Err(input.error(text))
+                }
+                Some(action) => Err(syn::Error::new(
+                    action.span(),
+                    "expected `>>` and a step after the action",
+                )),
+                None if input.peek(LitStr) => {
+                    Err(input.error("expected `-` before the action: `step - \"action\" >> next`"))
+                }
+                None if edges.is_empty() => Err(syn::Error::new(
+                    from.span(),
+                    "this step leads nowhere: write `step >> next;` or `step - \"action\" >> next;`",
+                )),
+                None => Ok(edges),
+            };
+        }
+        let arrow = input.parse::<Token![>>]>()?.span();
+        if input.is_empty() || input.peek(Token![;]) {
+            report.text(
+                arrow,
+                "expected a step after `>>`: a node, `end`, or `end(\"label\")`",
+            );
+            return Ok(edges);
+        }
+        let to = step(input, report)?;
+        edges.push(EdgeSyntax {
+            from,
+            action,
+            arrow,
+            to: to.clone(),
+        });
+        from = to;
+    }
+}
+
+/// What one might write instead of `>>`.
+fn is_other_arrow(input: ParseStream<'_>) -> bool {
+    input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>])
+}
+
+/// `- "action"`
+fn action(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+    if !input.peek(Token![-]) || input.peek(Token![->]) {
+        return Ok(None);
+    }
+    input.parse::<Token![-]>()?;
+    if let Ok(name) = input.fork().call(Ident::parse_any) {
+        return Err(syn::Error::new(
+            name.span(),
+            format!("an action is written in quotes: `- \"{name}\"`"),
+        ));
+    }
+    let action = input.parse();
+    action.map(Some).map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            "expected an action in quotes: `- \"action\" >>`",
+        )
+    })
+}
+
+fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> {
+    if input.peek(token::Bracket) {
+        return Ok(StepSyntax::Fork(fork(input, report)?));
+    }
+    let path = input.call(Path::parse_mod_style).map_err(|error| {
+        syn::Error::new(
+            error.span(),
+            "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`",
+        )
+    })?;
+    refuse_keyword(&path)?;
+    let Some(word) = path.get_ident() else {
+        return Ok(StepSyntax::Node(path));
+    };
+    let span = word.span();
+    match word.to_string().as_str() {
+        "start" => Ok(StepSyntax::Start(span)),
+        "end" if input.peek(token::Paren) => {
+            let content;
+            parenthesized!(content in input);
+            let label: LitStr = content.parse().map_err(|error| {
+                syn::Error::new(
+                    error.span(),
+                    "expected the end's label in quotes: `end(\"label\")`",
+                )
+            })?;
+            if !content.is_empty() {
+                return Err(content.error("an end has one label"));
+            }
+            crate::settings::text(&label, "label", report);
+            Ok(StepSyntax::End(span, Some(label)))
+        }
+        "end" => Ok(StepSyntax::End(span, None)),
+        "wait" if input.peek(token::Paren) => {
+            let content;
+            let paren = parenthesized!(content in input);
+            let text = content.parse::<TokenStream>()?.to_string().replace(' ', "");
+            let duration = parse_duration(&text, paren.span.join(), report).unwrap_or_default();
+            Ok(StepSyntax::Wait(Rc::new(WaitSyntax {
+                span,
+                text,
+                duration,
+            })))
+        }
+        "wait" => {
+            let text = "a pause says how long it is: `wait(5s)`";
+            Err(syn::Error::new(span, text))
+        }
+        _ if input.peek(token::Paren) => {
+            let text = "a node is wired by its name alone: what it reads comes from the flow";
+            Err(syn::Error::new(span, text))
+        }
+        _ => Ok(StepSyntax::Node(path)),
+    }
+}
+
+/// `[a >> b, c]`
+pub(super) fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Rc<ForkSyntax>> {
+    let content;
+    let bracket = bracketed!(content in input);
+    let span = bracket.span.join();
+    if content.is_empty() {
+        return Err(syn::Error::new(
+            span,
+            "a fork without branches: write `[a, b]`",
+        ));
+    }
+    let mut branches = Vec::new();
+    while !content.is_empty() {
+        let mut chain = vec![step(&content, report)?];
+        while content.peek(Token![>>]) {
+            content.parse::<Token![>>]>()?;
+            chain.push(step(&content, report)?);
+        }
+        if content.peek(Token![-]) {
+            let text =
+                "an action cannot lead out of a fork: its branches are chains, `[a >> b, c]`";
+            return Err(content.error(text));
+        }
+        branches.push(chain);
+        if !content.is_empty() {
+            content.parse::<Token![,]>().map_err(|error| {
+                syn::Error::new(
+                    error.span(),
+                    "expected `,` or `>>`: a fork's branches are chains, `[a >> b, c]`",
+                )
+            })?;
+        }
+    }
+    Ok(Rc::new(ForkSyntax { span, branches }))
+}

@@ -1,0 +1,123 @@
+//! Reads `flow!`. Judges no meaning, and does not stop at the first mistake: what comes after a statement that
+//! cannot be read is read all the same, so that a flow that is half typed is mostly there.
+
+mod declarations;
+mod edges;
+mod recovery;
+mod signature;
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Ident, Token, braced, token};
+
+use crate::report::Report;
+
+use super::syntax::{FlowSyntax, Parsed};
+
+use recovery::{Body, end_of_statement, ends, name_ahead, skip_statement, skip_to_end};
+use signature::parameters;
+
+/// Reads the tokens of a `flow!`.
+pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
+    let mut found = None;
+    let parsed = (|input: ParseStream<'_>| {
+        found = Some(flow(input, report)?);
+        Ok(())
+    })
+    .parse2(tokens.clone());
+    // After a mistake between parentheses, syn has a word to say of what was left unread there: once is enough.
+    if found.is_none() || report.is_empty() {
+        report.ok(parsed);
+    }
+    Parsed {
+        flow: found,
+        tokens,
+    }
+}
+
+fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> {
+    let mut flow = FlowSyntax {
+        attributes: input.call(Attribute::parse_outer)?,
+        after_attributes: input.fork().parse()?,
+        vis: input.parse()?,
+        name: input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
+        inputs: parameters(
+            input,
+            "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
+        )?,
+        outputs: if input.peek(Token![->]) {
+            input.parse::<Token![->]>()?;
+            parameters(input, "the flow's outputs: `-> (key: Type, …)`")?
+        } else {
+            Vec::new()
+        },
+        namespace: None,
+        nodes: Vec::new(),
+        branches: Vec::new(),
+        edges: Vec::new(),
+        unread: Vec::new(),
+        unread_ends: Vec::new(),
+    };
+    if !input.peek(token::Brace) {
+        let text = "expected the flow's body: `{ start >> first_node; … }`";
+        report.text(flow.name.span(), text);
+        skip_to_end(input)?;
+        return Ok(flow);
+    }
+    let content;
+    braced!(content in input);
+    let body = Body::of(&content)?;
+    while !content.is_empty() {
+        let statement = content.fork();
+        if let Err(error) = item(&content, &body, &mut flow, report) {
+            report.push(error);
+            skip_statement(&content)?;
+            flow.unread_ends.extend(ends(&statement)?);
+        }
+    }
+    if !input.is_empty() {
+        report.push(input.error("nothing can follow the flow's body"));
+        skip_to_end(input)?;
+    }
+    Ok(flow)
+}
+
+/// One statement.
+fn item(
+    input: ParseStream<'_>,
+    body: &Body,
+    flow: &mut FlowSyntax,
+    report: &mut Report,
+) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        let extra: Token![;] = input.parse()?;
+        report.text(extra.span(), "this `;` ends nothing");
+        return Ok(());
+    }
+    let keyword = input.fork().call(Ident::parse_any).ok();
+    let is = |word: &str| keyword.as_ref().is_some_and(|keyword| keyword == word);
+    if is("node") && input.peek2(syn::Ident::peek_any) {
+        let name = name_ahead(input);
+        let node = declarations::node(input, report).inspect_err(|_| flow.unread.extend(name))?;
+        flow.nodes.push(node);
+        return end_of_statement(input, body, report);
+    }
+    if is("namespace") && !input.peek2(Token![>>]) && !input.peek2(Token![-]) {
+        signature::namespace(input, flow, report)?;
+        return end_of_statement(input, body, report);
+    }
+    if is("branch") && input.peek2(syn::Ident::peek_any) {
+        let name = name_ahead(input);
+        let branch =
+            declarations::branch(input, report).inspect_err(|_| flow.unread.extend(name))?;
+        flow.branches.push(branch);
+        return Ok(());
+    }
+    let edges = edges::chain(input, report)?;
+    flow.edges.extend(edges);
+    end_of_statement(input, body, report)
+}

@@ -1,0 +1,87 @@
+//! Reads on after a mistake: where a statement that cannot be read ends, and what of it is still of use.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Ident, LitStr, Token, token};
+
+use crate::report::Report;
+
+/// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is missed behind.
+pub(super) struct Body(Vec<Span>);
+
+impl Body {
+    pub(super) fn of(content: ParseStream<'_>) -> syn::Result<Self> {
+        let tokens: TokenStream = content.fork().parse()?;
+        Ok(Body(tokens.into_iter().map(|token| token.span()).collect()))
+    }
+
+    /// The place of the token before the cursor.
+    fn before(&self, input: ParseStream<'_>) -> syn::Result<Span> {
+        let ahead: TokenStream = input.fork().parse()?;
+        let index = self.0.len().saturating_sub(ahead.into_iter().count() + 1);
+        Ok(self.0.get(index).copied().unwrap_or_else(|| input.span()))
+    }
+}
+
+/// The `;`. Where it is missing, the next statement begins all the same.
+pub(super) fn end_of_statement(
+    input: ParseStream<'_>,
+    body: &Body,
+    report: &mut Report,
+) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        input.parse::<Token![;]>()?;
+        return Ok(());
+    }
+    if input.peek(Ident) && input.fork().parse::<Ident>()? == "with" {
+        let text = "settings belong in a declaration, `node name: … with …;`, whose name the edge then takes";
+        return Err(input.error(text));
+    }
+    if input.is_empty() || input.peek(syn::Ident::peek_any) || input.peek(token::Bracket) {
+        report.text(body.before(input)?, "expected `;` after this statement");
+        return Ok(());
+    }
+    Err(input.error("expected `;`, `>>`, or `- \"action\" >>`"))
+}
+
+/// Skips to the end of a statement that could not be read.
+pub(super) fn skip_statement(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() {
+        if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            return Ok(());
+        }
+        input.parse::<TokenTree>()?;
+    }
+    Ok(())
+}
+
+pub(super) fn skip_to_end(input: ParseStream<'_>) -> syn::Result<()> {
+    input.parse::<TokenStream>().map(drop)
+}
+
+/// The name of the declaration that begins here, if it has one.
+pub(super) fn name_ahead(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any).ok()?;
+    ahead.parse().ok()
+}
+
+/// The ends that a statement names which could not be read.
+pub(super) fn ends(statement: ParseStream<'_>) -> syn::Result<Vec<(Span, Option<LitStr>)>> {
+    let mut ends = Vec::new();
+    while !statement.is_empty() && !statement.peek(Token![;]) {
+        match statement.parse::<TokenTree>()? {
+            TokenTree::Ident(word) if word == "end" => {
+                let label = match statement.fork().parse::<TokenTree>() {
+                    Ok(TokenTree::Group(group)) => syn::parse2(group.stream()).ok(),
+                    _ => None,
+                };
+                ends.push((word.span(), label));
+            }
+            _ => {}
+        }
+    }
+    Ok(ends)
+}

@@ -1,0 +1,95 @@
+//! What a flow is called and handed: its inputs and outputs, and its namespace.
+
+use flow_spec::Code;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Ident, LitStr, Token, Type, parenthesized, token};
+
+use crate::flow::syntax::{FlowSyntax, Parameter};
+use crate::node::option_of;
+use crate::report::Report;
+
+pub(super) fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Parameter>> {
+    if input.peek(Token![<]) {
+        let text = "a flow is not generic: every key has one type. What varies can be a setting, as in \
+                    `node ask: Ask<Box<dyn Model>>;`";
+        return Err(input.error(text));
+    }
+    if !input.peek(token::Paren) {
+        return Err(input.error(format!("expected {expected}")));
+    }
+    let content;
+    parenthesized!(content in input);
+    let parameter = |input: ParseStream<'_>| {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let text = "expected a key and its type: `key: Type`";
+        let name: Ident = input
+            .parse()
+            .map_err(|error| syn::Error::new(error.span(), text))?;
+        input
+            .parse::<Token![:]>()
+            .map_err(|_| syn::Error::new(name.span(), text))?;
+        let ty: Type = input.parse()?;
+        Ok(match option_of(&ty) {
+            Some(inner) => Parameter {
+                attributes,
+                name,
+                ty: inner.clone(),
+                optional: true,
+            },
+            None => Parameter {
+                attributes,
+                name,
+                ty,
+                optional: false,
+            },
+        })
+    };
+    Ok(
+        Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?
+            .into_iter()
+            .collect(),
+    )
+}
+
+/// `namespace "sales.research"`
+pub(super) fn namespace(
+    input: ParseStream<'_>,
+    flow: &mut FlowSyntax,
+    report: &mut Report,
+) -> syn::Result<()> {
+    let keyword: Ident = input.parse()?;
+    let namespace: LitStr = input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), "expected the namespace in quotes"))?;
+    check_namespace(&namespace, report);
+    if flow.namespace.replace(namespace).is_some() {
+        report.error(
+            Code::Name,
+            keyword.span(),
+            "a second namespace",
+            "a flow has one: remove one of them",
+        );
+    }
+    Ok(())
+}
+
+/// A namespace is names joined by dots, as paths are.
+fn check_namespace(namespace: &LitStr, report: &mut Report) {
+    let is_name = |segment: &str| {
+        let mut letters = segment.chars();
+        letters
+            .next()
+            .is_some_and(|first| first.is_alphabetic() || first == '_')
+            && letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-')
+    };
+    if !namespace.value().split('.').all(is_name) {
+        let help = "write names joined by dots, such as \"sales.research\"";
+        report.error(
+            Code::Malformed,
+            namespace.span(),
+            format!("`{}` is not a namespace", namespace.value()),
+            help,
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! The flow and the contracts of its nodes become a graph, which `flow-spec` checks. Its diagnostics speak of sites;
+//! here is written down where the user wrote each.
+
+mod graph;
+
+use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
+use proc_macro2::Span;
+use syn::{Ident, LitStr};
+
+use crate::contract::Contract;
+use crate::names::plain;
+use crate::report::Report;
+
+use super::declaration;
+use super::instances::{Instance, InstanceKind, Instances, path_key};
+use super::syntax::{FlowSyntax, Mapping, NodeSource};
+
+use graph::{graph, nodes};
+
+/// A flow without mistakes.
+pub(crate) struct Resolved {
+    pub(crate) graph: CheckedGraph,
+    /// The contract of each node.
+    pub(crate) contracts: Vec<Contract>,
+}
+
+/// Builds the graph and has it checked. Nothing, if there are mistakes.
+pub(crate) fn resolve(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    told: &[Contract],
+    report: &mut Report,
+) -> Option<Resolved> {
+    let Some(contracts) = contracts(flow, instances, told) else {
+        let text = "the nodes of this flow did not tell their contracts: update `flow-runtime`";
+        report.text(flow.name.span(), text);
+        return None;
+    };
+    for (instance, contract) in instances.list.iter().zip(&contracts) {
+        declaration::check(flow, instance, contract, report);
+        if let InstanceKind::Each { body, .. } = instance.kind {
+            let body = (&instances.list[body], &contracts[body]);
+            declaration::check_body(flow, instance, body, report);
+        }
+    }
+    let nodes = nodes(flow, instances, &contracts);
+    declaration::check_mapped_keys(flow, instances, &nodes, report);
+    let graph = graph(flow, instances, nodes);
+    match flow_spec::check(graph) {
+        Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
+        Err(diagnostics) => {
+            for diagnostic in diagnostics {
+                let mut text = diagnostic.to_string();
+                for (site, what) in &diagnostic.related {
+                    let line = span_of(*site, flow, instances).start().line;
+                    text.push_str(&format!("\nnote: {what} (line {line})"));
+                }
+                report.text(span_of(diagnostic.site, flow, instances), text);
+            }
+            None
+        }
+    }
+}
+
+/// The contract of each node: what the nodes told, and what the flow itself says of the others.
+fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
+    let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
+    let of_path = |path| {
+        let index = keys.iter().position(|key| *key == path_key(path))?;
+        told.get(index).cloned()
+    };
+    let optional = flow.inputs.iter().filter(|input| input.optional);
+    let optional: Vec<&Ident> = optional.map(|input| &input.name).collect();
+    let mut contracts = Vec::new();
+    for instance in &instances.list {
+        contracts.push(match &instance.kind {
+            InstanceKind::Node(path) => of_path(path)?,
+            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index], &optional),
+            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
+                Contract::empty()
+            }
+        });
+    }
+    for (index, instance) in instances.list.iter().enumerate() {
+        if let InstanceKind::Each { over, body, .. } = &instance.kind {
+            let body = contracts.get(*body)?;
+            let collects = instance.collects_errors(flow);
+            contracts[index] = Contract::of_each(&instance.name, over, body, collects);
+        }
+    }
+    Some(contracts)
+}
+
+/// Where a site is written.
+fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
+    let place = match site {
+        Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
+        Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
+        Site::Node(NodeId(index)) => instances.list.get(index).map(|instance| instance.span),
+        Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
+            EdgePart::From => edge.from.span(),
+            EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
+            EdgePart::To => edge.to.span(),
+        }),
+        _ => None,
+    };
+    place.unwrap_or_else(|| flow.name.span())
+}
+
+/// The mapping of a declared node. That of a loop over items is its body's.
+pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
+    match (
+        &instance.kind,
+        instance.declared(flow).map(|node| &node.source),
+    ) {
+        (
+            InstanceKind::Node(_),
+            Some(NodeSource::Path { mapping, .. } | NodeSource::Each { mapping, .. }),
+        ) => mapping,
+        _ => &[],
+    }
+}
+
+/// The key that a port reads or writes: its own name, unless the mapping says otherwise.
+pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -> &'a Ident {
+    let mapped = mapping
+        .iter()
+        .find(|one| one.reads == reads && plain(&one.port) == plain(port));
+    mapped.map_or(port, |one| &one.key)
+}

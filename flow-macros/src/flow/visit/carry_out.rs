@@ -1,0 +1,136 @@
+//! Has a node carried out: a step by the engine, a flow by its own loop, with the attempts that the flow around it
+//! gives; and what follows from a failure.
+
+use flow_spec::ERROR_KEY;
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+
+use crate::contract::{Kind, TIMEOUT_ACTION};
+
+use super::Visit;
+use super::reads::{Argument, bound};
+
+impl Visit<'_> {
+    /// The outcome of a node that was carried out; if it has failed, its route or the failure.
+    pub(super) fn outcome(&self, carried_out: TokenStream) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let timeout = match self.contract.poll {
+            true => self.drive.route(self.index, TIMEOUT_ACTION),
+            false => None,
+        };
+        let error = self.drive.error_route(self.index, self.contract);
+        if timeout.is_none() && error.is_none() {
+            return quote_spanned!(site=> let outcome = #carried_out?;);
+        }
+        let timeout = timeout.map(|route| {
+            quote_spanned! {site=>
+                if #rt::is_deadline(&failed) {
+                    return ::core::result::Result::Ok(#route);
+                }
+            }
+        });
+        let error = match error {
+            Some(route) => {
+                let write = self.write(ERROR_KEY, quote_spanned!(site=> #rt::node_error(failed)?));
+                quote_spanned!(site=> #write return ::core::result::Result::Ok(#route);)
+            }
+            None => quote_spanned!(site=> return ::core::result::Result::Err(failed);),
+        };
+        quote_spanned! {site=>
+            let outcome = match #carried_out {
+                ::core::result::Result::Ok(outcome) => outcome,
+                ::core::result::Result::Err(failed) => { #timeout #error }
+            };
+        }
+    }
+
+    /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and the traits by which
+    /// values are cloned for it.
+    pub(super) fn carried_out(&self) -> (Vec<TokenStream>, TokenStream) {
+        let (traits, arguments) = self.arguments();
+        let carried_out = match self.contract.kind {
+            Kind::Flow => self.flow(&arguments),
+            Kind::Function | Kind::Type => self.step(&arguments),
+        };
+        (traits, carried_out)
+    }
+
+    fn step(&self, arguments: &[Argument]) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        let receiver = self.instance.is_type().then(|| {
+            let field = &self.instance.name;
+            quote_spanned!(*site=> &self.#field,)
+        });
+        let visit = self.contract.visit.then(|| quote_spanned!(*site=> visit,));
+        let (bindings, names) = bound(arguments, *site);
+        let mut work = quote_spanned!(*site=> <#path>::__step(#receiver #visit #(#names),*));
+        if self.settings.timeout.is_some() && !self.contract.attempts {
+            work = quote_spanned!(*site=> async {
+                let work = ::core::pin::pin!(#work);
+                visit.within_timeout(work).await
+            });
+        }
+        quote_spanned!(*site=> {
+            static POLICY: #rt::Policy = #policy;
+            let visit = #rt::Visit::new(scope, &POLICY);
+            #bindings
+            let work = #work;
+            #rt::Engine::<#path>::step(engine, visit, work).await
+        })
+    }
+
+    /// A flow is tried again as a whole, if the flow around it says so.
+    fn flow(&self, arguments: &[Argument]) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        let field = &self.instance.name;
+        let (bindings, names) = bound(arguments, *site);
+        let input = quote_spanned!(*site=> { #bindings <#path>::__input(#(#names),*) });
+        let drive = quote_spanned! {*site=>
+            let inner = scope.nested(<#path as #rt::Described>::INFO);
+            let outcome: ::core::result::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
+                #rt::Drive::drive(&self.#field, engine, &inner, input).await;
+            outcome
+        };
+        if self.settings.retry.is_none() && self.settings.timeout.is_none() {
+            return quote_spanned!(*site=> { let input = #input; #drive });
+        }
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(*site=> #rt::Policy::DEFAULT));
+        let attempt = quote_spanned!(*site=> {
+            let input = #input;
+            let attempt = ::core::pin::pin!(async { #drive });
+            let result = attempts.attempt_flow(attempt).await;
+            result
+        });
+        if !self.repeats() {
+            return quote_spanned!(*site=> {
+                static POLICY: #rt::Policy = #policy;
+                let attempts = #rt::Visit::new(scope, &POLICY).attempts();
+                #attempt
+            });
+        }
+        quote_spanned!(*site=> {
+            static POLICY: #rt::Policy = #policy;
+            let mut attempts = #rt::Visit::new(scope, &POLICY).attempts();
+            loop {
+                match #attempt {
+                    ::core::result::Result::Ok(output) => break ::core::result::Result::Ok(output),
+                    ::core::result::Result::Err(failed) => {
+                        if let ::core::result::Result::Err(failed) = attempts.flow_again(failed).await {
+                            break ::core::result::Result::Err(failed);
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    /// Whether a flow used as a node is tried again, and so needs its inputs again.
+    pub(super) fn repeats(&self) -> bool {
+        self.contract.kind == Kind::Flow && self.settings.repeats()
+    }
+}

@@ -1,0 +1,182 @@
+//! One node in the loop, in a branch of a fork or in a loop over items: hands it what it reads, has it carried out,
+//! and writes what it returned.
+//!
+//! Generated code knows the engine as `engine`, the place of the run as `scope`, and the store by the names that
+//! [`Place`] says.
+
+mod branch_store;
+mod carry_out;
+mod conditions;
+mod each;
+mod fork;
+mod reads;
+mod writes;
+
+use flow_spec::DEFAULT_ACTION;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+
+use crate::contract::{Contract, Kind};
+use crate::names::{here, hidden, located, plain};
+use crate::protocol::runtime_at;
+use crate::settings::{Settings, duration_tokens};
+
+use super::drive::Drive;
+use super::instances::{Instance, InstanceKind};
+use super::resolve::mapping;
+use super::store::Store;
+use super::syntax::Mapping;
+
+use branch_store::BranchStore;
+
+pub(super) use branch_store::structs;
+pub(super) use each::results_type;
+
+/// One node, and what its expansion needs.
+pub(super) struct Visit<'a> {
+    pub(super) drive: &'a Drive<'a>,
+    pub(super) store: &'a Store,
+    pub(super) index: usize,
+    pub(super) instance: &'a Instance,
+    pub(super) contract: &'a Contract,
+    pub(super) settings: Settings,
+    /// Where all of it is shown.
+    pub(super) site: Span,
+    pub(super) rt: TokenStream,
+    /// Of a function, a type or a flow.
+    pub(super) path: TokenStream,
+    mapping: &'a [Mapping],
+    pub(super) place: Place<'a>,
+}
+
+/// Where in the flow a node stands, and with that where its keys are.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'a> {
+    /// In the flow's own loop: `state` is the store.
+    Loop,
+    /// In a branch of a fork: `base` is the store as it stood at the fork, `own` is what the branch writes.
+    Branch(&'a BranchStore),
+    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch: the store cannot be
+    /// changed, and `item` is the item.
+    Item {
+        branch: Option<&'a BranchStore>,
+        item: &'a Ident,
+        of: usize,
+    },
+}
+
+impl<'a> Visit<'a> {
+    pub(super) fn new(
+        drive: &'a Drive<'a>,
+        store: &'a Store,
+        index: usize,
+        place: Place<'a>,
+    ) -> Self {
+        let instance = &drive.instances.list[index];
+        let site = here(instance.span);
+        Visit {
+            drive,
+            store,
+            index,
+            instance,
+            contract: &drive.resolved.contracts[index],
+            settings: instance
+                .declared(drive.flow)
+                .map(|node| node.settings.clone())
+                .unwrap_or_default(),
+            site,
+            rt: runtime_at(site),
+            path: instance.path().map(located).unwrap_or_default(),
+            mapping: mapping(drive.flow, instance),
+            place,
+        }
+    }
+
+    /// What the engine must be able to do for it.
+    pub(super) fn bounds(&self) -> Vec<TokenStream> {
+        let Visit { rt, path, .. } = self;
+        let of = |index: usize| Visit::new(self.drive, self.store, index, self.place).bounds();
+        match &self.instance.kind {
+            InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
+                vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
+            }
+            InstanceKind::Node(_) => {
+                vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
+            }
+            InstanceKind::Fork(branches) => branches
+                .iter()
+                .flatten()
+                .flat_map(|&node| of(node))
+                .collect(),
+            InstanceKind::Each { body, .. } => of(*body),
+            InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
+        }
+    }
+
+    /// The name of its `async fn`.
+    pub(super) fn function(&self) -> Ident {
+        hidden("visit", &plain(&self.instance.name), self.instance.span)
+    }
+
+    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took.
+    pub(super) fn expand(&self) -> TokenStream {
+        let rt = &self.rt;
+        let name = self.function();
+        let (body, more) = self.body();
+        let bounds = self.bounds();
+        let (store, result) = match self.place {
+            Place::Branch(branch) => {
+                let own = &branch.name;
+                let store = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
+                (store, quote_spanned!(self.site=> ()))
+            }
+            _ => (
+                quote_spanned!(self.site=> state: &mut __State,),
+                quote_spanned!(self.site=> usize),
+            ),
+        };
+        quote_spanned! {self.site=>
+            #more
+            #[inline]
+            async fn #name<__E>(
+                &self, engine: &__E, scope: &#rt::Scope<'_>, #store
+            ) -> ::core::result::Result<#result, #rt::Failed>
+            where
+                __E: #rt::Hooks,
+                #(#bounds,)*
+            {
+                #body
+            }
+        }
+    }
+
+    /// The body of its `async fn`, and further functions.
+    fn body(&self) -> (TokenStream, TokenStream) {
+        let (rt, site) = (&self.rt, self.site);
+        match &self.instance.kind {
+            InstanceKind::Node(_) => {
+                let (traits, carried_out) = self.carried_out();
+                let outcome = self.outcome(carried_out);
+                let route = self.written();
+                let body = quote_spanned! {site=>
+                    #(#traits)*
+                    #outcome
+                    ::core::result::Result::Ok(#route)
+                };
+                (body, TokenStream::new())
+            }
+            InstanceKind::Fork(branches) => self.fork(branches),
+            InstanceKind::Each { body, item, .. } => self.each(*body, item),
+            InstanceKind::Branch(index) => (self.branch(*index), TokenStream::new()),
+            InstanceKind::Wait(duration) => {
+                let duration = duration_tokens(*duration);
+                let route = self.route(DEFAULT_ACTION);
+                let body = quote_spanned! {site=>
+                    #rt::Hooks::wait(engine, scope, #duration).await?;
+                    ::core::result::Result::Ok(#route)
+                };
+                (body, TokenStream::new())
+            }
+        }
+    }
+}

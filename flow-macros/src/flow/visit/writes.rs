@@ -1,0 +1,151 @@
+//! What a node writes, and the route that it takes.
+//!
+//! A key of several writers is written through a trait of the store, so that they agree on its type.
+
+use flow_spec::DEFAULT_ACTION;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote_spanned};
+
+use crate::contract::{ActionPort, Kind, WritePort};
+use crate::flow::resolve::key_of;
+use crate::flow::store::agreement_trait;
+use crate::names::{ident, plain};
+
+use super::{Place, Visit};
+
+impl Visit<'_> {
+    /// Writes the outcome, and gives the route.
+    pub(super) fn written(&self) -> TokenStream {
+        match self.contract.kind {
+            Kind::Flow => self.written_by_flow(),
+            Kind::Function | Kind::Type => self.written_by_step(),
+        }
+    }
+
+    fn written_by_step(&self) -> TokenStream {
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
+        let places: Vec<Ident> = (0..contract.writes.len())
+            .map(|index| format_ident!("written_{index}", span = *site))
+            .collect();
+        let writes = contract
+            .writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
+        if contract.actions.is_empty() {
+            let route = self.route(DEFAULT_ACTION);
+            let taken_apart = match &places[..] {
+                [] => quote_spanned!(*site=> ),
+                [place] => quote_spanned!(*site=> let #place = outcome;),
+                places => quote_spanned!(*site=> let (#(#places),*) = outcome;),
+            };
+            return quote_spanned!(*site=> { #taken_apart #(#writes)* #route });
+        }
+        let taken_apart = match &places[..] {
+            [] => quote_spanned!(*site=> let action = outcome;),
+            places => quote_spanned!(*site=> let (#(#places,)* action) = outcome;),
+        };
+        let arms = contract.actions.iter().map(|action| self.arm(action));
+        quote_spanned!(*site=> {
+            #taken_apart
+            #(#writes)*
+            type __Action = <#path as #rt::Step>::Actions;
+            match action { #(#arms)* }
+        })
+    }
+
+    /// The arm of one action: writes its fields.
+    fn arm(&self, action: &ActionPort) -> TokenStream {
+        let ActionPort {
+            name,
+            variant,
+            writes,
+        } = action;
+        let site = self.site;
+        let variant = ident(&plain(variant), self.instance.span);
+        let fields: Vec<Ident> = writes
+            .iter()
+            .map(|port| ident(&plain(&port.name), self.instance.span))
+            .collect();
+        let places: Vec<Ident> = (0..fields.len())
+            .map(|index| format_ident!("field_{index}", span = site))
+            .collect();
+        let stores = writes
+            .iter()
+            .zip(&places)
+            .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
+        let route = self.route(&name.value());
+        quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
+    }
+
+    /// An output that a flow left unwritten leaves the key as it was.
+    fn written_by_flow(&self) -> TokenStream {
+        let Visit {
+            rt,
+            path,
+            site,
+            contract,
+            ..
+        } = self;
+        let writes = contract.writes.iter().map(|port| {
+            let field = ident(&plain(&port.name), self.instance.span);
+            if !port.optional {
+                return self.write_port(port, quote_spanned!(*site=> outcome.#field));
+            }
+            let write = self.write_port(port, quote_spanned!(*site=> value));
+            quote_spanned!(*site=> if let ::core::option::Option::Some(value) = outcome.#field { #write })
+        });
+        let arms = contract
+            .actions
+            .iter()
+            .map(|ActionPort { name, variant, .. }| {
+                let variant = ident(&plain(variant), self.instance.span);
+                let route = self.route(&name.value());
+                quote_spanned!(*site=> __End::#variant => #route,)
+            });
+        quote_spanned!(*site=> {
+            #(#writes)*
+            type __End = <#path as #rt::Flow>::End;
+            match outcome.end { #(#arms)* }
+        })
+    }
+
+    fn write_port(&self, port: &WritePort, value: TokenStream) -> TokenStream {
+        self.write(&plain(key_of(self.mapping, &port.name, false)), value)
+    }
+
+    /// Writes a value under a key.
+    pub(super) fn write(&self, key: &str, value: TokenStream) -> TokenStream {
+        let (site, field) = (self.site, ident(key, self.instance.span));
+        let value = match self.store.shared(key) {
+            Some(shared) => {
+                let (ty, agreement) = (&shared.ty, agreement_trait(key, self.instance.span));
+                quote_spanned!(site=> #agreement::<#ty>::agree(#value))
+            }
+            None => value,
+        };
+        let store = match self.place {
+            Place::Branch(_) => quote_spanned!(site=> own),
+            _ => quote_spanned!(site=> state),
+        };
+        quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
+    }
+
+    /// The index of a route. In a branch there is nothing to choose.
+    pub(super) fn route(&self, action: &str) -> TokenStream {
+        let site = self.site;
+        match (self.place, self.drive.route(self.index, action)) {
+            (Place::Branch(_), _) => quote_spanned!(site=> ()),
+            (_, Some(route)) => quote_spanned!(site=> #route),
+            (_, None) => {
+                quote_spanned!(site=> ::core::unreachable!("the analysis accepted an action without a route"))
+            }
+        }
+    }
+}

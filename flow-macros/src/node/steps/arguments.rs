@@ -1,0 +1,137 @@
+//! What each phase is handed: `exec` what `prep` returned or else what it reads, `exec_fallback` what `exec` has seen
+//! and the error, `post` all of it.
+
+use flow_spec::Code;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{PatType, Type};
+
+use crate::names::here;
+use crate::node::parameter::{Parameter, is_context, local, used_name};
+use crate::node::step::argument;
+use crate::protocol::runtime_at;
+use crate::report::Report;
+
+use super::node::Node;
+use super::phase::{Phase, is_reference, pattern_name, result_name};
+
+impl Node<'_> {
+    pub(super) fn exec_arguments(&self, report: &mut Report) -> Vec<TokenStream> {
+        if self.prep.is_none() {
+            let cloned = self.exec_clones();
+            return self
+                .exec
+                .parameters
+                .iter()
+                .map(|parameter| argument(parameter, cloned))
+                .collect();
+        }
+        let mut taken = false;
+        let mut arguments = Vec::new();
+        for typed in self.exec.typed() {
+            if is_context(&typed.ty) {
+                arguments.push(quote!(&__context));
+                continue;
+            }
+            if taken {
+                let message = "`exec` sees nothing but what `prep` returned";
+                let help = "read it in `prep`, and return a tuple or a struct from there";
+                report.error(Code::Malformed, typed.pat.span(), message, help);
+            }
+            taken = true;
+            arguments.push(self.prep_argument(&typed.ty, self.exec_clones()));
+        }
+        arguments
+    }
+
+    fn prep_argument(&self, ty: &Type, cloned: bool) -> TokenStream {
+        let site = here(ty.span());
+        let rt = runtime_at(site);
+        match (is_reference(ty), cloned) {
+            (true, _) => quote_spanned!(site=> &__prep),
+            (false, true) => quote_spanned!(site=> #rt::CloneForAttempt::for_attempt(&__prep)),
+            (false, false) => quote_spanned!(site=> __prep),
+        }
+    }
+
+    pub(super) fn post_arguments(&self, post: &Phase) -> Vec<TokenStream> {
+        let argument_of = |typed: &PatType| {
+            let site = here(typed.ty.span());
+            match result_name(&typed.pat) {
+                Some("prep_res") if is_reference(&typed.ty) => quote_spanned!(site=> &__prep),
+                Some("prep_res") => quote_spanned!(site=> __prep),
+                Some(_) if is_reference(&typed.ty) => quote_spanned!(site=> &__exec),
+                Some(_) => quote_spanned!(site=> __exec),
+                None if is_context(&typed.ty) => quote!(&__context),
+                None => {
+                    let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
+                    let name = local(&name);
+                    quote!(#name)
+                }
+            }
+        };
+        post.typed().map(argument_of).collect()
+    }
+
+    pub(super) fn fallback_arguments(
+        &self,
+        fallback: &Phase,
+        report: &mut Report,
+    ) -> Vec<TokenStream> {
+        let mut arguments = Vec::new();
+        for typed in fallback.typed() {
+            match self.fallback_argument(typed) {
+                Some(argument) => arguments.push(argument),
+                None => {
+                    let mut names = vec!["`error: &NodeError`".to_owned(), "`&Context`".to_owned()];
+                    match &self.prep {
+                        Some(_) => names.push("`prep_res`".to_owned()),
+                        None => names.extend(
+                            self.exec
+                                .parameters
+                                .iter()
+                                .map(|read| format!("`{}`", read.name)),
+                        ),
+                    }
+                    let message = "`exec_fallback` sees only what `exec` has seen, and the error";
+                    let help = format!("it can take {}", names.join(", "));
+                    report.error(Code::Malformed, typed.pat.span(), message, help);
+                }
+            }
+        }
+        arguments
+    }
+
+    fn fallback_argument(&self, typed: &PatType) -> Option<TokenStream> {
+        if is_context(&typed.ty) {
+            return Some(quote!(&__context));
+        }
+        let name = pattern_name(&typed.pat)?;
+        if used_name(&name) == "error" && is_reference(&typed.ty) {
+            return Some(quote!(&__error));
+        }
+        if self.is_prep_res(typed) {
+            return Some(self.prep_argument(&typed.ty, true));
+        }
+        if self.prep.is_some() {
+            return None;
+        }
+        let read = self
+            .exec
+            .parameters
+            .iter()
+            .find(|read| used_name(&read.name) == used_name(&name))?;
+        let wanted = Parameter {
+            ty: (*typed.ty).clone(),
+            ..read.clone()
+        };
+        Some(match (is_reference(&typed.ty), read.takes()) {
+            (true, true) => {
+                let name = local(&read.name);
+                quote!(&#name)
+            }
+            _ => argument(&wanted, read.takes()),
+        })
+    }
+}

@@ -1,0 +1,78 @@
+//! The body of a node's `__step`: one phase after the other, with the attempts around `exec`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use crate::names::here;
+use crate::node::step::{Attempted, argument};
+use crate::report::Report;
+
+use super::node::Node;
+use super::phase::Phase;
+
+impl Node<'_> {
+    pub(super) fn body(&self, report: &mut Report) -> TokenStream {
+        let contract = self.contract();
+        let can_fail = self.exec_can_fail();
+        let attempts = contract.visit.then(|| {
+            let mutable = (can_fail && !self.once()).then(|| quote!(mut));
+            quote!(let #mutable __attempts = __visit.attempts();)
+        });
+        let prep = self.prep.as_ref().map(|prep| {
+            let arguments: Vec<_> = prep
+                .parameters
+                .iter()
+                .map(|parameter| argument(parameter, false))
+                .collect();
+            let value = self.checked(prep, &arguments);
+            quote!(let __prep = #value;)
+        });
+        let attempted = Attempted {
+            call: self.exec.call(&self.exec_arguments(report)),
+            is_async: self.exec.sig.asyncness.is_some(),
+            fallible: self.exec.returned.fallible,
+            can_fail,
+            context: self.exec.has_context(),
+            once: self.once(),
+            returned: self.exec.returned.span,
+            give_up: self.give_up(report),
+        };
+        let exec = attempted.value();
+        let Some(post) = &self.post else {
+            return quote!(#attempts #prep #exec);
+        };
+        let arguments = self.post_arguments(post);
+        let value = self.checked(post, &arguments);
+        quote!(#attempts #prep let __exec = #exec; #value)
+    }
+
+    /// The value of a phase that is not tried again.
+    fn checked(&self, phase: &Phase, arguments: &[TokenStream]) -> TokenStream {
+        let call = phase.awaited(arguments);
+        let context = phase.context();
+        match phase.returned.fallible {
+            true => quote!({ #context __attempts.once(#call)? }),
+            false => quote!({ #context #call }),
+        }
+    }
+
+    /// The fallback's value, if there is a fallback.
+    fn give_up(&self, report: &mut Report) -> Option<TokenStream> {
+        let fallback = self.fallback.as_ref()?;
+        let arguments = self.fallback_arguments(fallback, report);
+        let context = fallback.context();
+        let value = fallback.awaited(&arguments);
+        Some(match fallback.returned.fallible {
+            true => quote!({
+                #context
+                let __fallback = #value;
+                __attempts.fallback(__fallback, __error)?
+            }),
+            // Bound where its type is written, which is the place for an error if `exec` has another.
+            false => {
+                let given = quote_spanned!(here(fallback.returned.span)=> __given);
+                quote!({ #context let #given = #value; #given })
+            }
+        })
+    }
+}

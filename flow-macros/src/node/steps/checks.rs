@@ -1,0 +1,92 @@
+//! Methods and settings that a node with phases cannot have.
+
+use flow_spec::Code;
+use proc_macro2::Ident;
+use syn::spanned::Spanned as _;
+use syn::{FnArg, ReceiverKind, Signature};
+
+use crate::node::attribute::NodeAttribute;
+use crate::report::Report;
+
+use super::node::Node;
+use super::phase::result_name;
+use super::syntax::Steps;
+
+/// Reports them, but for those that depend on what the methods return.
+pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Report) {
+    let phases = ["prep", "exec_fallback", "post", "exec"];
+    for method in phases.into_iter().filter_map(|name| steps.method(name)) {
+        refuse_unusual(method, report);
+    }
+    if let (None, Some(post)) = (steps.method("prep"), steps.method("post")) {
+        refuse_prep_res(post, report);
+    }
+    for (span, setting) in [
+        (attribute.poll.as_ref().map(|poll| poll.span), "poll"),
+        (attribute.blocking, "blocking"),
+    ] {
+        if let Some(span) = span {
+            let message = format!("`{setting}` is a setting of a function");
+            report.error(
+                Code::NamesNothing,
+                span,
+                message,
+                "make this node a function, or remove it",
+            );
+        }
+    }
+}
+
+fn refuse_unusual(method: &Signature, report: &mut Report) {
+    if let Some(FnArg::Receiver(receiver)) = method.inputs.first() {
+        let shared = matches!(&receiver.kind, ReceiverKind::Reference(_, _, mutability) if mutability.is_none());
+        if !shared {
+            let message = format!("`{}` has to take `&self`", method.ident);
+            let help = "a node keeps nothing from one visit to the next: return what changes, and the flow keeps it";
+            report.error(Code::Malformed, receiver.span(), message, help);
+        }
+    }
+    if let Some(parameter) = method
+        .generics
+        .params
+        .iter()
+        .find(|parameter| !matches!(parameter, syn::GenericParam::Lifetime(_)))
+    {
+        let message = format!("`{}` cannot be generic by itself", method.ident);
+        report.error(
+            Code::Malformed,
+            parameter.span(),
+            message,
+            "make the type generic instead",
+        );
+    }
+}
+
+fn refuse_prep_res(post: &Signature, report: &mut Report) {
+    let prep_res = post.inputs.iter().find_map(|input| match input {
+        FnArg::Typed(typed) if result_name(&typed.pat) == Some("prep_res") => Some(typed),
+        _ => None,
+    });
+    if let Some(typed) = prep_res {
+        let message = "there is no `prep`, and so no `prep_res`";
+        let help = "add `fn prep(&self, …)`, or read the values themselves";
+        report.error(Code::Malformed, typed.pat.span(), message, help);
+    }
+}
+
+impl Node<'_> {
+    pub(super) fn refuse_settings_without_failure(&self, name: &Ident, report: &mut Report) {
+        const HELP: &str = "let `exec` return a `Result`, give the node a `timeout`, or remove it";
+        if self.exec_can_fail() {
+            return;
+        }
+        if let Some((span, _)) = &self.attribute.settings.retry {
+            let message = format!("`exec` of `{name}` cannot fail, so there is nothing to retry");
+            report.error(Code::CannotFail, *span, message, HELP);
+        }
+        if let Some(fallback) = &self.fallback {
+            let message = format!("`exec` of `{name}` cannot fail, so this is never called");
+            report.error(Code::CannotFail, fallback.sig.ident.span(), message, HELP);
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `#[node]` on an `impl` block: `prep`, `exec`, `exec_fallback` and `post`, as in PocketFlow.
+//!
+//! Only `exec` is tried again, and with a `prep` it sees nothing but what `prep` returned.
+
+mod arguments;
+mod body;
+mod checks;
+mod node;
+mod phase;
+mod syntax;
+
+use flow_spec::Code;
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Visibility;
+use syn::spanned::Spanned as _;
+
+use crate::report::Report;
+
+use super::attribute::NodeAttribute;
+use super::step::Step;
+
+use node::Node;
+use syntax::Steps;
+
+/// What comes beside the block.
+pub(super) fn expand(
+    attribute: &NodeAttribute,
+    item: TokenStream,
+    report: &mut Report,
+) -> syn::Result<TokenStream> {
+    let steps: Steps = syn::parse2(item)?;
+    let name = match steps.name() {
+        Some(name) => name.clone(),
+        None => {
+            return Err(syn::Error::new(
+                steps.self_ty.span(),
+                "a node is a named type",
+            ));
+        }
+    };
+    let Some(exec) = steps.method("exec") else {
+        let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
+        report.error(
+            Code::Malformed,
+            name.span(),
+            format!("the node `{name}` has no `exec`"),
+            help,
+        );
+        return Ok(TokenStream::new());
+    };
+    checks::check(&steps, attribute, report);
+    let node = Node::new(&name, attribute, exec, &steps, report);
+    let body = node.body(report);
+    let contract = node.contract();
+    let vis: Visibility = syn::parse_quote!(pub);
+    let self_ty = &steps.self_ty;
+    let lifetimes = node.lifetimes();
+    let step = Step {
+        name: &name,
+        self_ty: quote!(#self_ty),
+        generics: &steps.generics,
+        lifetimes: Some(&lifetimes),
+        actions: attribute.actions.as_ref(),
+        receiver: Some(quote!(&self)),
+        settings: &attribute.settings,
+        reads: node.reads.iter().collect(),
+        outcome_span: node.last().returned.span,
+        outcome: node.outcome,
+        visit: contract.visit,
+        body,
+    }
+    .expand();
+    let contract = super::contract(&name, &vis, attribute, &contract);
+    Ok(quote!(#step #contract))
+}
+
+/// What comes beside a block with mistakes.
+pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    let steps: Steps = syn::parse2(item)?;
+    let (generics, self_ty) = (&steps.generics, &steps.self_ty);
+    let vis: Visibility = syn::parse_quote!(pub);
+    Ok(steps
+        .name()
+        .map(|name| super::stub(name, &vis, generics, &quote!(#self_ty)))
+        .unwrap_or_default())
+}

@@ -1,0 +1,208 @@
+//! A node of phases, and what follows from which of them it has: what it reads, whether it can fail, and whether
+//! there can be more than one attempt.
+
+use flow_spec::Code;
+use proc_macro2::Ident;
+use syn::{FnArg, Generics, PatType, Signature};
+
+use crate::contract::{Contract, Kind};
+use crate::names::snake_case;
+use crate::node::attribute::NodeAttribute;
+use crate::node::outcome::{Outcome, Returned};
+use crate::node::parameter::{self, Parameter, ParameterKind, parameters, used_name};
+use crate::report::Report;
+
+use super::phase::{Phase, is_context, is_reference, is_result_of_phase, pattern_name};
+use super::syntax::Steps;
+
+pub(super) struct Node<'a> {
+    pub(super) attribute: &'a NodeAttribute,
+    pub(super) prep: Option<Phase>,
+    pub(super) exec: Phase,
+    pub(super) fallback: Option<Phase>,
+    pub(super) post: Option<Phase>,
+    /// The reads of all phases, each once.
+    pub(super) reads: Vec<Parameter>,
+    pub(super) outcome: Outcome,
+}
+
+impl<'a> Node<'a> {
+    pub(super) fn new(
+        name: &Ident,
+        attribute: &'a NodeAttribute,
+        exec: &Signature,
+        steps: &Steps,
+        report: &mut Report,
+    ) -> Self {
+        let mut phase = |sig: &Signature, is_read: &dyn Fn(&FnArg) -> bool| Phase {
+            parameters: parameters(sig.inputs.iter().filter(|input| is_read(input)), report),
+            returned: Returned::new(&sig.output, sig.ident.span(), report),
+            sig: sig.clone(),
+        };
+        let prep = steps.method("prep").map(|sig| phase(sig, &|_| true));
+        let exec = match prep {
+            Some(_) => phase(exec, &is_context),
+            None => phase(exec, &|_| true),
+        };
+        let fallback = steps.method("exec_fallback");
+        let fallback = fallback.map(|sig| phase(sig, &is_context));
+        let post = steps.method("post");
+        let post = post.map(|sig| phase(sig, &|input| !is_result_of_phase(input)));
+        let phases = [prep.as_ref(), Some(&exec), post.as_ref()];
+        let reads = reads(name, phases.into_iter().flatten(), report);
+        let last = post.as_ref().unwrap_or(&exec);
+        let outcome = last
+            .returned
+            .outcome(&snake_case(&name.to_string()), attribute, report);
+        let node = Node {
+            attribute,
+            prep,
+            exec,
+            fallback,
+            post,
+            reads,
+            outcome,
+        };
+        node.refuse_settings_without_failure(name, report);
+        node
+    }
+
+    /// The lifetimes that its methods name.
+    pub(super) fn lifetimes(&self) -> Generics {
+        let mut all = Generics::default();
+        let phases = [self.prep.as_ref(), Some(&self.exec), self.post.as_ref()];
+        for lifetime in phases
+            .into_iter()
+            .flatten()
+            .flat_map(|phase| phase.sig.generics.lifetimes())
+        {
+            if all
+                .lifetimes()
+                .all(|other| other.lifetime != lifetime.lifetime)
+            {
+                all.params
+                    .push(syn::GenericParam::Lifetime(lifetime.clone()));
+            }
+        }
+        all
+    }
+
+    /// The phase whose value is the node's outcome.
+    pub(super) fn last(&self) -> &Phase {
+        self.post.as_ref().unwrap_or(&self.exec)
+    }
+
+    pub(super) fn exec_can_fail(&self) -> bool {
+        self.exec.returned.fallible || self.attribute.settings.timeout.is_some()
+    }
+
+    pub(super) fn repeats(&self) -> bool {
+        self.attribute.settings.repeats()
+    }
+
+    pub(super) fn contract(&self) -> Contract {
+        let fails =
+            |phase: &Option<Phase>| phase.as_ref().is_some_and(|phase| phase.returned.fallible);
+        let saved = self.fallback.is_some() && !fails(&self.fallback);
+        let context = [
+            self.prep.as_ref(),
+            Some(&self.exec),
+            self.fallback.as_ref(),
+            self.post.as_ref(),
+        ];
+        let context = context.into_iter().flatten().any(Phase::has_context);
+        let any_fails = fails(&self.prep) || self.exec_can_fail() || fails(&self.post);
+        Contract {
+            kind: Kind::Type,
+            visit: any_fails || context,
+            fallible: fails(&self.prep) || fails(&self.post) || (self.exec_can_fail() && !saved),
+            attempts: self.exec_can_fail(),
+            once: self.once() && self.exec_can_fail(),
+            reads: self
+                .reads
+                .iter()
+                .filter_map(|parameter| parameter.port())
+                .collect(),
+            writes: self.outcome.writes.clone(),
+            ..Contract::empty()
+        }
+    }
+
+    /// Whether an attempt uses up what `exec` takes.
+    pub(super) fn once(&self) -> bool {
+        !self.repeats() && self.exec_takes() && !self.exec_clones()
+    }
+
+    fn exec_takes(&self) -> bool {
+        match &self.prep {
+            Some(_) => self
+                .exec
+                .typed()
+                .any(|typed| !parameter::is_context(&typed.ty) && !is_reference(&typed.ty)),
+            None => self.exec.parameters.iter().any(Parameter::takes),
+        }
+    }
+
+    /// Whether `exec` is handed clones of what it takes: for another attempt, or for a later phase.
+    pub(super) fn exec_clones(&self) -> bool {
+        let later = [self.fallback.as_ref(), self.post.as_ref()]
+            .into_iter()
+            .flatten();
+        self.repeats()
+            || later
+                .flat_map(Phase::typed)
+                .any(|typed| self.is_prep_res(typed))
+            || self.fallback.is_some()
+    }
+
+    /// The name under which `exec` takes what `prep` returned.
+    fn prep_name(&self) -> Option<Ident> {
+        let typed = self
+            .exec
+            .typed()
+            .find(|typed| !parameter::is_context(&typed.ty))?;
+        pattern_name(&typed.pat)
+    }
+
+    pub(super) fn is_prep_res(&self, typed: &PatType) -> bool {
+        self.prep.is_some()
+            && pattern_name(&typed.pat).is_some_and(|name| {
+                let name = used_name(&name);
+                name == "prep_res"
+                    || self
+                        .prep_name()
+                        .is_some_and(|prep| used_name(&prep) == name)
+            })
+    }
+}
+
+/// The reads of all phases, each once.
+fn reads<'a>(
+    name: &Ident,
+    phases: impl Iterator<Item = &'a Phase>,
+    report: &mut Report,
+) -> Vec<Parameter> {
+    let mut reads: Vec<Parameter> = Vec::new();
+    for parameter in phases.flat_map(|phase| &phase.parameters) {
+        if parameter.kind == ParameterKind::Context {
+            continue;
+        }
+        match reads.iter().find(|read| read.name == parameter.name) {
+            None => reads.push(parameter.clone()),
+            Some(earlier) if earlier.takes() || parameter.takes() => {
+                let message = format!(
+                    "`{name}` takes `{0}` in one method and reads it in another",
+                    parameter.name
+                );
+                report.error(
+                    Code::TakenTooEarly,
+                    parameter.name.span(),
+                    message,
+                    "read it by reference in both",
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    reads
+}

@@ -1,0 +1,66 @@
+//! An `impl` block, as far as we read it: the signatures of its methods, whose bodies are none of our business.
+
+use proc_macro2::Ident;
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, Generics, Signature, Token, Type, Visibility, WhereClause, braced};
+
+use crate::names::is_name;
+use crate::node::parameter::last_segment;
+use crate::node::skip_item;
+
+/// An `impl` block as far as we read it.
+pub(super) struct Steps {
+    pub(super) generics: Generics,
+    pub(super) self_ty: Type,
+    pub(super) methods: Vec<Signature>,
+}
+
+impl Parse for Steps {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Option<Token![unsafe]>>()?;
+        input.parse::<Token![impl]>()?;
+        let mut generics: Generics = if input.peek(Token![<]) {
+            input.parse()?
+        } else {
+            Generics::default()
+        };
+        let self_ty: Type = input.parse()?;
+        if input.peek(Token![for]) {
+            let text = "a node is an `impl` block of the type itself, not of a trait";
+            return Err(input.error(text));
+        }
+        generics.where_clause = input.parse::<Option<WhereClause>>()?;
+        let content;
+        braced!(content in input);
+        let mut methods = Vec::new();
+        while !content.is_empty() {
+            content.call(Attribute::parse_outer)?;
+            content.parse::<Visibility>()?;
+            let ahead = content.fork();
+            if let Ok(method) = ahead.parse::<Signature>() {
+                content.advance_to(&ahead);
+                methods.push(method);
+            }
+            skip_item(&content)?;
+        }
+        Ok(Steps {
+            generics,
+            self_ty,
+            methods,
+        })
+    }
+}
+
+impl Steps {
+    /// The name of the type, which a keyword such as `Self` is not.
+    pub(super) fn name(&self) -> Option<&Ident> {
+        last_segment(&self.self_ty).filter(|name| is_name(&name.to_string()))
+    }
+
+    /// The method of this name.
+    pub(super) fn method(&self, wanted: &str) -> Option<&Signature> {
+        self.methods.iter().find(|method| method.ident == wanted)
+    }
+}

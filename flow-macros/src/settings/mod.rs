@@ -1,0 +1,97 @@
+//! The settings of a node, as `#[node(…)]` and `with …` spell them alike.
+
+mod retry;
+mod values;
+
+use std::time::Duration;
+
+use flow_spec::Code;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::parenthesized;
+use syn::parse::ParseStream;
+
+use crate::report::Report;
+
+use retry::{Retry, retry};
+use values::count;
+
+pub(crate) use values::{duration, equals, literal, parentheses, parse_duration, text};
+
+/// The settings that a node and a flow can both give.
+#[derive(Default, Clone)]
+pub(crate) struct Settings {
+    pub(crate) retry: Option<(Span, Retry)>,
+    pub(crate) timeout: Option<(Span, Duration)>,
+    /// Of a fork or a loop over items.
+    pub(crate) concurrency: Option<(Span, usize)>,
+    /// Of a loop over items.
+    pub(crate) collect_errors: Option<Span>,
+}
+
+/// The names of [`Settings`].
+pub(crate) const SETTINGS: [&str; 4] = ["retry", "timeout", "concurrency", "collect_errors"];
+
+impl Settings {
+    /// Parses the setting whose name was just parsed, if it is one of [`SETTINGS`].
+    pub(crate) fn parse(
+        &mut self,
+        name: &Ident,
+        input: ParseStream<'_>,
+        report: &mut Report,
+    ) -> syn::Result<bool> {
+        let span = name.span();
+        let again = match name.to_string().as_str() {
+            "retry" => self
+                .retry
+                .replace((span, retry(name, input, report)?))
+                .is_some(),
+            "timeout" => {
+                equals(name, input, "timeout = \"30s\"")?;
+                let timeout = duration(&literal(input)?, report);
+                timeout.is_some_and(|timeout| self.timeout.replace((span, timeout)).is_some())
+            }
+            "concurrency" => {
+                parentheses(name, input, "concurrency(4)")?;
+                let content;
+                parenthesized!(content in input);
+                let count = count(&literal(&content)?, "concurrency", report);
+                count
+                    .is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
+            }
+            "collect_errors" => self.collect_errors.replace(span).is_some(),
+            _ => return Ok(false),
+        };
+        if again {
+            report.error(
+                Code::Name,
+                span,
+                format!("`{name}` is given twice"),
+                "remove one of them",
+            );
+        }
+        Ok(true)
+    }
+
+    /// Whether there can be a second attempt.
+    pub(crate) fn repeats(&self) -> bool {
+        self.retry
+            .as_ref()
+            .is_some_and(|(_, retry)| retry.repeats())
+    }
+
+    /// The policy that they make of `base`.
+    pub(crate) fn policy(&self, base: &TokenStream) -> TokenStream {
+        let retry = self.retry.as_ref().map(|(_, retry)| retry.tokens());
+        let timeout = self.timeout.map(|(_, timeout)| {
+            let timeout = duration_tokens(timeout);
+            quote!(.with_timeout(#timeout))
+        });
+        quote!(#base #retry #timeout)
+    }
+}
+
+pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
+    let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    quote!(::core::time::Duration::new(#secs, #nanos))
+}

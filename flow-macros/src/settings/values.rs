@@ -1,0 +1,159 @@
+//! What a setting is given: its `=` or its parentheses, and durations, numbers and texts that make sense.
+
+use std::time::Duration;
+
+use flow_spec::Code;
+use proc_macro2::{Ident, Span};
+use quote::quote;
+use syn::parse::ParseStream;
+use syn::{Lit, LitStr, Token, token};
+
+use crate::report::Report;
+
+/// The `=` of a setting that is written as `example`.
+pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
+    match input.peek(Token![=]) {
+        true => input.parse::<Token![=]>().map(drop),
+        false => Err(expected(name, example)),
+    }
+}
+
+/// Whether the parentheses follow of a setting that is written as `example`.
+pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
+    match input.peek(token::Paren) {
+        true => Ok(()),
+        false => Err(expected(name, example)),
+    }
+}
+
+fn expected(name: &Ident, example: &str) -> syn::Error {
+    syn::Error::new(name.span(), format!("this setting is written `{example}`"))
+}
+
+/// The value of a setting.
+pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<Lit> {
+    input.parse().map_err(|error| {
+        let text = "expected a number, or a text in quotes: what a setting says is known when the program is compiled";
+        syn::Error::new(error.span(), text)
+    })
+}
+
+/// A duration such as `"200ms"`, more than zero.
+pub(crate) fn duration(literal: &Lit, report: &mut Report) -> Option<Duration> {
+    const HELP: &str = "write a number and a unit, such as \"200ms\", \"30s\", \"5m\" or \"1h\"";
+    let Lit::Str(text) = literal else {
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            "a duration is written as text",
+            HELP,
+        );
+        return None;
+    };
+    parse_duration(&text.value(), text.span(), report)
+}
+
+/// Text such as `200ms`, as a duration of more than zero.
+pub(crate) fn parse_duration(text: &str, span: Span, report: &mut Report) -> Option<Duration> {
+    const HELP: &str = "write a number and a unit, such as `200ms`, `30s`, `5m` or `1h`";
+    match humantime::parse_duration(text) {
+        Ok(Duration::ZERO) => {
+            report.error(
+                Code::Malformed,
+                span,
+                "this duration is zero",
+                "leave it out, or give it a length",
+            );
+            None
+        }
+        Ok(duration) => Some(duration),
+        Err(_) => {
+            report.error(
+                Code::Malformed,
+                span,
+                format!("`{text}` is not a duration"),
+                HELP,
+            );
+            None
+        }
+    }
+}
+
+/// A whole number of at least 1.
+pub(super) fn count(literal: &Lit, what: &str, report: &mut Report) -> Option<u32> {
+    let count = match literal {
+        Lit::Int(int) => int.base10_parse::<u32>().ok(),
+        _ => None,
+    };
+    match count {
+        Some(0) => {
+            let help = match what {
+                "attempts" => {
+                    "it counts every attempt, the first included: `attempts = 1` means no retry"
+                }
+                _ => "write at least 1",
+            };
+            report.error(
+                Code::Malformed,
+                literal.span(),
+                format!("`{what}` is zero, so nothing would run"),
+                help,
+            );
+            None
+        }
+        Some(count) => Some(count),
+        None => {
+            let message = format!("`{what}` is a whole number");
+            report.error(
+                Code::Malformed,
+                literal.span(),
+                message,
+                "write at least 1 and at most 4294967295",
+            );
+            None
+        }
+    }
+}
+
+pub(super) fn number(
+    literal: &Lit,
+    what: &str,
+    range: std::ops::RangeInclusive<f64>,
+    report: &mut Report,
+) -> Option<f64> {
+    let number = match literal {
+        Lit::Float(float) => float.base10_parse::<f64>().ok(),
+        Lit::Int(int) => int.base10_parse::<f64>().ok(),
+        _ => None,
+    };
+    let number = number.filter(|number| range.contains(number));
+    if number.is_none() {
+        let help = match what {
+            "backoff" => {
+                "it is the factor by which the wait grows: at least 1.0, such as `backoff = 2.0`"
+            }
+            _ => {
+                "it is the part of the wait that is left to chance: from 0.0 to 1.0, such as `jitter = 0.5`"
+            }
+        };
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            format!("`{}` is not a `{what}`", quote!(#literal)),
+            help,
+        );
+    }
+    number
+}
+
+/// A text that is not empty.
+pub(crate) fn text(literal: &LitStr, what: &str, report: &mut Report) {
+    if literal.value().trim().is_empty() {
+        report.error(
+            Code::Malformed,
+            literal.span(),
+            format!("this {what} is empty"),
+            "write what it should say",
+        );
+    }
+}

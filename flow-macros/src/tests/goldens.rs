@@ -1,0 +1,86 @@
+//! Generated code, pretty-printed, for people to read: what a flow and a node become.
+
+use proc_macro2::TokenStream;
+
+use super::rustc::{Rustc, parse};
+
+fn shown(expansion: TokenStream) -> String {
+    let file = syn::parse2(expansion).expect("an expansion is made of items");
+    without_hashes(&prettyplease::unparse(&file))
+}
+
+/// The names of contract macros end with a hash of where the node is.
+fn without_hashes(code: &str) -> String {
+    let mut shown = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some(start) = rest.find("__flow_") {
+        let name = rest[start..].find(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let end = start + name.unwrap_or(rest.len() - start);
+        let hash = rest[..end].len().saturating_sub(16);
+        if rest[hash..end]
+            .chars()
+            .all(|letter| letter.is_ascii_hexdigit())
+        {
+            shown.push_str(&rest[..hash]);
+            shown.push_str("HASH");
+        } else {
+            shown.push_str(&rest[..end]);
+        }
+        rest = &rest[end..];
+    }
+    shown + rest
+}
+
+#[test]
+fn retried_function() {
+    let mut rustc = Rustc::default();
+    let mut expansions = rustc.node(
+        parse(r#"writes = claim, retry(attempts = 3, wait = "200ms", backoff = 2.0), timeout = "30s""#),
+        parse(
+            "pub async fn revise(claim: Claim, feedback: &str) -> Result<Claim, ReviseError> {
+                ask(claim, feedback).await
+            }",
+        ),
+    );
+    insta::assert_snapshot!(shown(expansions.remove(0)));
+}
+
+#[test]
+fn small_flow() {
+    let mut rustc = Rustc::default();
+    rustc.derive(&parse(
+        "enum Verdict { Approved { amount: u64 }, NeedsRevision { feedback: String } }",
+    ));
+    for (settings, item) in [
+        (
+            "actions = Verdict",
+            "fn review(claim: &Claim) -> Verdict { decide(claim) }",
+        ),
+        (
+            "writes = claim",
+            "async fn revise(claim: Claim, feedback: &str) -> Result<Claim, ReviseError> { ask() }",
+        ),
+        (
+            "writes = receipt",
+            "impl Pay { fn exec(&self, amount: &u64) -> Receipt { Receipt } }",
+        ),
+    ] {
+        rustc.node(parse(settings), parse(item));
+    }
+    let expansions = rustc.flow(parse(
+        r#"
+        /// Approves a claim.
+        pub Approval(claim: Claim) -> (receipt: Option<Receipt>) {
+            node pay: Pay = Pay::new("bank") with timeout = "5s";
+            start >> review;
+            review - "approved" >> pay >> end;
+            review - "needs_revision" >> revise >> review;
+            revise - "error" >> end("given_up");
+        }"#,
+    ));
+    let [first_half, second_half] = expansions
+        .try_into()
+        .expect("a flow without mistakes has two halves");
+    insta::assert_snapshot!("small_flow_first_half", shown(first_half));
+    insta::assert_snapshot!("small_flow_second_half", shown(second_half));
+}

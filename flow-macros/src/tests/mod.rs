@@ -1,0 +1,9 @@
+//! The entry points as functions from tokens to tokens: whatever is written, they answer with code that parses.
+
+mod corpus;
+mod determinism;
+mod goldens;
+mod mutation;
+mod output;
+mod properties;
+mod rustc;

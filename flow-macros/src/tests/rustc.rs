@@ -1,0 +1,241 @@
+//! What rustc does between the two halves of a macro: it expands the contract macros, which hand on what they know.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+
+use crate::{action, flow, node};
+
+use super::corpus::{ENUMS, FLOWS, NODES, NodeSource};
+
+/// The contract macros that are in scope, as text: tokens would keep places that are forgotten between cases.
+#[derive(Default, Clone)]
+pub(super) struct Rustc {
+    contracts: HashMap<String, String>,
+    actions: HashMap<String, String>,
+}
+
+/// The macro calls by which a flow asks its nodes.
+struct Ask {
+    nodes: Vec<String>,
+    body: TokenTree,
+}
+
+impl Rustc {
+    /// With all of the corpus.
+    pub(super) fn new() -> Self {
+        let mut rustc = Rustc::default();
+        for source in ENUMS {
+            rustc.derive(&parse(source));
+        }
+        for NodeSource { settings, item } in NODES {
+            rustc.node(parse(settings), parse(item));
+        }
+        for source in FLOWS {
+            rustc.flow(parse(source));
+        }
+        rustc
+    }
+
+    /// `#[derive(Action)]`
+    pub(super) fn derive(&mut self, item: &TokenStream) -> TokenStream {
+        let expansion = action::derive(item.clone());
+        if let (Some(name), Some(actions)) = (type_name(item), told_actions(&expansion)) {
+            self.actions.entry(name).or_insert(actions.to_string());
+        }
+        expansion
+    }
+
+    /// `#[node]`, and the second half if the actions are those of an enum.
+    pub(super) fn node(&mut self, settings: TokenStream, item: TokenStream) -> Vec<TokenStream> {
+        let expansion = node::define(settings, item);
+        let mut expansions = vec![expansion.clone()];
+        if let Some((of_enum, node)) = asked_for_actions(&expansion) {
+            let actions = self.actions.get(&of_enum);
+            let actions = actions.map_or_else(|| quote!({}), |actions| parse(actions));
+            expansions.push(node::with_actions(quote!(#node #actions)));
+        }
+        for expansion in &expansions {
+            self.learn(expansion);
+        }
+        expansions
+    }
+
+    /// `flow!`, and the second half if there are no mistakes in the first.
+    pub(super) fn flow(&mut self, tokens: TokenStream) -> Vec<TokenStream> {
+        let expansion = flow::define(tokens);
+        self.learn(&expansion);
+        let mut expansions = vec![expansion.clone()];
+        for Ask { nodes, body } in asks(&expansion) {
+            let contracts = self.contracts(&nodes);
+            let expansion = flow::resolved(quote!(#body [#contracts]));
+            self.learn(&expansion);
+            expansions.push(expansion);
+        }
+        expansions
+    }
+
+    /// What the nodes of a flow tell, in the order in which it asks them.
+    pub(super) fn told_to(&self, tokens: TokenStream) -> TokenStream {
+        let asks = asks(&flow::define(tokens));
+        let nodes: Vec<String> = asks.into_iter().flat_map(|ask| ask.nodes).collect();
+        self.contracts(&nodes)
+    }
+
+    fn contracts(&self, nodes: &[String]) -> TokenStream {
+        let nothing = || quote!({ function [] {} {} {} });
+        let contract = |name: &String| {
+            self.contracts
+                .get(name)
+                .map_or_else(nothing, |contract| parse(contract))
+        };
+        nodes.iter().map(contract).collect()
+    }
+
+    /// Defines the contract macros of an expansion.
+    fn learn(&mut self, expansion: &TokenStream) {
+        let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
+        for window in tokens.windows(4) {
+            let [
+                TokenTree::Ident(keyword),
+                _,
+                TokenTree::Ident(name),
+                TokenTree::Group(arms),
+            ] = window
+            else {
+                continue;
+            };
+            if keyword == "macro_rules"
+                && let Some(contract) = told(arms)
+            {
+                let name = name.to_string();
+                self.contracts.insert(own_name(&name), contract.to_string());
+            }
+        }
+    }
+}
+
+/// Source text as tokens.
+pub(super) fn parse(source: &str) -> TokenStream {
+    source.parse().expect("the corpus is made of tokens")
+}
+
+/// `__flow_review_0123456789abcdef` is the macro of `review`, and `__flow_Big_nodes_0` is one of its own name.
+fn own_name(unique: &str) -> String {
+    let own = unique
+        .strip_prefix("__flow_")
+        .and_then(|name| name.rsplit_once('_'))
+        .filter(|(_, hash)| hash.len() == 16);
+    own.map_or(unique, |(name, _)| name).to_owned()
+}
+
+/// The tokens after `$($told)*`.
+fn told(arms: &Group) -> Option<TokenStream> {
+    search(arms.stream(), &|group| {
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        let repeated = matches!(&tokens[..], [TokenTree::Punct(dollar), TokenTree::Group(_), TokenTree::Punct(star), _, ..]
+            if dollar.as_char() == '$' && star.as_char() == '*');
+        (group.delimiter() == Delimiter::Bracket && repeated)
+            .then(|| tokens.into_iter().skip(3).collect())
+    })
+}
+
+/// The tokens after `$node`.
+fn told_actions(expansion: &TokenStream) -> Option<TokenStream> {
+    search(expansion.clone(), &|group| {
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        match &tokens[..] {
+            [TokenTree::Punct(_), TokenTree::Ident(node), actions @ ..] if node == "node" => {
+                let is_list = matches!(actions, [TokenTree::Group(_), ..]);
+                is_list.then(|| actions.iter().cloned().collect())
+            }
+            _ => None,
+        }
+    })
+}
+
+/// `Verdict! { @actions { … } }`
+fn asked_for_actions(expansion: &TokenStream) -> Option<(String, TokenTree)> {
+    let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
+    let node_of = |group: &Group| {
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        match &tokens[..] {
+            [TokenTree::Punct(_), TokenTree::Ident(word), node] if word == "actions" => {
+                Some(node.clone())
+            }
+            _ => None,
+        }
+    };
+    tokens.windows(3).find_map(|window| match window {
+        [
+            TokenTree::Ident(name),
+            TokenTree::Punct(_),
+            TokenTree::Group(group),
+        ] => Some((name.to_string(), node_of(group)?)),
+        _ => None,
+    })
+}
+
+/// `review! { @contract [pay, crate::nodes::revise] { … } [] }`
+fn asks(expansion: &TokenStream) -> Vec<Ask> {
+    let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
+    let ask = |window: &[TokenTree]| {
+        let [TokenTree::Ident(first), _, TokenTree::Group(group)] = window else {
+            return None;
+        };
+        let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+        match &tokens[..] {
+            [
+                TokenTree::Punct(at),
+                TokenTree::Ident(word),
+                TokenTree::Group(rest),
+                body,
+                _,
+            ] if at.as_char() == '@' && word == "contract" => {
+                let mut nodes = vec![plain(&first.to_string())];
+                nodes.extend(last_names(rest));
+                Some(Ask {
+                    nodes,
+                    body: body.clone(),
+                })
+            }
+            [body @ TokenTree::Group(group), TokenTree::Group(_)]
+                if first == "flow_resolved" && group.delimiter() == Delimiter::Brace =>
+            {
+                Some(Ask {
+                    nodes: Vec::new(),
+                    body: body.clone(),
+                })
+            }
+            _ => None,
+        }
+    };
+    tokens.windows(3).filter_map(ask).collect()
+}
+
+/// `pay, crate::nodes::revise`: the last name of each.
+fn last_names(paths: &Group) -> Vec<String> {
+    let tokens: Vec<TokenTree> = paths.stream().into_iter().collect();
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ',');
+    let paths = tokens.split(is_comma).filter_map(|path| path.last());
+    paths.map(|last| plain(&last.to_string())).collect()
+}
+
+fn type_name(item: &TokenStream) -> Option<String> {
+    let item: syn::DeriveInput = syn::parse2(item.clone()).ok()?;
+    Some(item.ident.to_string())
+}
+
+fn plain(name: &str) -> String {
+    name.strip_prefix("r#").unwrap_or(name).to_owned()
+}
+
+/// The first group, at any depth, in which something is found.
+fn search<T>(tokens: TokenStream, find: &dyn Fn(&Group) -> Option<T>) -> Option<T> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) => find(&group).or_else(|| search(group.stream(), find)),
+        _ => None,
+    })
+}

@@ -1,0 +1,237 @@
+//! The error of a node that failed for good.
+//!
+//! A node may have failed twice over: its fallback, too. Then the fallback's error is the one that counts, and the
+//! error that it should have made good is its source.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use crate::error::BoxError;
+
+/// A node that failed for good.
+///
+/// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to `exec_fallback`, and it ends
+/// the run as [`FlowError::Node`]. Its [`source`](Error::source) is the node's own error.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+///
+/// #[node(timeout = "10ms")]
+/// async fn load(name: &str) -> String {
+///     std::future::pending::<()>().await;
+///     name.to_owned()
+/// }
+///
+/// #[node(writes = load)]
+/// fn explain(error: &NodeError) -> String {
+///     if error.is_timeout() { format!("{} is slow", error.path()) } else { format!("{error:#}") }
+/// }
+///
+/// flow! {
+///     Load(name: String) -> (load: String) {
+///         start >> load >> end;
+///         load - "error" >> explain >> end("failed");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let output = Load::new().run(LoadInput { name: "map".into() }).await?;
+/// assert_eq!(output.load, "load.load is slow");
+/// # Ok(()) }
+/// ```
+pub struct NodeError {
+    path: String,
+    attempts: u32,
+    failure: Failure,
+}
+
+/// What failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The node returned this error.
+    Returned(BoxError),
+    /// An attempt took longer than the node's `timeout`.
+    TimedOut(TimedOut),
+    /// A poll had no answer in time.
+    Deadline(TimedOut),
+}
+
+/// An attempt took longer than its node's `timeout`: the source of such a [`NodeError`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimedOut {
+    /// The timeout that was exceeded.
+    pub after: Duration,
+}
+
+impl fmt::Display for TimedOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "timed out after {:?}", self.after)
+    }
+}
+
+impl Error for TimedOut {}
+
+impl Failure {
+    pub(crate) fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        match self {
+            Failure::Returned(error) => &**error,
+            Failure::TimedOut(timeout) | Failure::Deadline(timeout) => timeout,
+        }
+    }
+
+    fn into_error(self) -> BoxError {
+        match self {
+            Failure::Returned(error) => error,
+            Failure::TimedOut(timeout) | Failure::Deadline(timeout) => Box::new(timeout),
+        }
+    }
+}
+
+impl NodeError {
+    pub(crate) fn new(path: String, attempts: u32, failure: Failure) -> Self {
+        NodeError {
+            path,
+            attempts,
+            failure,
+        }
+    }
+
+    /// The error of a fallback that failed as well. It keeps the error that it should have made good.
+    pub(crate) fn of_fallback(self, fallback: Failure) -> Self {
+        let error = FallbackError {
+            error: fallback.into_error(),
+            cause: self.failure.into_error(),
+        };
+        let failure = Failure::Returned(Box::new(error));
+        NodeError {
+            path: self.path,
+            attempts: self.attempts,
+            failure,
+        }
+    }
+
+    pub(crate) fn is_deadline(&self) -> bool {
+        matches!(self.failure, Failure::Deadline(_))
+    }
+
+    /// The node's path, such as `orders.payment.charge`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// How many attempts were made, the first included.
+    pub fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// Whether the last attempt exceeded the node's `timeout`, or a poll had no answer within its own.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
+    }
+
+    /// The node's own error. Of a node whose fallback failed as well, the fallback's.
+    pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        let error = self.failure.error();
+        match error.downcast_ref::<FallbackError>() {
+            Some(fallback) => &*fallback.error,
+            None => error,
+        }
+    }
+
+    /// The node's own error as the type it returned, if it is of that type.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn parse(text: &str) -> Result<u32, std::num::ParseIntError> {
+    ///     text.parse()
+    /// }
+    ///
+    /// flow! {
+    ///     Parse(text: String) -> (parse: u32) {
+    ///         start >> parse >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let input = ParseInput::builder().text("ten".into()).build();
+    /// let error = Parse::new().run(input).await.unwrap_err();
+    /// let error = error.node_error().and_then(|error| error.downcast_ref::<std::num::ParseIntError>());
+    /// assert_eq!(error.unwrap().to_string(), "invalid digit found in string");
+    /// # }
+    /// ```
+    pub fn downcast_ref<E: Error + 'static>(&self) -> Option<&E> {
+        self.error().downcast_ref()
+    }
+}
+
+/// Says where it failed and after how many attempts; with `{:#}` also why.
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node `{}` ", self.path)?;
+        if f.alternate() {
+            self.write_failure(f)
+        } else {
+            self.write_attempts(f)
+        }
+    }
+}
+
+impl NodeError {
+    fn write_attempts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.attempts == 1 { "" } else { "s" };
+        write!(f, "failed after {} attempt{plural}", self.attempts)
+    }
+
+    /// How often it was tried, and why it failed, without the path.
+    pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_attempts(f)?;
+        let mut next = self.source();
+        while let Some(error) = next {
+            write!(f, ": {error}")?;
+            next = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NodeError")
+            .field("path", &self.path)
+            .field("attempts", &self.attempts)
+            .field("error", &self.failure.error())
+            .finish()
+    }
+}
+
+impl Error for NodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.failure.error())
+    }
+}
+
+/// A fallback's own error, with the error that it should have made good as its source.
+#[derive(Debug)]
+struct FallbackError {
+    error: BoxError,
+    cause: BoxError,
+}
+
+impl fmt::Display for FallbackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for FallbackError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.cause)
+    }
+}

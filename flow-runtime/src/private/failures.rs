@@ -1,0 +1,40 @@
+//! What becomes of a step's failure: a route, a value, or the end of the run.
+
+use crate::engine::Failed;
+use crate::error::FlowError;
+use crate::node_error::NodeError;
+
+/// The `Ok` type of a node's result.
+pub trait Fallible {
+    /// The value.
+    type Ok;
+}
+
+impl<T, E> Fallible for Result<T, E> {
+    type Ok = T;
+}
+
+/// The node's error of a step that failed, if that is why it did not succeed.
+#[expect(
+    clippy::boxed_local,
+    reason = "a step's failure is boxed wherever it goes"
+)]
+pub fn node_error(failed: Failed) -> Result<NodeError, Failed> {
+    match *failed {
+        FlowError::Node(error) => Ok(error),
+        other => Err(Box::new(other)),
+    }
+}
+
+/// Whether a poll had no answer in time.
+pub fn is_deadline(failed: &Failed) -> bool {
+    matches!(&**failed, FlowError::Node(error) if error.is_deadline())
+}
+
+/// The result of one item, its failure kept as a value.
+pub fn collect<T>(result: Result<T, Failed>) -> Result<Result<T, NodeError>, Failed> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(failed) => node_error(failed).map(Err),
+    }
+}

@@ -1,0 +1,142 @@
+//! What generated code refers to. Not part of the public interface: it may change in any release.
+
+mod failures;
+mod printed;
+mod values;
+
+use std::future::{Future, Ready};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
+pub use typed_builder;
+
+pub use crate::action::Action;
+pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
+pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed};
+pub use crate::error::FlowError;
+pub use crate::flow::{Flow, Route, Target};
+pub use crate::node_error::NodeError;
+pub use crate::options::RunOptions;
+pub use crate::policy::{Policy, Retry};
+pub use crate::scope::{FlowInfo, Scope};
+pub use crate::supervise::supervise;
+pub use crate::visit::{Attempts, Visit};
+
+pub use failures::{Fallible, collect, is_deadline, node_error};
+pub use printed::{Printed, PrintedDebug, PrintedOpaque};
+pub use values::{
+    CloneForAttempt, OwnedForPool, ReadsAs, TakeItem, count, either, get, items, take, written,
+};
+
+/// A node that is one step: a function, or a type with `exec`.
+pub trait Step {
+    /// What it returns when it succeeds.
+    type Outcome: Send;
+    /// Its enum of actions; `()` if it has none.
+    type Actions;
+    /// Its own settings.
+    const POLICY: Policy;
+}
+
+/// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as a node.
+pub trait Writes<const INDEX: usize> {
+    /// The type.
+    type Type;
+}
+
+/// A flow, carried out by an engine that can handle the outcomes of all its nodes.
+#[diagnostic::on_unimplemented(
+    message = "the flow `{Self}` cannot run",
+    label = "cannot run",
+    note = "its definition has a mistake, which is reported there"
+)]
+pub trait Drive<E>: Flow {
+    /// Runs it to an end.
+    fn drive(
+        &self,
+        engine: &E,
+        scope: &Scope<'_>,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, Failed>> + Send;
+}
+
+/// What a flow whose definition has errors does instead of running, so that its users see no second error. A sound
+/// flow has an inherent method of this name, which comes first.
+pub trait Unresolved {
+    /// Never called.
+    fn __drive<E, T>(
+        &self,
+        _engine: &E,
+        _scope: &Scope<'_>,
+        _input: impl Sized,
+    ) -> Ready<Result<T, Failed>> {
+        unreachable!("a flow whose definition has errors does not compile")
+    }
+}
+
+impl<F: ?Sized> Unresolved for F {}
+
+/// Whether a type is a node: asked where a name is used as one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a node",
+    label = "not a node",
+    note = "a type becomes a node by `#[node]` on an `impl` block with `exec`, a function by `#[node]` on it"
+)]
+pub trait Node {
+    /// Compiles for nodes only.
+    const IS_NODE: () = ();
+}
+
+/// The value of a node that is used without one.
+#[diagnostic::on_unimplemented(
+    message = "the node `{Self}` needs a value",
+    label = "used without a value",
+    note = "declare it, as in `node name: {Self} = value;`, leave out `= value` to make it a setting of the flow, or \
+            implement `Default` for it"
+)]
+pub trait DefaultNode: Sized {
+    /// The value.
+    fn default_node() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> DefaultNode for T {
+    fn default_node() -> Self {
+        T::default()
+    }
+}
+
+/// A retry policy whose numbers the macro has checked.
+pub const fn retry(
+    attempts: u32,
+    wait: Duration,
+    backoff: f64,
+    max_wait: Duration,
+    jitter: f64,
+) -> Retry {
+    let Some(attempts) = NonZeroU32::new(attempts) else {
+        panic!("the macro checks that there is an attempt")
+    };
+    Retry {
+        attempts,
+        wait,
+        backoff,
+        max_wait,
+        jitter,
+    }
+}
+
+/// A flow's names, for the paths of its nodes.
+pub trait Described {
+    /// The names.
+    const INFO: &'static FlowInfo;
+}
+
+/// What a loop over items keeps of each run of a flow.
+pub trait Collected: Flow {
+    /// It: the one output, or all of them.
+    type Item;
+    /// Takes it out of the output.
+    fn collected(output: Self::Output) -> Self::Item;
+}

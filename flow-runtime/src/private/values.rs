@@ -1,0 +1,161 @@
+//! Hands values over: from the store to a node, from a collection to the loop over it, to another thread.
+//!
+//! Each way is a trait or a function of its own so that a type that will not do is told so in our words.
+
+use std::ops::Deref;
+
+/// A value that the analysis found to be written on every path.
+#[inline]
+pub fn get<T>(slot: &Option<T>) -> &T {
+    match slot {
+        Some(value) => value,
+        None => unassigned(),
+    }
+}
+
+/// As [`get`], for a value that nothing reads later.
+#[inline]
+pub fn take<T>(slot: &mut Option<T>) -> T {
+    match slot.take() {
+        Some(value) => value,
+        None => unassigned(),
+    }
+}
+
+/// A value that is in the first place, if it was written there, and else in the second.
+#[inline]
+pub fn either<'a, T>(own: &'a Option<T>, base: &'a Option<T>) -> &'a T {
+    match own {
+        Some(value) => value,
+        None => get(base),
+    }
+}
+
+/// As [`get`].
+#[inline]
+pub fn written<T>(value: Option<&T>) -> &T {
+    match value {
+        Some(value) => value,
+        None => unassigned(),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn unassigned() -> ! {
+    unreachable!("the analysis accepted a read of a key that is not written")
+}
+
+/// What can be read as `Option<&str>` and the like: as [`Deref`], in our words.
+#[diagnostic::on_unimplemented(
+    message = "mismatched types: this node reads an `Option<&str>`, `Option<&[T]>` or the like, and the flow has `{Self}`",
+    label = "reads another type"
+)]
+pub trait ReadsAs {
+    /// What it is read as.
+    type Target: ?Sized;
+    /// The value, read so.
+    fn read(&self) -> &Self::Target;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Deref> ReadsAs for T {
+    type Target = T::Target;
+    #[inline]
+    fn read(&self) -> &T::Target {
+        self
+    }
+}
+
+/// A clone of what a node takes, for each of its attempts.
+#[diagnostic::on_unimplemented(
+    message = "a node that is retried clones what it takes, and `{Self}` is not `Clone` [F012]",
+    label = "taken by each attempt",
+    note = "read it by reference, as `&{Self}`, or derive `Clone` for it"
+)]
+pub trait CloneForAttempt: Sized {
+    /// The clone.
+    fn for_attempt(&self) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> CloneForAttempt for T {
+    fn for_attempt(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// A value of its own for work on another thread.
+#[diagnostic::on_unimplemented(
+    message = "a `blocking` node is given clones of what it reads, and `{Self}` is not `Clone`",
+    label = "read by a blocking node",
+    note = "derive `Clone` for it, or share it as an `Arc`"
+)]
+pub trait OwnedForPool {
+    /// The type of the value.
+    type Owned: Send + 'static;
+    /// The value.
+    fn owned(&self) -> Self::Owned;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> OwnedForPool for T
+where
+    T: ToOwned<Owned: Send + 'static> + ?Sized,
+{
+    type Owned = T::Owned;
+    #[inline]
+    fn owned(&self) -> T::Owned {
+        self.to_owned()
+    }
+}
+
+/// An item of a collection, for a node that takes its items by value.
+#[diagnostic::on_unimplemented(
+    message = "a node that takes its items is given clones, and `{Self}` cannot be turned into `{T}`",
+    label = "takes each item by value",
+    note = "read the item by reference, or derive `Clone` for it"
+)]
+pub trait TakeItem<T> {
+    /// The value.
+    fn take_item(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Clone> TakeItem<T> for &T {
+    #[inline]
+    fn take_item(self) -> T {
+        self.clone()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: Clone, V: Clone> TakeItem<(K, V)> for (&K, &V) {
+    #[inline]
+    fn take_item(self) -> (K, V) {
+        (self.0.clone(), self.1.clone())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<K, V> TakeItem<(K, V)> for (K, V) {
+    #[inline]
+    fn take_item(self) -> (K, V) {
+        self
+    }
+}
+
+/// The items of a collection.
+#[inline]
+pub fn items<'a, C>(collection: &'a C) -> <&'a C as IntoIterator>::IntoIter
+where
+    &'a C: IntoIterator,
+{
+    collection.into_iter()
+}
+
+/// How many items there are at least.
+#[inline]
+pub fn count(items: &impl Iterator) -> usize {
+    items.size_hint().0
+}

@@ -1,0 +1,136 @@
+//! A run: what its engine keeps of it from the first step to the last.
+//!
+//! A step that only waits gives its place among the nodes at once to another one. It may be dropped at any moment
+//! meanwhile, and the number of places has to be right all the same: see `Aside`.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use crate::engine::Failed;
+use crate::error::FlowError;
+use crate::observer::{Event, EventKind, RunId, tell};
+use crate::options::RunOptions;
+use crate::scope::{Path, Scope};
+
+/// What belongs to a run as a whole, whichever flow and node it is at.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) id: RunId,
+    pub(crate) options: RunOptions,
+    steps_left: AtomicU64,
+    pub(crate) stopping: AtomicBool,
+    pub(crate) nodes_at_once: Option<Semaphore>,
+    interrupted_at: Mutex<Option<String>>,
+}
+
+impl Run {
+    pub(crate) fn new(id: RunId, options: RunOptions) -> Self {
+        Run {
+            id,
+            steps_left: AtomicU64::new(options.step_budget),
+            stopping: AtomicBool::new(false),
+            nodes_at_once: options
+                .concurrency
+                .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
+            interrupted_at: Mutex::new(None),
+            options,
+        }
+    }
+
+    /// Takes one step off the budget. A run is one task, so that load and store need not be one operation.
+    #[inline]
+    pub(crate) fn count_step(&self, scope: &Scope<'_>) -> Result<(), Failed> {
+        match self.steps_left.load(Ordering::Relaxed) {
+            0 => Err(self.step_limit(scope)),
+            left => {
+                self.steps_left.store(left - 1, Ordering::Relaxed);
+                Ok(())
+            }
+        }
+    }
+
+    #[cold]
+    fn step_limit(&self, scope: &Scope<'_>) -> Failed {
+        Box::new(FlowError::StepLimit {
+            path: scope.path().to_string(),
+            limit: self.options.step_budget,
+        })
+    }
+
+    /// Sleeps within a step. Meanwhile another node may be under way in its stead.
+    pub(crate) async fn sleep_until(&self, instant: Instant) {
+        if instant <= Instant::now() {
+            return;
+        }
+        let aside = self.nodes_at_once.as_ref().map(Aside::step);
+        tokio::time::sleep_until(instant).await;
+        if let Some(aside) = aside {
+            aside.step_back().await;
+        }
+    }
+
+    #[cold]
+    pub(crate) fn interrupted_at(&self, path: Path<'_>) {
+        if std::thread::panicking() || self.stopping.load(Ordering::Relaxed) {
+            let mut place = self
+                .interrupted_at
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            place.get_or_insert_with(|| path.to_string());
+        }
+    }
+
+    pub(crate) fn interruption(&self, scope: &Scope<'_>) -> String {
+        let place = self
+            .interrupted_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        place.unwrap_or_else(|| scope.path().to_string())
+    }
+
+    /// Tells the observer, if there is one. An observer that panics does no harm to the run.
+    pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
+        if let Some(observer) = &self.options.observer {
+            tell(
+                &**observer,
+                &Event {
+                    run: self.id,
+                    path,
+                    kind,
+                },
+            );
+        }
+    }
+}
+
+/// A step that has lent its permit to others.
+struct Aside<'a>(Option<&'a Semaphore>);
+
+impl<'a> Aside<'a> {
+    fn step(permits: &'a Semaphore) -> Self {
+        permits.add_permits(1);
+        Aside(Some(permits))
+    }
+
+    async fn step_back(mut self) {
+        if let Some(permits) = self.0
+            && let Ok(permit) = permits.acquire().await
+        {
+            permit.forget();
+        }
+        self.0 = None;
+    }
+}
+
+/// A step that is dropped meanwhile gives its permit back a second time: that one is taken back.
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        if let Some(permits) = self.0 {
+            permits.forget_permits(1);
+        }
+    }
+}
