@@ -12,7 +12,7 @@ use crate::error::BoxError;
 /// A node that failed for good.
 ///
 /// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to `exec_fallback`, and it ends
-/// the run as [`FlowError::Node`]. Its [`source`](Error::source) is the node's own error.
+/// the run as [`FlowError::Node`](crate::FlowError::Node). Its [`source`](Error::source) is the node's own error.
 ///
 /// # Examples
 ///

@@ -73,7 +73,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     quote_spanned! {site=>
         #[allow(non_local_definitions)]
         const _: () = {
-            impl<E: #rt::Hooks> #rt::Drive<__E> for #name {
+            impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
                     &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
                 ) -> ::core::result::Result<#output, #rt::Failed> {
