@@ -33,6 +33,8 @@ pub(super) struct Outcome {
     pub(super) writes: Vec<WritePort>,
     /// The types of the writes, by their index.
     pub(super) types: Vec<TokenStream>,
+    /// The returned type, if it may be another name of a `Result`.
+    pub(super) alias: Option<Type>,
 }
 
 impl Returned {
@@ -131,7 +133,26 @@ impl Returned {
             ty,
             writes,
             types: types.into_iter().map(|(ty, _)| ty).collect(),
+            alias: self
+                .alias()
+                .filter(|_| attribute.actions.is_none())
+                .cloned(),
         }
+    }
+
+    /// The type, if it may be another name of a `Result`.
+    fn alias(&self) -> Option<&Type> {
+        const KNOWN: [&str; 26] = [
+            "bool", "char", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+            "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "Option", "Box", "Arc", "HashMap",
+            "BTreeMap", "HashSet", "BTreeSet", "Cow",
+        ];
+        let ty = self.value_type.as_ref().filter(|_| !self.fallible)?;
+        let name = last_segment(ty)?.to_string();
+        let of_self = type_text(ty)
+            .split(|letter: char| !letter.is_alphanumeric())
+            .any(|word| word == "Self");
+        (!of_self && !KNOWN.contains(&name.as_str())).then_some(ty)
     }
 
     fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {

@@ -1,5 +1,6 @@
 //! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
 
+use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Generics;
@@ -69,6 +70,7 @@ impl Step<'_> {
         });
         // Where this type is another than the returned one, the error is at the latter.
         let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
+        let alias = self.alias_check();
         // So is the error of a private type that a public node returns.
         let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
         quote! {
@@ -83,6 +85,7 @@ impl Step<'_> {
                     const POLICY: #rt::Policy = #policy;
                 }
                 #(#types)*
+                #alias
                 impl #generics #self_ty #bounds {
                     #[doc(hidden)]
                     #[inline]
@@ -97,6 +100,28 @@ impl Step<'_> {
                 }
             };
         }
+    }
+
+    /// A `Result` is told by its name, so that one behind another name would be a value like any other and its error
+    /// would be lost: it is refused.
+    fn alias_check(&self) -> Option<TokenStream> {
+        let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);
+        if !self.generics.params.is_empty() {
+            return None;
+        }
+        let site = here(self.outcome_span);
+        let text = format!(
+            "`{}` returns a `Result` under another name, so its error would be lost [{}]\nhelp: write it as `Result<…>`",
+            self.name,
+            Code::Malformed
+        );
+        Some(quote_spanned! {site=>
+            const _: () = {
+                #[allow(unused_imports)]
+                use #rt::NoResult as _;
+                ::core::assert!(!#rt::ResultCheck::<#ty>::IS_RESULT, #text);
+            };
+        })
     }
 }
 

@@ -26,7 +26,8 @@ pub use crate::visit::{Attempts, Visit};
 pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
-    CloneForAttempt, OwnedForPool, ReadsAs, TakeItem, count, either, get, items, take, written,
+    CloneForAttempt, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get,
+    items, take, written,
 };
 
 /// A node that is one step: a function, or a type with `exec`.

@@ -2,6 +2,7 @@
 //!
 //! Each way is a trait or a function of its own so that a type that will not do is told so in our words.
 
+use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// A value that the analysis found to be written on every path.
@@ -159,3 +160,19 @@ where
 pub fn count(items: &impl Iterator) -> usize {
     items.size_hint().0
 }
+
+/// Whether a type is a `Result`, whatever it is called: the constant of the more specific receiver is found first.
+pub struct ResultCheck<T>(PhantomData<T>);
+
+impl<T, E> ResultCheck<Result<T, E>> {
+    /// It is.
+    pub const IS_RESULT: bool = true;
+}
+
+/// For all other types.
+pub trait NoResult {
+    /// It is not.
+    const IS_RESULT: bool = false;
+}
+
+impl<T> NoResult for ResultCheck<T> {}

@@ -3,7 +3,7 @@
 use super::routes::{Effect, Resolver};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, NodeKind};
 use crate::suggest::closest;
 
 /// Comparing names takes long, and a flow with so many wrong ones has another problem than slips of the fingers.
@@ -53,10 +53,14 @@ impl<'g> Resolver<'g> {
         let help = if let Some(near) = near {
             format!("did you mean \"{near}\"?")
         } else if only_default {
-            format!(
-                "it has no actions to choose from: write `{}`",
-                words::step(&node.name, DEFAULT_ACTION, &to)
-            )
+            let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
+            match node.kind {
+                NodeKind::Step => format!(
+                    "if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write \
+                     `{fixed}`"
+                ),
+                _ => format!("it has no actions to choose from: write `{fixed}`"),
+            }
         } else if wrong == DEFAULT_ACTION {
             let action = &node.actions[free.unwrap_or(0)].name;
             format!("write `{}`", words::step(&node.name, action, &to))

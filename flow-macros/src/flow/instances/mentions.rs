@@ -92,10 +92,15 @@ impl Instances {
                 Some(_) => format!("a second node is named `{text}`"),
                 None => format!("`{text}` is a word of the language"),
             };
-            let help = format!(
-                "declare it under another name: `node other_{text}: {};`",
-                path_text(path)
-            );
+            let path = path_text(path);
+            let help = match same {
+                Some(same) => format!(
+                    "if it is the same one, write `{}` here too; else declare it under another name: `node \
+                     other_{text}: {path};`",
+                    self.list[same].shown
+                ),
+                None => format!("declare it under another name: `node other_{text}: {path};`"),
+            };
             report.error(Code::Name, span, message, help);
         }
         let index = same.unwrap_or(self.list.len());

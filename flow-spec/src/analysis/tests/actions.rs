@@ -36,7 +36,7 @@ fn an_action_of_a_node_that_has_none() {
         pay - done >> end
     ";
     let expected = r#"edge 1 Action: `pay` has no action "done" [F001]
-help: it has no actions to choose from: write `pay >> end`"#;
+help: if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write `pay >> end`"#;
     assert_eq!(report(flow), expected);
 }
 
