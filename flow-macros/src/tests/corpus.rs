@@ -151,7 +151,7 @@ pub(super) const NODES: [NodeSource; 34] = [
     node("", "async fn hello() {}"),
     node(
         "actions = Verdict",
-        "/// Reviews.\npub async fn review(claim: &Claim, policy: &Policy) -> Verdict { todo!() }",
+        "/// Reviews.\npub async fn review(claim: &Claim, policy: &Policy) -> Verdict { Verdict::Rejected }",
     ),
     node(
         r#"writes = claim, retry(attempts = 3, wait = "200ms", backoff = 2.0), timeout = "30s""#,

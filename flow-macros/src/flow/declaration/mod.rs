@@ -1,5 +1,6 @@
 //! What a declaration says of a node beside the wiring: a value, a mapping, settings.
 
+mod conditions;
 mod each;
 mod mapping;
 mod settings;
@@ -15,6 +16,7 @@ use super::instances::Instance;
 use super::resolve;
 use super::syntax::{FlowSyntax, NodeSource};
 
+pub(super) use conditions::check_conditions;
 pub(super) use each::{check_body, reads_item};
 pub(super) use mapping::{check_mapped_keys, is_mapped_before, ports};
 

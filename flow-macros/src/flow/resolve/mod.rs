@@ -43,8 +43,9 @@ pub(crate) fn resolve(
             declaration::check_body(flow, instance, body, report);
         }
     }
-    let nodes = nodes(flow, instances, &contracts);
+    let mut nodes = nodes(flow, instances, &contracts);
     declaration::check_mapped_keys(flow, instances, &nodes, report);
+    declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
     match flow_spec::check(graph) {
         Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
