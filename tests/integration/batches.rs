@@ -1174,3 +1174,97 @@ mod progress {
         );
     }
 }
+
+mod outcomes {
+    use super::*;
+
+    #[derive(Action, Debug, PartialEq)]
+    enum Grading {
+        Good,
+        Bad,
+    }
+
+    #[node(actions = Grading)]
+    fn assess(grade: &u64) -> Grading {
+        if *grade < 5 {
+            Grading::Good
+        } else {
+            Grading::Bad
+        }
+    }
+
+    flow! {
+        Judges(grades: Vec<u64>) -> (gradings: Vec<Grading>) {
+            node gradings: for grade in grades { assess };
+            start >> gradings >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn an_item_is_finished_by_the_action_it_took() {
+        let recorder = Recorder::shared();
+        let input = JudgesInput::builder().grades(vec![1, 6]).build();
+        let options = RunOptions::new().observer(recorder.clone());
+        let out = Judges::new().run_with(input, options).await.unwrap();
+        assert_eq!(out.gradings, [Grading::Good, Grading::Bad]);
+        let events = recorder.events();
+        assert!(
+            events.contains(&"judges.gradings[0] finished: good".to_owned()),
+            "{events:?}"
+        );
+        assert!(
+            events.contains(&"judges.gradings[1] finished: bad".to_owned()),
+            "{events:?}"
+        );
+    }
+
+    #[node]
+    fn send(letter: &u64) -> Result<(), String> {
+        if *letter > 1 {
+            Err("too heavy".into())
+        } else {
+            Ok(())
+        }
+    }
+
+    flow! {
+        Sends(letters: Vec<u64>) -> (sent: Vec<Result<(), NodeError>>) {
+            node sent: for letter in letters { send } with collect_errors;
+            start >> sent >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn errors_are_collected_of_what_returns_nothing_too() {
+        let input = SendsInput::builder().letters(vec![1, 2]).build();
+        let sent = Sends::new().run(input).await.unwrap().sent;
+        assert!(sent[0].is_ok());
+        assert_eq!(
+            sent[1].as_ref().unwrap_err().error().to_string(),
+            "too heavy"
+        );
+    }
+
+    #[node]
+    fn line(entry: (String, u64)) -> String {
+        format!("{}={}", entry.0, entry.1)
+    }
+
+    flow! {
+        Lines(map: BTreeMap<String, u64>) -> (line: Vec<String>) {
+            node line: for entry in map { line };
+            start >> line >> end;
+        }
+    }
+
+    /// The loop has the name of the function that it runs.
+    #[tokio::test]
+    async fn entries_of_a_map_are_taken_as_clones() {
+        let map = BTreeMap::from([("a".to_owned(), 1), ("b".to_owned(), 2)]);
+        let out = Lines::new()
+            .run(LinesInput::builder().map(map).build())
+            .await
+            .unwrap();
+        assert_eq!(out.line, ["a=1", "b=2"]);
+    }
+}

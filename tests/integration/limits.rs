@@ -418,3 +418,35 @@ mod everything {
         assert_eq!(run.await.unwrap().sum, 8 * 512);
     }
 }
+
+mod pauses {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[node(poll(every = "10ms", timeout = "1s"))]
+    fn answer(flag: &Arc<AtomicBool>) -> Option<u64> {
+        flag.load(Ordering::SeqCst).then_some(42)
+    }
+
+    #[node]
+    async fn set(flag: &Arc<AtomicBool>) {
+        pause(25).await;
+        flag.store(true, Ordering::SeqCst);
+    }
+
+    flow! {
+        Polls(flag: Arc<AtomicBool>) -> (answer: u64) {
+            start >> [answer, set] >> end;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_poll_that_pauses_lends_its_place_to_what_it_waits_for() {
+        let input = PollsInput::builder().flag(Arc::default()).build();
+        let options = RunOptions::new().concurrency(NonZeroUsize::MIN);
+        let out = Polls::new().run_with(input, options).await.unwrap();
+        assert_eq!(out.answer, 42);
+    }
+}

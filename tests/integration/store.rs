@@ -583,3 +583,43 @@ async fn values_may_hold_static_references() {
     assert_eq!((out.name, out.title.as_ref()), ("name", "name"));
     assert_eq!((out.half, out.note), (21, "by two"));
 }
+
+mod returned_options {
+    use super::*;
+
+    #[node]
+    fn found(name: &str) -> Option<String> {
+        (!name.is_empty()).then(|| name.to_uppercase())
+    }
+
+    #[node]
+    fn length(found: Option<&str>) -> usize {
+        found.map_or(0, str::len)
+    }
+
+    #[node(writes = kept)]
+    fn keep(found: Option<String>) -> String {
+        found.unwrap_or_else(|| "nobody".into())
+    }
+
+    flow! {
+        Finds(name: String) -> (found: Option<String>, kept: String, length: usize) {
+            start >> found >> length >> keep >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn an_option_that_a_node_returned_is_a_value_that_may_be_missing() {
+        for (name, found, kept, length) in [("ann", Some("ANN"), "ANN", 3), ("", None, "nobody", 0)]
+        {
+            let out = Finds::new()
+                .run(FindsInput::builder().name(name.into()).build())
+                .await
+                .unwrap();
+            assert_eq!(
+                (out.found.as_deref(), &*out.kept, out.length),
+                (found, kept, length)
+            );
+        }
+    }
+}
