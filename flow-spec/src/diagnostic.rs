@@ -52,11 +52,13 @@ pub enum Code {
     MappingClash,
     /// `F022`: something of the language that is not supported yet.
     Unsupported,
+    /// `F023`: a flow JSON that does not have the shape of one.
+    Document,
 }
 
 impl Code {
     /// Every code, in order.
-    pub const ALL: [Code; 22] = [
+    pub const ALL: [Code; 23] = [
         Code::UnknownAction,
         Code::UnroutedAction,
         Code::DuplicateEdge,
@@ -79,6 +81,7 @@ impl Code {
         Code::ForkShape,
         Code::MappingClash,
         Code::Unsupported,
+        Code::Document,
     ];
 }
 

@@ -8,11 +8,13 @@
 
 mod analysis;
 mod diagnostic;
+pub mod document;
 mod graph;
 mod suggest;
 
 pub use analysis::{CheckedGraph, Take, check, check_types};
 pub use diagnostic::{Code, Diagnostic, Site};
+pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
     Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,

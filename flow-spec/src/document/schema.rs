@@ -1,0 +1,122 @@
+//! Values that are read or written, as a JSON Schema object.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+
+/// The schema of one value, with the Rust type as `rustType`.
+pub type Property = Map<String, Value>;
+
+/// Named values: a JSON Schema of the type `object`.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Schema {
+    /// By name, the schema of each value, in the order declared.
+    pub properties: Map<String, Value>,
+    /// The names of those that are always there.
+    pub required: Vec<String>,
+    /// Other keywords of JSON Schema, which mean nothing here and are kept.
+    pub keywords: Map<String, Value>,
+}
+
+impl Schema {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        self.properties.is_empty() && self.required.is_empty() && self.keywords.is_empty()
+    }
+
+    /// Adds a value, unless there is one of the name.
+    pub fn insert(&mut self, name: &str, property: Property, required: bool) {
+        if self.properties.contains_key(name) {
+            return;
+        }
+        self.properties.insert(name.to_owned(), property.into());
+        if required {
+            self.required.push(name.to_owned());
+        }
+    }
+
+    /// Whether the value of this name is always there.
+    pub fn requires(&self, name: &str) -> bool {
+        self.required.iter().any(|required| required == name)
+    }
+
+    /// The Rust type of the value of this name; nothing if it is not known.
+    pub fn rust_type(&self, name: &str) -> Option<&str> {
+        self.properties.get(name)?.get("rustType")?.as_str()
+    }
+
+    /// The names, each with its Rust type if it is known, and whether it is always there.
+    pub fn values(&self) -> impl Iterator<Item = (&str, Option<&str>, bool)> {
+        self.properties.keys().map(|name| {
+            let name = name.as_str();
+            (name, self.rust_type(name), self.requires(name))
+        })
+    }
+}
+
+impl Serialize for Schema {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("type", "object")?;
+        map.serialize_entry("properties", &self.properties)?;
+        if !self.required.is_empty() {
+            map.serialize_entry("required", &self.required)?;
+        }
+        for (keyword, value) in &self.keywords {
+            map.serialize_entry(keyword, value)?;
+        }
+        map.end()
+    }
+}
+
+/// The schema of a value of this Rust type, as far as its spelling tells, with its doc comment if it has one.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::property;
+///
+/// let names = property("Vec<String>", None);
+/// assert_eq!(names["rustType"], "Vec<String>");
+/// assert_eq!(names["items"]["type"], "string");
+/// assert!(!property("Claim", None).contains_key("type"));
+/// ```
+pub fn property(rust_type: &str, description: Option<&str>) -> Property {
+    let mut property = spelled(rust_type);
+    if let Some(description) = description {
+        property.insert("description".to_owned(), description.into());
+    }
+    if !rust_type.is_empty() {
+        property.insert("rustType".to_owned(), rust_type.into());
+    }
+    property
+}
+
+/// What the spelling of a type of std tells of its JSON.
+fn spelled(rust_type: &str) -> Property {
+    let simple = match rust_type {
+        "String" | "str" | "char" => json!({ "type": "string" }),
+        "bool" => json!({ "type": "boolean" }),
+        "f32" | "f64" => json!({ "type": "number" }),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => json!({ "type": "integer" }),
+        "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => {
+            json!({ "type": "integer", "minimum": 0 })
+        }
+        _ => match list_item(rust_type) {
+            Some(item) => json!({ "type": "array", "items": spelled(item.trim()) }),
+            None => json!({}),
+        },
+    };
+    match simple {
+        Value::Object(property) => property,
+        _ => Property::new(),
+    }
+}
+
+/// The type of the items of a list.
+fn list_item(rust_type: &str) -> Option<&str> {
+    let vec = rust_type
+        .strip_prefix("Vec<")
+        .and_then(|rest| rest.strip_suffix('>'));
+    vec.or_else(|| rust_type.strip_prefix('[')?.strip_suffix(']'))
+        .filter(|item| !item.contains([',', ';']))
+}
