@@ -8,6 +8,7 @@ mod contract;
 mod flow;
 mod names;
 mod node;
+mod params;
 mod protocol;
 mod report;
 mod settings;
@@ -32,6 +33,12 @@ pub fn node(settings: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Action, attributes(action))]
 pub fn derive_action(item: TokenStream) -> TokenStream {
     action::derive(item.into()).into()
+}
+
+/// Says of each setting of a node how it is exported. See `flow_runtime::Params`.
+#[proc_macro_derive(Params, attributes(param))]
+pub fn derive_params(item: TokenStream) -> TokenStream {
+    params::derive(item.into()).into()
 }
 
 /// The second half of `flow!`: called by the contract macro of the flow's last node.

@@ -62,6 +62,11 @@ pub trait Flow: Send + Sync {
     /// snake_case. A flow used as a node has the namespace of that node instead.
     const NAMESPACE: &'static str;
 
+    /// The flow as JSON, without the values of its settings: one line, with the flows inside it, however deep.
+    ///
+    /// The same bytes are in the built program, where `cargo flow` finds them. `flow_spec::FlowDocument` reads them.
+    const SPEC: &'static str;
+
     /// Where it goes on, for every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 

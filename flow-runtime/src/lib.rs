@@ -80,6 +80,9 @@
 //!
 //! # Features
 //!
+//! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec` is what documents
+//!   are read, checked, compared and drawn with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
+//! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
 //!
 //! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A flow without them runs on
@@ -98,8 +101,11 @@ pub use visit::IntoFailure;
 mod action;
 mod concurrent;
 mod context;
+mod embed;
 mod engine;
 mod error;
+#[cfg(feature = "json")]
+mod export;
 mod flow;
 mod node_error;
 mod observer;
@@ -295,8 +301,15 @@ pub use tokio_util::sync::CancellationToken;
 
 pub use action::{Action, FlowAction};
 pub use context::Context;
+pub use embed::{LinkedFlow, flows};
 pub use error::{BoxError, FlowError};
+#[cfg(feature = "json")]
+pub use export::{Export, ExportOptions, Params, ParamsWriter};
 pub use flow::{Flow, Route, Target};
+#[cfg(feature = "json")]
+pub use flow_macros::Params;
+#[cfg(feature = "json")]
+pub use flow_spec;
 pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};

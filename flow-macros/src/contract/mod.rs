@@ -1,5 +1,6 @@
 //! The contract of a node: what `flow!` has to know of it, as tokens that travel from macro to macro.
 
+mod about;
 mod tokens;
 
 use proc_macro2::Ident;
@@ -7,6 +8,7 @@ use syn::LitStr;
 
 use crate::flow::BranchSyntax;
 
+pub(crate) use about::{About, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 
 /// What a node reads, writes and decides.
@@ -30,6 +32,8 @@ pub(crate) struct Contract {
     pub(crate) writes: Vec<WritePort>,
     /// Declared actions. A node without any takes `"default"`.
     pub(crate) actions: Vec<ActionPort>,
+    /// What only the flow's JSON tells.
+    pub(crate) about: About,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +115,7 @@ impl Contract {
             reads: Vec::new(),
             writes: Vec::new(),
             actions: Vec::new(),
+            about: About::default(),
         }
     }
 

@@ -38,7 +38,12 @@ fn value<T: Copy>(table: &[(T, &str)], word: &Ident) -> syn::Result<T> {
 
 impl ToTokens for Contract {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        let Contract { reads, writes, .. } = self;
+        let Contract {
+            reads,
+            writes,
+            about,
+            ..
+        } = self;
         let kind = word(&KINDS, self.kind);
         let flags = [
             (self.visit, "visit"),
@@ -52,7 +57,7 @@ impl ToTokens for Contract {
         .filter(|(set, _)| *set)
         .map(|(_, flag)| Ident::new(flag, Span::call_site()));
         let actions = actions_tokens(&self.actions);
-        tokens.extend(quote!({ #kind [#(#flags)*] {#(#reads)*} {#(#writes)*} #actions }));
+        tokens.extend(quote!({ #kind [#(#flags)*] #about {#(#reads)*} {#(#writes)*} #actions }));
     }
 }
 
@@ -107,8 +112,10 @@ impl Parse for Contract {
             set.push(flags.parse::<Ident>()?.to_string());
         }
         let has = |flag: &str| set.iter().any(|name| name == flag);
+        let about = input.parse()?;
         Ok(Contract {
             kind,
+            about,
             visit: has("visit"),
             fallible: has("fallible"),
             attempts: has("attempts"),

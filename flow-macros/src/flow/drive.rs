@@ -11,6 +11,7 @@ use crate::names::{here, ident, plain};
 use crate::node::type_text;
 use crate::protocol::runtime_at;
 
+use super::document;
 use super::instances::{Instance, InstanceKind, Instances};
 use super::items::{TypeNames, node_variant};
 use super::resolve::Resolved;
@@ -158,6 +159,7 @@ impl Drive<'_> {
             .position(|edge| edge.from == From::Start)
             .unwrap_or_default();
         let outputs = self.outputs(store);
+        let described = self.described(store);
         quote_spanned! {site=>
             #[allow(
                 non_local_definitions, private_bounds, private_interfaces, unreachable_code, unused_variables, unused_mut,
@@ -166,6 +168,7 @@ impl Drive<'_> {
             const _: () = {
                 #state
                 #(#branches)*
+                #described
                 impl #name {
                     #(#steps)*
                     #[doc(hidden)]
@@ -204,6 +207,37 @@ impl Drive<'_> {
                     }
                 }
             };
+        }
+    }
+
+    /// What the flow says of itself: its JSON, and for an export with values how to get at them.
+    fn described(&self, store: &Store) -> TokenStream {
+        let name = &self.flow.name;
+        let site = here(name.span());
+        let rt = runtime_at(site);
+        let parts = document::parts(self);
+        let values = self.nodes().filter(|(_, instance, _)| instance.is_type());
+        let values = values.map(|(_, instance, contract)| {
+            let (id, field) = (document::id(instance), &instance.name);
+            match contract.kind {
+                Kind::Flow => quote_spanned!(site=> flow #id self.#field),
+                _ => quote_spanned!(site=> node #id self.#field),
+            }
+        });
+        let types = store
+            .types()
+            .map(|(key, ty)| quote_spanned!(site=> #key #ty));
+        quote_spanned! {site=>
+            impl #name {
+                #[doc(hidden)]
+                pub const __PARTS: &'static [#rt::Part] = {
+                    #[allow(unused_imports)]
+                    use #rt::Unresolved as _;
+                    #parts
+                };
+                #rt::values! { self {#(#values,)*} {#(#types,)*} }
+            }
+            #rt::embed!(#name);
         }
     }
 

@@ -6,6 +6,7 @@
 //! loop, so that its users see no second error.
 
 mod declaration;
+mod document;
 mod drive;
 mod instances;
 mod items;

@@ -126,6 +126,11 @@ impl Store {
             .unwrap_or_default()
     }
 
+    /// The keys and their types.
+    pub(super) fn types(&self) -> impl Iterator<Item = (String, &TokenStream)> {
+        self.keys.iter().map(|key| (plain(&key.name), &key.ty))
+    }
+
     /// Whether anything writes the key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.by_name.contains_key(key)

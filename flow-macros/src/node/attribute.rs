@@ -2,15 +2,17 @@
 
 use std::time::Duration;
 
+use flow_spec::document::{PollSettings, SettingsDocument};
 use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{LitStr, Path, Token, parenthesized};
 
+use crate::contract::About;
 use crate::names::keyword_in;
 use crate::report::Report;
-use crate::settings::{SETTINGS, Settings, duration, equals, literal, parentheses};
+use crate::settings::{SETTINGS, Settings, duration, duration_text, equals, literal, parentheses};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -58,6 +60,22 @@ impl NodeAttribute {
         .parse2(tokens);
         report.ok(parsed);
         attribute
+    }
+
+    /// What the node says of itself for the flow's JSON, beside this doc comment.
+    pub(super) fn about(&self, description: Option<String>) -> About {
+        let poll = self.poll.as_ref().map(|poll| PollSettings {
+            every: duration_text(poll.every),
+            timeout: poll.timeout.map(duration_text),
+        });
+        About {
+            description,
+            settings: SettingsDocument {
+                poll,
+                blocking: self.blocking.is_some(),
+                ..self.settings.document(SettingsDocument::default())
+            },
+        }
     }
 
     fn setting(

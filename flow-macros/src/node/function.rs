@@ -7,7 +7,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
-use crate::contract::{Contract, Mode};
+use crate::contract::{Contract, Mode, documentation};
 use crate::names::{here, is_type_name, plain};
 use crate::protocol::runtime;
 use crate::report::Report;
@@ -20,14 +20,16 @@ use super::step::{Attempted, Step, argument};
 
 /// A function as far as we read it: its body is none of our business.
 struct Function {
+    description: Option<String>,
     vis: Visibility,
     sig: Signature,
 }
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.call(Attribute::parse_outer)?;
+        let attributes = input.call(Attribute::parse_outer)?;
         let function = Function {
+            description: documentation(&attributes),
             vis: input.parse()?,
             sig: input.parse()?,
         };
@@ -44,7 +46,11 @@ pub(super) fn expand(
     item: TokenStream,
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
-    let Function { vis, sig } = syn::parse2(item).map_err(|error| {
+    let Function {
+        description,
+        vis,
+        sig,
+    } = syn::parse2(item).map_err(|error| {
         let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
         syn::Error::new(error.span(), text)
     })?;
@@ -120,6 +126,7 @@ pub(super) fn expand(
             .filter_map(|parameter| parameter.port())
             .collect(),
         writes: outcome.writes.clone(),
+        about: attribute.about(description),
         ..Contract::empty()
     };
     let generics = syn::Generics::default();
@@ -166,7 +173,7 @@ pub(super) fn expand(
 
 /// What comes beside a function with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    let Function { vis, sig } = syn::parse2(item)?;
+    let Function { vis, sig, .. } = syn::parse2(item)?;
     if matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
         return Ok(TokenStream::new());
     }

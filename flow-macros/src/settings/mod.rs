@@ -6,6 +6,7 @@ mod values;
 use std::time::Duration;
 
 use flow_spec::Code;
+use flow_spec::document::SettingsDocument;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parenthesized;
@@ -80,6 +81,20 @@ impl Settings {
             .is_some_and(|(_, retry)| retry.repeats())
     }
 
+    /// What they are in the flow's JSON, where they replace those of `base`.
+    pub(crate) fn document(&self, base: SettingsDocument) -> SettingsDocument {
+        let retry = self.retry.as_ref().map(|(_, retry)| retry.document());
+        let timeout = self.timeout.map(|(_, timeout)| duration_text(timeout));
+        let concurrency = self.concurrency.map(|(_, count)| count as u64);
+        SettingsDocument {
+            retry: retry.or(base.retry),
+            timeout: timeout.or(base.timeout),
+            concurrency: concurrency.or(base.concurrency),
+            collect_errors: self.collect_errors.is_some() || base.collect_errors,
+            ..base
+        }
+    }
+
     /// The policy that they make of `base`.
     pub(crate) fn policy(&self, base: &TokenStream) -> TokenStream {
         let retry = self.retry.as_ref().map(|(_, retry)| retry.tokens());
@@ -89,6 +104,11 @@ impl Settings {
         });
         quote!(#base #retry #timeout)
     }
+}
+
+/// A duration as the language spells it: `1m 30s`.
+pub(crate) fn duration_text(duration: Duration) -> String {
+    humantime::format_duration(duration).to_string()
 }
 
 pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use flow_spec::document::RetrySettings;
 use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
@@ -11,8 +12,8 @@ use syn::{Token, parenthesized};
 use crate::protocol::runtime;
 use crate::report::Report;
 
-use super::duration_tokens;
 use super::values::{count, duration, equals, literal, number, parentheses};
+use super::{duration_text, duration_tokens};
 
 #[derive(Clone)]
 pub(crate) struct Retry {
@@ -27,6 +28,17 @@ impl Retry {
     /// Whether it makes a second attempt at all.
     pub(crate) fn repeats(&self) -> bool {
         self.attempts > 1
+    }
+
+    /// What it is in the flow's JSON: what is not as without it.
+    pub(crate) fn document(&self) -> RetrySettings {
+        RetrySettings {
+            attempts: self.attempts,
+            wait: (!self.wait.is_zero()).then(|| duration_text(self.wait)),
+            backoff: (self.backoff != 1.0).then_some(self.backoff),
+            max_wait: (self.max_wait != Duration::MAX).then(|| duration_text(self.max_wait)),
+            jitter: (self.jitter != 0.0).then_some(self.jitter),
+        }
     }
 
     /// What they say together.

@@ -1,6 +1,7 @@
 //! What generated code refers to. Not part of the public interface: it may change in any release.
 
 mod failures;
+mod generated;
 mod printed;
 mod values;
 
@@ -9,10 +10,15 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
+pub use inventory;
 pub use typed_builder;
 
 pub use crate::action::Action;
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
+pub use crate::embed::{
+    LinkedFlow, Part, as_text, embed, linked, record, record_length, spec, spec_of, text,
+    text_length,
+};
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed};
 pub use crate::error::FlowError;
 pub use crate::flow::{Flow, Route, Target};
@@ -65,6 +71,13 @@ pub trait Drive<E>: Flow {
 /// What a flow whose definition has errors does instead of running, so that its users see no second error. A sound
 /// flow has an inherent method of this name, which comes first.
 pub trait Unresolved {
+    /// Nothing.
+    const __PARTS: &'static [Part] = &[Part::Text("{}")];
+
+    /// Adds nothing.
+    #[cfg(feature = "json")]
+    fn __values(&self, _values: &mut crate::export::Values) {}
+
     /// Never called.
     fn __drive<E, T>(
         &self,
@@ -107,6 +120,12 @@ impl<T: Default> DefaultNode for T {
         T::default()
     }
 }
+
+/// How an export gets at the values of a flow: see `values!`.
+#[cfg(feature = "json")]
+pub use crate::export::private as export_values;
+
+pub use crate::{__export_flow as export, __flow_values as values};
 
 /// A retry policy whose numbers the macro has checked.
 pub const fn retry(

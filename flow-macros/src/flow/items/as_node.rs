@@ -5,7 +5,9 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
-use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
+use crate::contract::{
+    About, ActionPort, Contract, Kind, Mode, ReadPort, WritePort, documentation,
+};
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
 use crate::node::type_text;
@@ -86,6 +88,10 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
         writes: writes.collect(),
         actions: actions.collect(),
         broken,
+        about: About {
+            description: documentation(&flow.attributes),
+            ..About::default()
+        },
         ..Contract::empty()
     };
     contract_macro(&flow.name, &flow.vis, &contract.to_token_stream())

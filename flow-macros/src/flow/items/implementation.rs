@@ -57,6 +57,7 @@ pub(super) fn implementation(
                 type End = #end;
                 const NAME: &'static str = #text;
                 const NAMESPACE: &'static str = #namespace;
+                const SPEC: &'static str = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 async fn run(&self, input: #input) -> #result { #direct }
                 async fn run_with(&self, input: #input, options: #rt::RunOptions) -> #result { #observed }
@@ -66,6 +67,7 @@ pub(super) fn implementation(
             }
             #[diagnostic::do_not_recommend]
             impl #rt::Node for #name {}
+            #rt::export!(#name);
             #seen_around
             impl #name {
                 #[doc(hidden)]

@@ -15,6 +15,7 @@ use quote::quote;
 use syn::Visibility;
 use syn::spanned::Spanned as _;
 
+use crate::contract::Contract;
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
@@ -52,7 +53,10 @@ pub(super) fn expand(
     checks::check(&steps, attribute, report);
     let node = Node::new(&name, attribute, exec, &steps, report);
     let body = node.body(report);
-    let contract = node.contract();
+    let contract = Contract {
+        about: attribute.about(steps.description.clone()),
+        ..node.contract()
+    };
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
     let lifetimes = node.lifetimes();

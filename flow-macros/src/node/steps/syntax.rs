@@ -5,12 +5,14 @@ use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Generics, Signature, Token, Type, Visibility, WhereClause, braced};
 
+use crate::contract::documentation;
 use crate::names::is_name;
 use crate::node::parameter::last_segment;
 use crate::node::skip_item;
 
 /// An `impl` block as far as we read it.
 pub(super) struct Steps {
+    pub(super) description: Option<String>,
     pub(super) generics: Generics,
     pub(super) self_ty: Type,
     pub(super) methods: Vec<Signature>,
@@ -18,7 +20,7 @@ pub(super) struct Steps {
 
 impl Parse for Steps {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        input.call(Attribute::parse_outer)?;
+        let description = documentation(&input.call(Attribute::parse_outer)?);
         input.parse::<Option<Token![unsafe]>>()?;
         input.parse::<Token![impl]>()?;
         let mut generics: Generics = if input.peek(Token![<]) {
@@ -46,6 +48,7 @@ impl Parse for Steps {
             skip_item(&content)?;
         }
         Ok(Steps {
+            description,
             generics,
             self_ty,
             methods,

@@ -1,0 +1,341 @@
+//! The flow's JSON: written here as text, but for what only a compiler can put together.
+//!
+//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us, and its namespace is that of the node
+//! that it is. So the text is cut at these places, and the runtime joins the parts while the program compiles.
+
+use flow_spec::document::{
+    ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Schema, SettingsDocument,
+    property, types,
+};
+use flow_spec::{Edge, FlowDocument, From, NodeDocument, NodeId, To};
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+use serde_json::{Map, Value, json};
+use syn::Expr;
+
+use crate::contract::{ActionPort, Contract, Kind, WritePort, documentation};
+use crate::names::{here, located, plain};
+use crate::node::type_text;
+use crate::protocol::runtime_at;
+use crate::settings::duration_text;
+
+use super::drive::Drive;
+use super::instances::{Instance, InstanceKind};
+use super::items::label_of;
+use super::resolve::mapping;
+use super::syntax::{BranchSyntax, Mapping, Parameter};
+
+/// Stands for the flow's namespace. JSON has no such letter: it writes it as an escape.
+const NAMESPACE: &str = "\u{1}";
+
+/// The parts of the flow's JSON.
+pub(super) fn parts(drive: &Drive<'_>) -> TokenStream {
+    let site = here(drive.flow.name.span());
+    let rt = runtime_at(site);
+    let inner: Vec<(usize, &Instance, String)> = drive
+        .nodes()
+        .filter(|(_, _, contract)| contract.kind == Kind::Flow)
+        .map(|(index, instance, _)| (index, instance, placeholder(index).to_compact_json()))
+        .collect();
+    let text = document(drive).to_compact_json();
+    let mut rest = text.as_str();
+    let mut parts = Vec::new();
+    let namespace = Value::from(NAMESPACE).to_string();
+    if let Some((before, after)) = rest.split_once(namespace.trim_matches('"')) {
+        parts.push(quote!(#rt::Part::Text(#before)));
+        parts.push(quote!(#rt::Part::Namespace));
+        rest = after;
+    }
+    for (_, instance, placeholder) in inner {
+        let (Some((before, after)), Some(path)) =
+            (rest.split_once(placeholder.as_str()), instance.path())
+        else {
+            continue;
+        };
+        let (id, path) = (id(instance), located(path));
+        parts.push(quote!(#rt::Part::Text(#before)));
+        parts.push(
+            quote_spanned!(here(instance.span)=> #rt::Part::Flow { node: #id, parts: <#path>::__PARTS }),
+        );
+        rest = after;
+    }
+    parts.push(quote!(#rt::Part::Text(#rest)));
+    quote!(&[#(#parts),*])
+}
+
+/// The name of a node in the document. What only a loop knows is named after both, as no other node can be.
+pub(super) fn id(instance: &Instance) -> String {
+    match instance.hidden {
+        true => instance.shown.replace('.', "-"),
+        false => plain(&instance.name),
+    }
+}
+
+/// Stands for the flow that a node is.
+fn placeholder(node: usize) -> FlowDocument {
+    FlowDocument::new(NAMESPACE, node.to_string())
+}
+
+fn document(drive: &Drive<'_>) -> FlowDocument {
+    let flow = drive.flow;
+    let mut document = FlowDocument {
+        description: documentation(&flow.attributes),
+        inputs: signature(&flow.inputs),
+        outputs: signature(&flow.outputs),
+        ..FlowDocument::new(flow.name.to_string(), NAMESPACE)
+    };
+    document.nodes = drive
+        .nodes()
+        .map(|(index, instance, contract)| node(drive, index, instance, contract))
+        .collect();
+    for edge in &drive.resolved.graph.graph().edges {
+        route(drive, edge, &mut document);
+    }
+    document
+}
+
+fn signature(parameters: &[Parameter]) -> Schema {
+    let mut schema = Schema::default();
+    for parameter in parameters {
+        let description = documentation(&parameter.attributes);
+        let property = property(&type_text(&parameter.ty), description.as_deref());
+        schema.insert(&plain(&parameter.name), property, !parameter.optional);
+    }
+    schema
+}
+
+/// An edge as an edge, as an end, or as the entry.
+fn route(drive: &Drive<'_>, edge: &Edge, document: &mut FlowDocument) {
+    let id_of = |NodeId(index): NodeId| id(&drive.instances.list[index]);
+    match (&edge.from, &edge.to) {
+        (From::Start, To::Node(to)) => document.entry_node_id = Some(id_of(*to)),
+        (From::Start, To::End(label)) => document.ends.push(EndDocument {
+            from: None,
+            condition: None,
+            label: label.clone(),
+        }),
+        (From::Node(from), To::Node(to)) => document.edges.push(EdgeDocument {
+            from: id_of(*from),
+            to: id_of(*to),
+            condition: edge.action().to_owned(),
+            mappings: Map::new(),
+        }),
+        (From::Node(from), To::End(label)) => document.ends.push(EndDocument {
+            from: Some(id_of(*from)),
+            condition: Some(edge.action().to_owned()),
+            label: label.clone(),
+        }),
+    }
+}
+
+fn node(drive: &Drive<'_>, index: usize, instance: &Instance, contract: &Contract) -> NodeDocument {
+    let mapping = mapping(drive.flow, instance);
+    let is_flow = contract.kind == Kind::Flow;
+    NodeDocument {
+        r#type: node_type(instance),
+        id: id(instance),
+        description: contract.about.description.clone(),
+        params: params(drive, instance),
+        settings: settings(drive, instance, contract),
+        inputs: inputs(drive, contract),
+        outputs: outputs(drive, instance, contract),
+        actions: Some(actions(drive, index, contract)),
+        fallible: drive.resolved.graph.graph().nodes[index].fallible,
+        mappings: MappingsDocument {
+            inputs: renamed(mapping, true),
+            outputs: renamed(mapping, false),
+        },
+        internal_flow: is_flow.then(|| Box::new(placeholder(index))),
+        ..NodeDocument::default()
+    }
+}
+
+fn node_type(instance: &Instance) -> String {
+    match &instance.kind {
+        InstanceKind::Node(path) => match path.segments.last() {
+            Some(last) => type_text(&syn::parse_quote!(#last)),
+            None => String::new(),
+        },
+        InstanceKind::Fork(_) => types::FORK.to_owned(),
+        InstanceKind::Each { .. } => types::EACH.to_owned(),
+        InstanceKind::Branch(_) => types::BRANCH.to_owned(),
+        InstanceKind::Wait(_) => types::WAIT.to_owned(),
+    }
+}
+
+/// What a node of the language consists of. The settings of others are values, which only a running program has.
+fn params(drive: &Drive<'_>, instance: &Instance) -> Map<String, Value> {
+    let id_of = |index: &usize| id(&drive.instances.list[*index]);
+    let params = match &instance.kind {
+        InstanceKind::Node(_) => json!({}),
+        InstanceKind::Fork(branches) => {
+            let branches: Vec<Vec<String>> = branches
+                .iter()
+                .map(|branch| branch.iter().map(id_of).collect())
+                .collect();
+            json!({ "branches": branches })
+        }
+        InstanceKind::Each { item, over, body } => {
+            json!({ "item": plain(item), "over": plain(over), "body": id_of(body) })
+        }
+        InstanceKind::Branch(index) => conditions(&drive.flow.branches[*index]),
+        InstanceKind::Wait(duration) => json!({ "duration": duration_text(*duration) }),
+    };
+    match params {
+        Value::Object(params) => params,
+        _ => Map::new(),
+    }
+}
+
+fn conditions(branch: &BranchSyntax) -> Value {
+    let cases: Vec<Value> = branch
+        .cases
+        .iter()
+        .map(|(when, action)| json!({ "when": condition_text(when), "action": action.value() }))
+        .collect();
+    json!({ "cases": cases, "otherwise": label_of(branch.otherwise.as_ref()) })
+}
+
+/// A condition as its author would write it: rustc prints tokens with a space after a sign as after an operator.
+fn condition_text(condition: &Expr) -> String {
+    let printed = condition.to_token_stream().to_string();
+    let mut text = String::new();
+    let mut operand_before = false;
+    for word in printed.split_whitespace() {
+        text.push_str(word);
+        let sign = matches!(word, "*" | "!" | "-" | "&" | "&&") && !operand_before;
+        if !sign {
+            text.push(' ');
+        }
+        operand_before =
+            word.ends_with(|last: char| last.is_alphanumeric() || "_)]}\"'".contains(last));
+    }
+    text.trim_end().to_owned()
+}
+
+/// The settings of a node, where the flow does not replace them.
+fn settings(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> SettingsDocument {
+    let own = contract.about.settings.clone();
+    let declared = instance.declared(drive.flow);
+    // The settings of a loop are not those of what it runs.
+    match declared.filter(|_| !instance.hidden) {
+        Some(declared) => declared.settings.document(own),
+        None => own,
+    }
+}
+
+fn inputs(drive: &Drive<'_>, contract: &Contract) -> Schema {
+    let mut schema = Schema::default();
+    for port in &contract.reads {
+        let name = plain(&port.name);
+        // The conditions of a branch and a loop over items look at whatever the key holds.
+        let rust_type = match port.rust_type.as_str() {
+            "" => key_type(drive, &name).unwrap_or_default(),
+            rust_type => rust_type.to_owned(),
+        };
+        schema.insert(&name, property(&rust_type, None), !port.mode.optional());
+    }
+    schema
+}
+
+/// The type of a key, as its first writer spells it.
+fn key_type(drive: &Drive<'_>, key: &str) -> Option<String> {
+    let graph = drive.resolved.graph.graph();
+    let inputs = graph.inputs.iter();
+    let of_inputs = inputs.map(|input| (&input.key, &input.rust_type));
+    let actions = graph.nodes.iter().flat_map(|node| &node.actions);
+    let writes = actions.flat_map(|action| &action.writes);
+    let mut all = of_inputs.chain(writes.map(|write| (&write.key, &write.rust_type)));
+    let found = all.find(|(candidate, rust_type)| *candidate == key && !rust_type.is_empty());
+    found.map(|(_, rust_type)| rust_type.clone())
+}
+
+fn outputs(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Schema {
+    let mut schema = Schema::default();
+    for port in &contract.writes {
+        let rust_type = match &instance.kind {
+            InstanceKind::Each { body, .. } => results_type(drive, instance, *body),
+            _ => port.rust_type.clone(),
+        };
+        schema.insert(
+            &plain(&port.name),
+            property(&rust_type, None),
+            !port.optional,
+        );
+    }
+    for action in &contract.actions {
+        for port in &action.writes {
+            let everywhere = contract.actions.iter().all(|other| writes(other, port));
+            let required = everywhere && !port.optional;
+            schema.insert(
+                &plain(&port.name),
+                property(&port.rust_type, None),
+                required,
+            );
+        }
+    }
+    schema
+}
+
+fn writes(action: &ActionPort, port: &WritePort) -> bool {
+    let same = |other: &WritePort| plain(&other.name) == plain(&port.name) && !other.optional;
+    action.writes.iter().any(same)
+}
+
+/// What a loop over items collects, where one type says it.
+fn results_type(drive: &Drive<'_>, instance: &Instance, body: usize) -> String {
+    let (contract, body) = (&drive.resolved.contracts[body], &drive.instances.list[body]);
+    let item = match (&contract.writes[..], contract.actions.len()) {
+        ([], 0) => "()".to_owned(),
+        ([one], 0 | 1) if one.optional => format!("Option<{}>", one.rust_type),
+        ([one], 0 | 1) => one.rust_type.clone(),
+        _ if contract.kind == Kind::Flow => format!("{}Output", node_type(body)),
+        _ => return String::new(),
+    };
+    match instance.collects_errors(drive.flow) {
+        true => format!("Vec<Result<{item}, NodeError>>"),
+        false => format!("Vec<{item}>"),
+    }
+}
+
+/// What it can decide, as the graph has it, with the names of its own for what it writes.
+fn actions(drive: &Drive<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
+    let node = &drive.resolved.graph.graph().nodes[index];
+    let names = |ports: &mut dyn Iterator<Item = &WritePort>, optional: bool| -> Vec<String> {
+        ports
+            .filter(|port| port.optional == optional)
+            .map(|port| plain(&port.name))
+            .collect()
+    };
+    let document = |action: &flow_spec::Action| {
+        // What a loop runs writes nothing by itself, and a poll that gave up has no answer.
+        if action.writes.is_empty() {
+            return ActionDocument {
+                name: action.name.clone(),
+                ..ActionDocument::default()
+            };
+        }
+        let own = contract
+            .actions
+            .iter()
+            .find(|own| own.name.value() == action.name);
+        let ports = || {
+            let own = own.into_iter().flat_map(|own| &own.writes);
+            contract.writes.iter().chain(own)
+        };
+        ActionDocument {
+            name: action.name.clone(),
+            writes: names(&mut ports(), false),
+            may_write: names(&mut ports(), true),
+        }
+    };
+    node.actions.iter().map(document).collect()
+}
+
+fn renamed(mapping: &[Mapping], reads: bool) -> Map<String, Value> {
+    mapping
+        .iter()
+        .filter(|one| one.reads == reads)
+        .map(|one| (plain(&one.port), plain(&one.key).into()))
+        .collect()
+}

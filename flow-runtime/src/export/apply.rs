@@ -1,0 +1,70 @@
+//! Puts the values where they belong in the document.
+
+use flow_spec::FlowDocument;
+use flow_spec::document::{NodeDocument, Schema};
+use serde_json::{Map, Value};
+
+use super::values::Values;
+
+impl Values {
+    /// Puts them into the document of the flow that they are of.
+    pub(super) fn apply(mut self, document: &mut FlowDocument) {
+        self.put_schemas(document);
+        for node in &mut document.nodes {
+            if let Some(at) = self.nodes.iter().position(|(id, _)| *id == node.id) {
+                let (_, values) = self.nodes.swap_remove(at);
+                node.params = values.params;
+                node.params_omitted = values.omitted;
+            }
+            let flow = self.flows.iter().position(|(id, _)| *id == node.id);
+            if let (Some(at), Some(inner)) = (flow, &mut node.internal_flow) {
+                self.flows.swap_remove(at).1.apply(inner);
+            }
+        }
+    }
+
+    fn put_schemas(&self, document: &mut FlowDocument) {
+        let of_key = |key: &str| {
+            let found = self.schemas.iter().find(|(candidate, _)| *candidate == key);
+            found.map(|(_, schema)| schema)
+        };
+        put(&mut document.inputs, |name| of_key(name));
+        put(&mut document.outputs, |name| of_key(name));
+        for node in &mut document.nodes {
+            let NodeDocument {
+                inputs,
+                outputs,
+                mappings,
+                ..
+            } = node;
+            put(inputs, |name| of_key(mapped(&mappings.inputs, name)));
+            put(outputs, |name| of_key(mapped(&mappings.outputs, name)));
+        }
+    }
+}
+
+/// The flow's key for a name of the node.
+fn mapped<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
+    mappings.get(name).and_then(Value::as_str).unwrap_or(name)
+}
+
+/// Replaces what the spelling of a type tells by what the type itself says. What the flow says of the value stays.
+fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String, Value>>) {
+    for (name, property) in &mut schema.properties {
+        let Some(found) = of_name(name) else {
+            continue;
+        };
+        let mut merged = found.clone();
+        for kept in ["description", "rustType"] {
+            if let Some(value) = property.get(kept) {
+                merged.insert(kept.to_owned(), value.clone());
+            }
+        }
+        if merged.contains_key("$defs") {
+            // Its references are to its own definitions, not to some of the whole document.
+            let id = format!("rust:{}", property["rustType"].as_str().unwrap_or(name));
+            merged.insert("$id".to_owned(), id.into());
+        }
+        *property = merged.into();
+    }
+}

@@ -1,0 +1,107 @@
+//! A flow's JSON with the values of its settings, which only a running program has.
+
+mod apply;
+mod params;
+mod values;
+
+use flow_spec::FlowDocument;
+use flow_spec::document::DEFAULT_DEPTH;
+
+use crate::flow::Flow;
+
+pub use params::{Params, ParamsWriter};
+pub(crate) use values::Values;
+
+#[doc(hidden)]
+pub mod private {
+    pub use super::params::{OpaqueParam, ParamOf, SecretParam, SerializeParam};
+    #[cfg(feature = "schemars")]
+    pub use super::values::{NoSchema, SchemaOf, UserSchema};
+    pub use super::values::{
+        OpaqueSettings, ParamsSettings, SerializeSettings, SettingsOf, Values,
+    };
+}
+
+/// What an export contains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// How many levels of nested flows it has: `0` is the flow itself only. What is left out is marked with
+    /// `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
+    pub depth: usize,
+    /// Whether secrets are written as they are, and not as `***`.
+    pub include_sensitive: bool,
+}
+
+impl Default for ExportOptions {
+    fn default() -> Self {
+        ExportOptions {
+            depth: DEFAULT_DEPTH,
+            include_sensitive: false,
+        }
+    }
+}
+
+/// The JSON of a flow together with the values of its settings. Implemented by [`flow!`](crate::flow), with the feature
+/// `json`.
+///
+/// What a node's own struct holds becomes its `params`: if the struct is `Serialize`, as serde writes it; with
+/// [`#[derive(Params)]`](derive@Params), field by field. What cannot be written is named in `paramsOmitted`.
+/// [`Flow::SPEC`] is the same without values.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+/// use flow_runtime::{Export as _, ExportOptions, Params};
+///
+/// #[derive(Params)]
+/// struct Ask {
+///     model: String,
+///     #[param(secret)]
+///     api_key: String,
+/// }
+///
+/// #[node]
+/// impl Ask {
+///     fn exec(&self, question: &str) -> String {
+///         format!("{} says yes to {question}", self.model)
+///     }
+/// }
+///
+/// flow! {
+///     Qa(question: String) -> (ask: String) {
+///         node ask: Ask;
+///         start >> ask >> end;
+///     }
+/// }
+///
+/// let ask = Ask { model: "small".to_owned(), api_key: "sk-1".to_owned() };
+/// let document = Qa::builder().ask(ask).build().export(ExportOptions::default());
+/// assert_eq!(document.nodes[0].params["model"], "small");
+/// assert_eq!(document.nodes[0].params["apiKey"], "***");
+/// ```
+pub trait Export: Flow {
+    /// The document of this flow.
+    ///
+    /// # Panics
+    ///
+    /// If `Serialize` or `JsonSchema` of a setting panics.
+    fn export(&self, options: ExportOptions) -> FlowDocument {
+        let mut values = Values::new(options.include_sensitive);
+        self.__collect(&mut values);
+        let mut document = match FlowDocument::parse(Self::SPEC) {
+            Ok(document) => document,
+            Err(problems) => {
+                let first = problems.first().map(ToString::to_string);
+                unreachable!("the macro wrote a document that cannot be read: {first:?}")
+            }
+        };
+        document.cut(options.depth);
+        values.apply(&mut document);
+        document
+    }
+
+    /// Collects the values of the settings.
+    #[doc(hidden)]
+    fn __collect(&self, values: &mut Values);
+}

@@ -1,0 +1,160 @@
+//! What a flow hands over for its export: the settings of its nodes, and the schemas of its values.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::Export;
+use super::params::{Param, Params, ParamsWriter, to_param};
+
+/// The values of a flow's settings. Generated code fills it.
+#[derive(Debug)]
+pub struct Values {
+    pub(super) include_sensitive: bool,
+    pub(super) nodes: Vec<(&'static str, NodeParams)>,
+    pub(super) flows: Vec<(&'static str, Values)>,
+    #[cfg_attr(
+        not(feature = "schemars"),
+        expect(dead_code, reason = "only that feature has schemas to put here")
+    )]
+    pub(super) schemas: Vec<(&'static str, Map<String, Value>)>,
+}
+
+/// The settings of one node.
+#[derive(Debug)]
+pub struct NodeParams {
+    pub(super) params: Map<String, Value>,
+    pub(super) omitted: Vec<String>,
+}
+
+impl Values {
+    pub(super) fn new(include_sensitive: bool) -> Self {
+        Values {
+            include_sensitive,
+            nodes: Vec::new(),
+            flows: Vec::new(),
+            schemas: Vec::new(),
+        }
+    }
+
+    /// Adds the settings of a node.
+    pub fn node(&mut self, id: &'static str, params: impl FnOnce(bool) -> NodeParams) {
+        self.nodes.push((id, params(self.include_sensitive)));
+    }
+
+    /// Adds those of a flow that is a node.
+    pub fn flow<F: Export>(&mut self, id: &'static str, flow: &F) {
+        let mut values = Values::new(self.include_sensitive);
+        flow.__collect(&mut values);
+        self.flows.push((id, values));
+    }
+
+    /// Adds the schema of the values of a key, if its type has one.
+    #[cfg(feature = "schemars")]
+    pub fn schema(&mut self, key: &'static str, schema: Option<Map<String, Value>>) {
+        self.schemas.extend(schema.map(|schema| (key, schema)));
+    }
+}
+
+impl NodeParams {
+    /// All of them under their names; a value that is no struct under `value`.
+    fn of(param: Param) -> Self {
+        let (params, omitted) = match param {
+            Param::Value(Value::Object(params)) => (params, Vec::new()),
+            Param::Value(Value::Null) => (Map::new(), Vec::new()),
+            Param::Value(value) => (Map::from_iter([("value".to_owned(), value)]), Vec::new()),
+            Param::Opaque => (Map::new(), vec!["*".to_owned()]),
+        };
+        NodeParams { params, omitted }
+    }
+}
+
+/// The value of a node, of whatever type: see [`ParamOf`](super::params::ParamOf).
+#[derive(Debug)]
+pub struct SettingsOf<'a, T>(pub &'a T);
+
+/// A type with the derive.
+pub trait ParamsSettings {
+    /// Its settings.
+    fn settings(&self, include_sensitive: bool) -> NodeParams;
+}
+
+/// A type that serde can write.
+pub trait SerializeSettings {
+    /// Its settings.
+    fn settings(&self, include_sensitive: bool) -> NodeParams;
+}
+
+/// Any other type.
+pub trait OpaqueSettings {
+    /// Says that they are not there.
+    fn settings(&self, include_sensitive: bool) -> NodeParams;
+}
+
+impl<T: Params> ParamsSettings for &&SettingsOf<'_, T> {
+    fn settings(&self, include_sensitive: bool) -> NodeParams {
+        let mut writer = ParamsWriter::new(include_sensitive);
+        self.0.params(&mut writer);
+        let (params, omitted) = writer.finish();
+        NodeParams { params, omitted }
+    }
+}
+
+impl<T: Serialize> SerializeSettings for &SettingsOf<'_, T> {
+    fn settings(&self, _: bool) -> NodeParams {
+        NodeParams::of(to_param(self.0))
+    }
+}
+
+impl<T> OpaqueSettings for SettingsOf<'_, T> {
+    fn settings(&self, _: bool) -> NodeParams {
+        // A struct without fields has nothing that could be missing.
+        match size_of::<T>() {
+            0 => NodeParams::of(Param::Value(Value::Null)),
+            _ => NodeParams::of(Param::Opaque),
+        }
+    }
+}
+
+/// The type of a key: whether it has a schema is found as for [`SettingsOf`].
+#[cfg(feature = "schemars")]
+#[derive(Debug)]
+pub struct SchemaOf<T>(pub std::marker::PhantomData<fn() -> T>);
+
+/// A type that implements `JsonSchema`.
+#[cfg(feature = "schemars")]
+pub trait UserSchema {
+    /// Its schema.
+    fn schema(&self) -> Option<Map<String, Value>>;
+}
+
+/// Any other type.
+#[cfg(feature = "schemars")]
+pub trait NoSchema {
+    /// Nothing.
+    fn schema(&self) -> Option<Map<String, Value>>;
+}
+
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> UserSchema for &SchemaOf<T> {
+    fn schema(&self) -> Option<Map<String, Value>> {
+        let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        });
+        match settings
+            .into_generator()
+            .into_root_schema_for::<T>()
+            .to_value()
+        {
+            Value::Object(schema) => Some(schema),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "schemars")]
+impl<T> NoSchema for SchemaOf<T> {
+    fn schema(&self) -> Option<Map<String, Value>> {
+        None
+    }
+}

@@ -1,0 +1,82 @@
+//! What generated code calls, whatever features are on: without `json` it comes to nothing.
+
+/// `impl Export` for a flow.
+#[cfg(feature = "json")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export_flow {
+    ($flow:ty) => {
+        impl $crate::Export for $flow {
+            fn __collect(&self, values: &mut $crate::__private::export_values::Values) {
+                #[allow(unused_imports)]
+                use $crate::__private::Unresolved as _;
+                self.__values(values)
+            }
+        }
+    };
+}
+
+/// Nothing.
+#[cfg(not(feature = "json"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export_flow {
+    ($flow:ty) => {};
+}
+
+/// The method that hands over the values of a flow's nodes, and the types of its keys.
+#[cfg(feature = "json")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_values {
+    ($this:ident {$($kind:ident $id:literal $value:expr,)*} {$($key:literal $type:ty,)*}) => {
+        #[doc(hidden)]
+        #[allow(unused_variables, unused_imports)]
+        pub fn __values(&$this, values: &mut $crate::__private::export_values::Values) {
+            use $crate::__private::export_values::*;
+            $($crate::__flow_value!(values $kind $id $value);)*
+            $crate::__flow_schemas!(values $($key $type,)*);
+        }
+    };
+}
+
+/// Nothing.
+#[cfg(not(feature = "json"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_values {
+    ($($anything:tt)*) => {};
+}
+
+/// Hands over the values of one node.
+#[cfg(feature = "json")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_value {
+    ($values:ident flow $id:literal $value:expr) => {
+        $values.flow($id, &$value)
+    };
+    ($values:ident node $id:literal $value:expr) => {
+        $values.node($id, |sensitive| {
+            (&&&SettingsOf(&$value)).settings(sensitive)
+        })
+    };
+}
+
+/// Hands over the schemas of the types of a flow's keys.
+#[cfg(feature = "schemars")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_schemas {
+    ($values:ident $($key:literal $type:ty,)*) => {
+        $($values.schema($key, (&&SchemaOf::<$type>(::core::marker::PhantomData)).schema());)*
+    };
+}
+
+/// Nothing.
+#[cfg(all(feature = "json", not(feature = "schemars")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_schemas {
+    ($($anything:tt)*) => {};
+}
