@@ -6,7 +6,7 @@ use quote::quote;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Variant};
 
-use crate::contract::{ActionPort, WritePort, actions_tokens};
+use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
 use crate::protocol::{named_macro, runtime};
 use crate::report::Report;
@@ -39,7 +39,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
             help,
         );
     }
-    let actions = actions(data.variants.iter(), &mut report);
+    let mut actions = actions(data.variants.iter(), &mut report);
+    let parameters: Vec<&Ident> = item.generics.type_params().map(|one| &one.ident).collect();
+    for port in actions.iter_mut().flat_map(|action| &mut action.writes) {
+        port.rust_type = without(&port.rust_type, &parameters);
+    }
     let broken = !report.is_empty();
     let (expansion, errors) = (expand(&item, data, &actions, broken), report.into_tokens());
     quote!(#errors #expansion)

@@ -8,6 +8,7 @@ mod branches;
 mod composition;
 mod cookbook;
 mod design;
+mod documents;
 mod edges;
 mod error_routing;
 mod flow_attributes;

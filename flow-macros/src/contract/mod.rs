@@ -4,7 +4,7 @@ mod about;
 mod tokens;
 
 use proc_macro2::Ident;
-use syn::LitStr;
+use syn::{Generics, LitStr};
 
 use crate::flow::BranchSyntax;
 
@@ -186,11 +186,41 @@ impl Contract {
         }
     }
 
+    /// The same with `_` for these type parameters: what they stand for is known where the node is used, not here.
+    pub(crate) fn without_parameters(mut self, generics: &Generics) -> Self {
+        let parameters: Vec<&Ident> = generics.type_params().map(|one| &one.ident).collect();
+        let writes = self.writes.iter_mut().map(|port| &mut port.rust_type);
+        let reads = self.reads.iter_mut().map(|port| &mut port.rust_type);
+        for rust_type in writes.chain(reads) {
+            *rust_type = without(rust_type, &parameters);
+        }
+        self
+    }
+
     /// Whether there is nothing to collect of it.
     pub(crate) fn returns_nothing(&self) -> bool {
         let actions = if self.kind == Kind::Flow { 1 } else { 0 };
         self.writes.is_empty() && self.actions.len() <= actions
     }
+}
+
+/// A type with `_` for each of these names.
+pub(crate) fn without(rust_type: &str, names: &[&Ident]) -> String {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut text = String::new();
+    let mut rest = rust_type;
+    while let Some(start) = rest.find(is_letter) {
+        let length = rest[start..].find(|letter| !is_letter(letter));
+        let end = length.map_or(rest.len(), |length| start + length);
+        let word = &rest[start..end];
+        text.push_str(&rest[..start]);
+        text.push_str(match names.iter().any(|name| *name == word) {
+            true => "_",
+            false => word,
+        });
+        rest = &rest[end..];
+    }
+    text + rest
 }
 
 impl ReadPort {

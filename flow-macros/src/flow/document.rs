@@ -4,8 +4,8 @@
 //! that it is. So the text is cut at these places, and the runtime joins the parts while the program compiles.
 
 use flow_spec::document::{
-    ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Schema, SettingsDocument,
-    property, types,
+    ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
+    SettingsDocument, property, types,
 };
 use flow_spec::{Edge, FlowDocument, From, NodeDocument, NodeId, To};
 use proc_macro2::TokenStream;
@@ -203,7 +203,12 @@ fn condition_text(condition: &Expr) -> String {
     let mut operand_before = false;
     for word in printed.split_whitespace() {
         text.push_str(word);
-        let sign = matches!(word, "*" | "!" | "-" | "&" | "&&") && !operand_before;
+        let before = word.trim_end_matches(['*', '!', '-', '&']);
+        let sign = before.len() < word.len()
+            && match before.chars().last() {
+                None => !operand_before,
+                Some(last) => "([,".contains(last),
+            };
         if !sign {
             text.push(' ');
         }
@@ -224,6 +229,14 @@ fn settings(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Sett
     }
 }
 
+/// The schema of a value. The type of a generic node's value is known to rustc alone.
+fn value(rust_type: &str) -> Property {
+    let known = !rust_type
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .any(|word| word == "_");
+    property(if known { rust_type } else { "" }, None)
+}
+
 fn inputs(drive: &Drive<'_>, contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.reads {
@@ -233,7 +246,7 @@ fn inputs(drive: &Drive<'_>, contract: &Contract) -> Schema {
             "" => key_type(drive, &name).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
         };
-        schema.insert(&name, property(&rust_type, None), !port.mode.optional());
+        schema.insert(&name, value(&rust_type), !port.mode.optional());
     }
     schema
 }
@@ -257,21 +270,13 @@ fn outputs(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Schem
             InstanceKind::Each { body, .. } => results_type(drive, instance, *body),
             _ => port.rust_type.clone(),
         };
-        schema.insert(
-            &plain(&port.name),
-            property(&rust_type, None),
-            !port.optional,
-        );
+        schema.insert(&plain(&port.name), value(&rust_type), !port.optional);
     }
     for action in &contract.actions {
         for port in &action.writes {
             let everywhere = contract.actions.iter().all(|other| writes(other, port));
             let required = everywhere && !port.optional;
-            schema.insert(
-                &plain(&port.name),
-                property(&port.rust_type, None),
-                required,
-            );
+            schema.insert(&plain(&port.name), value(&port.rust_type), required);
         }
     }
     schema

@@ -27,7 +27,8 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
             let Some(owner) = owners.get(read.key.as_str()) else {
                 continue;
             };
-            if loops.contains(read.key.as_str()) || reads_as(&read.rust_type, owner.rust_type) {
+            let owned = value_type(owner.rust_type, read.optional);
+            if loops.contains(read.key.as_str()) || reads_as(&read.rust_type, owned) {
                 continue;
             }
             let message = format!(
@@ -48,7 +49,10 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
         let Some(owner) = owners.get(output.key.as_str()) else {
             continue;
         };
-        if !same(&output.rust_type, owner.rust_type) {
+        if !same(
+            &output.rust_type,
+            value_type(owner.rust_type, output.optional),
+        ) {
             let message = format!(
                 "the output `{}` is declared as `{}`, but {} is `{}`",
                 output.key, output.rust_type, owner.what, owner.rust_type
@@ -136,9 +140,33 @@ fn same(left: &str, right: &str) -> bool {
     !is_known(left) || !is_known(right) || plain(left) == plain(right)
 }
 
+/// The type of the value that is there, if it is: a node that returns an `Option` may leave its key unwritten.
+fn value_type(rust_type: &str, optional: bool) -> &str {
+    let inner = rust_type
+        .trim()
+        .strip_prefix("Option<")
+        .and_then(|rest| rest.strip_suffix('>'));
+    inner.filter(|_| optional).unwrap_or(rust_type)
+}
+
+/// What a reference or a `Cow` leads to.
+fn target(owned: &str) -> Option<&str> {
+    let owned = owned.trim();
+    let after_lifetime = |text: &'_ str| match text.strip_prefix('\'') {
+        Some(lifetime) => lifetime.find([' ', ',']),
+        None => None,
+    };
+    if let Some(rest) = owned.strip_prefix('&') {
+        let rest = rest.trim_start();
+        return Some(after_lifetime(rest).map_or(rest, |at| rest[at + 1..].trim_start()));
+    }
+    let inner = owned.rsplit_once("Cow<")?.1.strip_suffix('>')?;
+    after_lifetime(inner).map(|at| inner[at + 1..].trim_start_matches([' ', ',']))
+}
+
 /// Whether a reader may borrow `read` from a value of type `owned`.
 fn reads_as(read: &str, owned: &str) -> bool {
-    if same(read, owned) {
+    if same(read, owned) || target(owned).is_some_and(|target| reads_as(read, target)) {
         return true;
     }
     let (read, owned) = (plain(read), plain(owned));

@@ -56,7 +56,8 @@ pub(super) fn expand(
     let contract = Contract {
         about: attribute.about(steps.description.clone()),
         ..node.contract()
-    };
+    }
+    .without_parameters(&steps.generics);
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
     let lifetimes = node.lifetimes();

@@ -1,6 +1,8 @@
 //! Types, compared by their spelling.
 
 use super::notation::report_types;
+use crate::check_types;
+use crate::graph::{Graph, Input, Node, NodeKind, Read, ReadMode};
 
 #[test]
 fn equal_types_in_other_words() {
@@ -36,4 +38,50 @@ node z: `z` writes `b` as `u32`, but what `y` writes is `u16` [F009]
 help: write one type, or another key: `b -> b_2`
 see node y: `b` is `u16` here"#;
     assert_eq!(report_types(flow), expected);
+}
+
+/// What Rust code derefs to is what it may read: a reference's and a `Cow`'s target; and an `Option` that a node returned
+/// is read as what is in it, if it may be missing.
+#[test]
+fn a_reader_sees_through_references_and_options() {
+    for (written, read) in [
+        ("&'static str", "str"),
+        ("&str", "str"),
+        ("Cow<'static, str>", "str"),
+        ("std::borrow::Cow<'a, [u8]>", "[u8]"),
+        ("&'static [u8]", "[u8]"),
+    ] {
+        assert!(agree(written, read, false), "{written} as {read}");
+    }
+    assert!(agree("Option<String>", "str", true));
+    assert!(!agree("Option<String>", "str", false));
+    assert!(!agree("&'static str", "u8", false));
+}
+
+/// Whether a node may read an input of the type `written` as `read`.
+fn agree(written: &str, read: &str, optional: bool) -> bool {
+    let input = Input {
+        key: "a".to_owned(),
+        optional: false,
+        rust_type: written.to_owned(),
+    };
+    let read = Read {
+        key: "a".to_owned(),
+        mode: ReadMode::Borrow,
+        optional,
+        rust_type: read.to_owned(),
+    };
+    let node = Node {
+        name: "x".to_owned(),
+        kind: NodeKind::Step,
+        reads: vec![read],
+        actions: Vec::new(),
+        fallible: false,
+    };
+    let graph = Graph {
+        inputs: vec![input],
+        nodes: vec![node],
+        ..Graph::default()
+    };
+    check_types(&graph).is_empty()
 }
