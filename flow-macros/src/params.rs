@@ -1,12 +1,13 @@
 //! `#[derive(Params)]`: the settings of a node as JSON, field by field.
 
 use flow_spec::{Code, did_you_mean};
-use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Field, Fields, Member};
+use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 
-use crate::names::{camel_case, here, plain};
+use crate::names::{camel_case, here, path_text, plain};
 use crate::protocol::{runtime, runtime_at};
 use crate::report::Report;
 
@@ -76,40 +77,42 @@ fn lower_camel_case(name: &str) -> String {
 
 /// Whether the field is marked `#[param(secret)]`.
 fn is_secret(field: &Field, report: &mut Report) -> bool {
+    let marks = field
+        .attrs
+        .iter()
+        .filter(|mark| mark.path().is_ident("param"));
     let mut secret = false;
-    for attribute in &field.attrs {
-        if !attribute.path().is_ident("param") {
-            continue;
-        }
-        let mut settings = 0;
-        let parsed = attribute.parse_nested_meta(|meta| {
-            settings += 1;
-            match meta.path.is_ident("secret") {
-                true => secret = true,
-                false => {
-                    let unknown = meta.path.to_token_stream().to_string();
-                    unknown_setting(&unknown, meta.path.span(), report);
+    for mark in marks {
+        let settings = match &mark.meta {
+            Meta::List(list) => {
+                let list = list.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated);
+                match report.ok(list) {
+                    Some(settings) => settings,
+                    None => continue,
                 }
             }
-            Ok(())
-        });
-        if report.ok(parsed).is_some() && settings == 0 {
+            _ => Punctuated::new(),
+        };
+        if settings.is_empty() {
             let help = "write `#[param(secret)]`, or remove it";
-            report.error(
-                Code::NamesNothing,
-                attribute.path().span(),
-                "this `param` says nothing",
-                help,
-            );
+            let span = mark.path().span();
+            report.error(Code::NamesNothing, span, "this `param` says nothing", help);
+        }
+        for setting in settings {
+            match setting.is_ident("secret") {
+                true => secret = true,
+                false => unknown_setting(&setting, report),
+            }
         }
     }
     secret
 }
 
-fn unknown_setting(unknown: &str, span: Span, report: &mut Report) {
-    let help = did_you_mean(unknown, ["secret"])
+fn unknown_setting(setting: &Path, report: &mut Report) {
+    let unknown = path_text(setting);
+    let help = did_you_mean(&unknown, ["secret"])
         .unwrap_or_default()
         .replace('"', "`");
     let message = format!("`param` has no setting `{unknown}`");
-    report.error(Code::NamesNothing, span, message, help);
+    report.error(Code::NamesNothing, setting.span(), message, help);
 }

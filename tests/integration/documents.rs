@@ -197,7 +197,7 @@ flow! {
         node halve_limit: halve { excess <- limit };
         node first_of_limit: first { start_at <- limit, first -> begun };
         node bank: answer_of_the_bank { answer_of_the_bank -> bank };
-        branch large(begun, limit) { *begun > 3 && !(*limit == 7) => "large", else => "small" }
+        branch large(begun, limit) { *begun > 3 && -(*limit as i64) < 7 => "large", else => "small" }
 
         start >> all >> both >> large;
         large - "large" >> bank >> end;
@@ -221,7 +221,7 @@ fn forks_loops_branches_and_waits_are_nodes_of_built_in_types() {
             ["flow.each", "all", { "item": "number", "over": "numbers", "body": "all-double" }],
             ["flow.fork", "both", { "branches": [["halve_limit", "wait"], ["first_of_limit"]] }],
             ["flow.branch", "large", {
-                "cases": [{ "when": "*begun > 3 && !(*limit == 7)", "action": "large" }],
+                "cases": [{ "when": "*begun > 3 && -(*limit as i64) < 7", "action": "large" }],
                 "otherwise": "small"
             }],
             ["flow.wait", "wait", { "duration": "1m 30s" }]

@@ -7,13 +7,13 @@ use flow_spec::document::{
     ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
     SettingsDocument, property, types,
 };
-use flow_spec::{Edge, FlowDocument, From, NodeDocument, NodeId, To};
+use flow_spec::{DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, To};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 use syn::Expr;
 
-use crate::contract::{ActionPort, Contract, Kind, WritePort, documentation};
+use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION, WritePort, documentation};
 use crate::names::{here, located, plain};
 use crate::node::type_text;
 use crate::protocol::runtime_at;
@@ -303,38 +303,38 @@ fn results_type(drive: &Drive<'_>, instance: &Instance, body: usize) -> String {
     }
 }
 
-/// What it can decide, as the graph has it, with the names of its own for what it writes.
+/// What it can decide, with what it writes then. A loop over items collects whatever its body decides.
 fn actions(drive: &Drive<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
-    let node = &drive.resolved.graph.graph().nodes[index];
-    let names = |ports: &mut dyn Iterator<Item = &WritePort>, optional: bool| -> Vec<String> {
-        ports
-            .filter(|port| port.optional == optional)
-            .map(|port| plain(&port.name))
-            .collect()
-    };
-    let document = |action: &flow_spec::Action| {
-        // What a loop runs writes nothing by itself, and a poll that gave up has no answer.
-        if action.writes.is_empty() {
-            return ActionDocument {
-                name: action.name.clone(),
-                ..ActionDocument::default()
-            };
-        }
-        let own = contract
-            .actions
-            .iter()
-            .find(|own| own.name.value() == action.name);
-        let ports = || {
-            let own = own.into_iter().flat_map(|own| &own.writes);
-            contract.writes.iter().chain(own)
+    let action = |name: String, own: &[WritePort]| {
+        let ports = || contract.writes.iter().chain(own);
+        let names = |optional: bool| {
+            ports()
+                .filter(|port| port.optional == optional)
+                .map(|port| plain(&port.name))
+                .collect()
         };
         ActionDocument {
-            name: action.name.clone(),
-            writes: names(&mut ports(), false),
-            may_write: names(&mut ports(), true),
+            name,
+            writes: names(false),
+            may_write: names(true),
         }
     };
-    node.actions.iter().map(document).collect()
+    let mut actions: Vec<ActionDocument> = contract
+        .actions
+        .iter()
+        .map(|own| action(own.name.value(), &own.writes))
+        .collect();
+    if actions.is_empty() {
+        actions.push(action(DEFAULT_ACTION.to_owned(), &[]));
+    }
+    let decided = &drive.resolved.graph.graph().nodes[index].actions;
+    if contract.poll && decided.iter().any(|one| one.name == TIMEOUT_ACTION) {
+        actions.push(ActionDocument {
+            name: TIMEOUT_ACTION.to_owned(),
+            ..ActionDocument::default()
+        });
+    }
+    actions
 }
 
 fn renamed(mapping: &[Mapping], reads: bool) -> Map<String, Value> {

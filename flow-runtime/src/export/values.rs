@@ -12,10 +12,6 @@ pub struct Values {
     pub(super) include_sensitive: bool,
     pub(super) nodes: Vec<(&'static str, NodeParams)>,
     pub(super) flows: Vec<(&'static str, Values)>,
-    #[cfg_attr(
-        not(feature = "schemars"),
-        expect(dead_code, reason = "only that feature has schemas to put here")
-    )]
     pub(super) schemas: Vec<(&'static str, Map<String, Value>)>,
 }
 

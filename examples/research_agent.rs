@@ -1,0 +1,171 @@
+//! A research agent of three levels, in the shape of PRD-004 §4.1: a flow whose one node is an agent, which searches,
+//! analyses and sums up, and whose search is a flow itself. It answers a question, and shows itself as a tree and as
+//! JSON: with the values of its settings, and without its secret.
+//!
+//! ```text
+//! cargo run --example research_agent
+//! cargo run --example research_agent -- --json
+//! ```
+
+use std::process::ExitCode;
+
+use flow_runtime::flow_spec::render;
+use flow_runtime::prelude::*;
+use flow_runtime::{Export as _, ExportOptions, Params};
+use serde::Serialize;
+
+const CATALOG: [(&str, u64); 6] = [
+    ("Rust in 100 seconds", 900_000),
+    ("Async Rust explained", 40_000),
+    ("Rust macros by example", 35_000),
+    ("Cooking with cast iron", 800_000),
+    ("Typed workflows in Rust", 30_000),
+    ("Why Rust has no garbage collector", 45_000),
+];
+
+#[derive(Debug, Clone)]
+struct Video {
+    title: &'static str,
+    views: u64,
+}
+
+/// Turns a question into the words to look for.
+#[node(writes = words)]
+fn plan(question: &str) -> Vec<String> {
+    let words = question.split(|letter: char| !letter.is_alphanumeric());
+    let telling = words.filter(|word| word.len() > 3);
+    telling.map(str::to_lowercase).collect()
+}
+
+/// Asks the catalog, as the video site's search would.
+#[derive(Params)]
+struct Catalog {
+    limit: usize,
+    #[param(secret)]
+    api_key: String,
+}
+
+/// Looks for the words in the catalog.
+#[node(writes = videos, retry(attempts = 3, wait = "200ms", backoff = 2.0), timeout = "10s")]
+impl Catalog {
+    async fn exec(&self, words: &[String]) -> Result<Vec<Video>, std::io::Error> {
+        if self.api_key.is_empty() {
+            return Err(std::io::Error::other("the catalog wants a key"));
+        }
+        let matches = |title: &str| {
+            let title = title.to_lowercase();
+            words.iter().any(|word| title.contains(word.as_str()))
+        };
+        let found = CATALOG.into_iter().filter(|(title, _)| matches(title));
+        let videos = found.map(|(title, views)| Video { title, views });
+        Ok(videos.take(self.limit).collect())
+    }
+}
+
+flow! {
+    /// Finds videos for a question.
+    SearchVideos(question: String) -> (videos: Vec<Video>) {
+        node catalog: Catalog;
+        branch found(videos) { videos.len() > 1 => "enough", else => "too_few" }
+
+        start >> plan >> catalog >> found;
+        found - "enough"  >> end;
+        found - "too_few" >> end("too_few");
+    }
+}
+
+/// Finds the videos that far more people watched than usual.
+#[derive(Serialize)]
+struct Analysis {
+    times_the_median: u64,
+}
+
+/// Compares each video with the median.
+#[node(writes = outliers)]
+impl Analysis {
+    fn exec(&self, videos: &[Video]) -> Vec<Video> {
+        let mut views: Vec<u64> = videos.iter().map(|video| video.views).collect();
+        views.sort_unstable();
+        let median = views[views.len() / 2];
+        let is_outlier = |video: &&Video| video.views > self.times_the_median * median;
+        videos.iter().filter(is_outlier).cloned().collect()
+    }
+}
+
+/// Writes the answer, where a program with a language model would ask it.
+#[derive(Serialize)]
+struct Summary {
+    model: &'static str,
+    temperature: f32,
+}
+
+/// Sums up what stands out.
+#[node(writes = answer)]
+impl Summary {
+    fn exec(&self, question: &str, outliers: &[Video]) -> String {
+        let titles: Vec<&str> = outliers.iter().map(|video| video.title).collect();
+        format!("{question} Watch: {}", titles.join(", "))
+    }
+}
+
+flow! {
+    /// Searches, analyses and sums up.
+    ResearchAgent(question: String) -> (answer: Option<String>) {
+        node search: SearchVideos;
+        node analysis: Analysis = Analysis { times_the_median: 3 };
+        node summary: Summary = Summary { model: "small-1", temperature: 0.5 };
+
+        start >> search >> analysis >> summary >> end;
+        search - "too_few" >> end("nothing");
+        search - "error"   >> end("unavailable");
+    }
+}
+
+flow! {
+    /// Answers questions with videos.
+    YoutubeResearch(question: String) -> (answer: Option<String>) {
+        namespace "youtube.research";
+        node agent: ResearchAgent;
+
+        start >> agent >> end;
+        agent - "nothing"     >> end("nothing");
+        agent - "unavailable" >> end("unavailable");
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<ExitCode, FlowError> {
+    let catalog = Catalog {
+        limit: 5,
+        api_key: "key-123".to_owned(),
+    };
+    let search = SearchVideos::builder().catalog(catalog).build();
+    let agent = ResearchAgent::builder().search(search).build();
+    let research = YoutubeResearch::builder().agent(agent).build();
+
+    let document = research.export(ExportOptions::default());
+    if std::env::args().any(|argument| argument == "--json") {
+        print!("{}", document.to_json());
+        return Ok(ExitCode::SUCCESS);
+    }
+    print!("{}", render::tree(&document));
+
+    let input = YoutubeResearchInput::builder()
+        .question("What about Rust?".to_owned())
+        .build();
+    let output = research.run(input).await?;
+    let answer = output.answer.unwrap_or_default();
+    println!("\n{answer}");
+    assert_eq!(answer, "What about Rust? Watch: Rust in 100 seconds");
+
+    // The shape of PRD-004: one node, in it an agent of three, and in that a search.
+    let agent = document.nodes[0].internal_flow.as_ref().expect("an agent");
+    assert_eq!((document.nodes.len(), document.edges.len()), (1, 0));
+    assert_eq!((agent.nodes.len(), agent.edges.len()), (3, 2));
+    assert_eq!(agent.namespace, "youtube.research.agent");
+    let search = agent.nodes[0].internal_flow.as_ref().expect("a search");
+    assert_eq!(search.namespace, "youtube.research.agent.search");
+    assert_eq!(search.nodes[0].params["apiKey"], "***");
+    assert_eq!(agent.nodes[2].params["model"], "small-1");
+    Ok(ExitCode::SUCCESS)
+}
