@@ -4,6 +4,7 @@
 //! [`Context::emit`]: crate::Context::emit
 //! [`Flow::run`]: crate::Flow::run
 //! [`Flow::run_with`]: crate::Flow::run_with
+//! [`Flow::SPEC`]: crate::Flow::SPEC
 //! [`FlowAction`]: enum@crate::FlowAction
 //! [`FlowError`]: crate::FlowError
 //! [`FlowError::Cancelled`]: crate::FlowError::Cancelled
