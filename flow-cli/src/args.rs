@@ -1,0 +1,282 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::Styles;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use flow_spec::document::DEFAULT_DEPTH;
+
+use crate::style;
+
+/// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules, without running them.
+///
+/// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module or a flow JSON. Without
+/// it, the package in the current directory is built with cargo, and what comes of it is read.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-flow",
+    bin_name = "cargo flow",
+    version,
+    styles = STYLES,
+    after_help = "\
+Examples:
+  cargo flow list                                  the flows of the package here
+  cargo flow export --out flows                    one JSON for each, in the folder `flows`
+  cargo flow check flows                           whether that folder is up to date, for CI
+  cargo flow render target/release/app --flow Qa   a picture of one flow
+  cargo flow diff flows target/release/app         what changed, and what that breaks
+
+Exit code: 0 if all is well, 1 if a check or comparison finds something, 2 if it cannot be made."
+)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// When to use colours: auto is on a terminal.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the flows, with what they take, what they return and how they end.
+    List(List),
+    /// Write the flows as JSON.
+    Export(Export),
+    /// Draw the flows.
+    Render(Render),
+    /// Check that exported flows are up to date, or that flow JSON is sound.
+    Check(Check),
+    /// Show what changed between two versions, and what that breaks.
+    Diff(Diff),
+    /// Print the completions for a shell.
+    Completions(Completions),
+}
+
+/// `cargo flow list`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cargo flow list
+  cargo flow list target/release/app
+  cargo flow list --package shop --release --json")]
+pub(crate) struct List {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where the flows are.
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+/// `cargo flow export`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --out, one flow is printed as a document, and several as a list of documents.
+
+Examples:
+  cargo flow export --out flows
+  cargo flow export target/release/app --flow ExpenseApproval > expense_approval.json
+  cargo flow export plugin.wasm --depth 0")]
+pub(crate) struct Export {
+    /// Which flows.
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How many levels of nested flows to write.
+    #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
+    pub(crate) depth: usize,
+    /// Write each flow to a file of its own in this folder, named after its namespace.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the flows are.
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+/// `cargo flow render`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Without --out, the picture is printed. Mermaid, SVG and HTML show one flow in a file.
+
+Examples:
+  cargo flow render
+  cargo flow render target/release/app --format html --flow ExpenseApproval --out expense.html
+  cargo flow render flows/expense_approval.json --format mermaid
+  cargo flow render --format svg --out pictures/")]
+pub(crate) struct Render {
+    /// Which flows.
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to draw them.
+    #[arg(long, value_name = "FORMAT", default_value = "tree")]
+    pub(crate) format: Format,
+    /// Write the picture of one flow to this file, or of each flow to a file of its own in this folder.
+    #[arg(long, value_name = "FILE|DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where the flows are.
+    #[command(flatten)]
+    pub(crate) source: Source,
+}
+
+/// `cargo flow check`
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "cargo flow check [OPTIONS] DIR [FILE]\n       cargo flow check FLOW.json...",
+    after_help = "\
+With a folder: whether it has the flow JSON of FILE, or of the package here, and nothing else. `cargo flow export --out`
+writes it.
+With flow JSON: whether the flows are sound. The codes, such as F007, are those of the compiler's messages.
+
+Examples:
+  cargo flow check flows
+  cargo flow check flows target/release/app
+  cargo flow check flows/expense_approval.json drafts/*.json"
+)]
+pub(crate) struct Check {
+    /// A folder of exported flows, or flow JSON.
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+    /// What to compare the folder with; or more flow JSON.
+    #[arg(id = "file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// How many levels of nested flows the folder was exported with.
+    #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
+    pub(crate) depth: usize,
+    /// How to build the package.
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// `cargo flow diff`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+OLD and NEW are as FILE in the other commands, or folders of flow JSON. Flows are compared with those of the same
+namespace. The exit code is 1 if a change breaks callers or stored runs.
+
+Examples:
+  cargo flow diff old/app new/app
+  cargo flow diff flows                            the package here, with what was exported
+  cargo flow diff flows/qa.json draft.json --json")]
+pub(crate) struct Diff {
+    /// The version that was.
+    pub(crate) old: PathBuf,
+    /// The version that is; without it, the package here.
+    #[arg(id = "file", value_name = "NEW")]
+    pub(crate) new: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How to build the package.
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// `cargo flow completions`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+They complete the command `cargo-flow`.
+
+Examples:
+  cargo flow completions bash > ~/.local/share/bash-completion/completions/cargo-flow
+  cargo flow completions fish > ~/.config/fish/completions/cargo-flow.fish")]
+pub(crate) struct Completions {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Where the flows are.
+#[derive(Debug, Args)]
+pub(crate) struct Source {
+    /// An executable, a library, an object, a WebAssembly module or a flow JSON.
+    #[arg(id = "file", value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// How to build the package.
+    #[command(flatten)]
+    pub(crate) build: Build,
+}
+
+/// Which flows.
+#[derive(Debug, Args)]
+pub(crate) struct Selection {
+    /// Only the flow of this name or namespace; may be given several times.
+    #[arg(long = "flow", value_name = "NAME")]
+    pub(crate) flows: Vec<String>,
+}
+
+/// How to build the package: options of `cargo build`.
+#[derive(Debug, Default, PartialEq, Eq, Args)]
+#[group(id = "build", multiple = true, conflicts_with = "file")]
+#[command(next_help_heading = "Build options, without a FILE")]
+pub(crate) struct Build {
+    /// The package to build; may be given several times.
+    #[arg(short, long, value_name = "SPEC")]
+    pub(crate) package: Vec<String>,
+    /// Build all packages of the workspace.
+    #[arg(long)]
+    pub(crate) workspace: bool,
+    /// Build the library.
+    #[arg(long)]
+    pub(crate) lib: bool,
+    /// Build this executable; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) bin: Vec<String>,
+    /// Build this example; may be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) example: Vec<String>,
+    /// Build all examples.
+    #[arg(long)]
+    pub(crate) examples: bool,
+    /// Build with optimisations.
+    #[arg(short, long)]
+    pub(crate) release: bool,
+    /// Build with this profile.
+    #[arg(long, value_name = "NAME", conflicts_with = "release")]
+    pub(crate) profile: Option<String>,
+    /// Turn these features on.
+    #[arg(short = 'F', long, value_name = "FEATURES")]
+    pub(crate) features: Vec<String>,
+    /// Turn all features on.
+    #[arg(long)]
+    pub(crate) all_features: bool,
+    /// Leave the default features off.
+    #[arg(long)]
+    pub(crate) no_default_features: bool,
+    /// Build for this platform.
+    #[arg(long, value_name = "TRIPLE")]
+    pub(crate) target: Option<String>,
+    /// The package's Cargo.toml.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) manifest_path: Option<PathBuf>,
+}
+
+/// How to draw a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Its nodes and nested flows, as text.
+    Tree,
+    /// A Mermaid diagram, as Markdown viewers show it.
+    Mermaid,
+    /// A graph for Graphviz.
+    Dot,
+    /// A picture.
+    Svg,
+    /// A page whose nested flows open and close.
+    Html,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(style::HEADER)
+    .usage(style::HEADER)
+    .literal(style::LITERAL)
+    .error(style::ERROR)
+    .valid(style::GOOD)
+    .invalid(style::WARNING);

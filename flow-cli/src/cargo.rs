@@ -1,0 +1,207 @@
+//! Builds the package with cargo, and learns from it which files came of it.
+
+use std::ffi::OsString;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use cargo_metadata::{Artifact, Message, MetadataCommand, Package};
+
+use crate::Error;
+use crate::args::Build;
+
+/// Files that came of a build.
+#[derive(Debug, Default)]
+pub(crate) struct Artifacts {
+    /// Executables and shared libraries: what linking made.
+    pub(crate) linked: Vec<PathBuf>,
+    /// Rust libraries and static libraries.
+    pub(crate) libraries: Vec<PathBuf>,
+}
+
+/// Runs `cargo build`. What cargo has to say goes to standard error, as ever.
+///
+/// # Errors
+///
+/// Cargo cannot be run, or the package does not build.
+pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let failed = |source| Error::Cargo {
+        program: program.display().to_string(),
+        source,
+    };
+    let mut child = Command::new(&program)
+        .args(["build", "--message-format=json-render-diagnostics"])
+        .args(arguments(options))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let mut artifacts = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        for message in Message::parse_stream(BufReader::new(output)) {
+            if let Message::CompilerArtifact(artifact) = message.map_err(failed)? {
+                artifacts.push(artifact);
+            }
+        }
+    }
+    match child.wait().map_err(failed)?.success() {
+        true => sorted(artifacts, options),
+        false => Err(Error::Build),
+    }
+}
+
+/// The options as `cargo build` takes them.
+pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
+    let mut arguments = Vec::new();
+    let flags = [
+        ("--workspace", options.workspace),
+        ("--lib", options.lib),
+        ("--examples", options.examples),
+        ("--release", options.release),
+        ("--all-features", options.all_features),
+        ("--no-default-features", options.no_default_features),
+    ];
+    let given = flags.into_iter().filter(|(_, given)| *given);
+    arguments.extend(given.map(|(flag, _)| OsString::from(flag)));
+    let one = |value: &Option<String>| value.iter().cloned().collect();
+    let valued: [(&str, Vec<String>); 6] = [
+        ("--package", options.package.clone()),
+        ("--bin", options.bin.clone()),
+        ("--example", options.example.clone()),
+        ("--features", options.features.clone()),
+        ("--profile", one(&options.profile)),
+        ("--target", one(&options.target)),
+    ];
+    for (flag, values) in valued {
+        arguments.extend(values.iter().map(|value| format!("{flag}={value}").into()));
+    }
+    if let Some(path) = &options.manifest_path {
+        arguments.extend(["--manifest-path".into(), path.into()]);
+    }
+    arguments
+}
+
+/// The files of the artifacts that may have flows.
+fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error> {
+    let packages = packages(options)?;
+    let mut sorted = Artifacts::default();
+    for artifact in artifacts {
+        if let Some(executable) = artifact.executable {
+            sorted.linked.push(executable.into());
+            continue;
+        }
+        let of_package = |package: &Package| package.id == artifact.package_id;
+        if !packages.iter().any(of_package) {
+            continue;
+        }
+        for file in artifact.filenames {
+            match file.extension() {
+                Some("so" | "dylib" | "dll" | "wasm") if !artifact.target.is_proc_macro() => {
+                    sorted.linked.push(file.into());
+                }
+                Some("rlib" | "a") => sorted.libraries.push(file.into()),
+                Some("lib") if !file.as_str().ends_with(".dll.lib") => {
+                    sorted.libraries.push(file.into());
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(sorted)
+}
+
+/// The packages that cargo builds for their own sake, and not because others depend on them.
+fn packages(options: &Build) -> Result<Vec<Package>, Error> {
+    let mut command = MetadataCommand::new();
+    command.no_deps();
+    if let Some(path) = &options.manifest_path {
+        command.manifest_path(path);
+    }
+    let metadata = command.exec().map_err(Error::Metadata)?;
+    let manifest = manifest(options.manifest_path.as_deref());
+    let here = |package: &Package| Some(package.manifest_path.as_std_path()) == manifest.as_deref();
+    let has_package_here = metadata.packages.iter().any(here);
+    let chosen = |package: &Package| {
+        if options.workspace {
+            true
+        } else if !options.package.is_empty() {
+            let named = |spec: &String| names(spec, &package.name);
+            options.package.iter().any(named)
+        } else if has_package_here {
+            here(package)
+        } else {
+            metadata.workspace_default_members.contains(&package.id)
+        }
+    };
+    Ok(metadata
+        .packages
+        .iter()
+        .filter(|package| chosen(package))
+        .cloned()
+        .collect())
+}
+
+/// The Cargo.toml that cargo takes: the nearest one above.
+fn manifest(given: Option<&Path>) -> Option<PathBuf> {
+    if let Some(path) = given {
+        return path.canonicalize().ok();
+    }
+    let here = std::env::current_dir().ok()?;
+    let manifests = here.ancestors().map(|folder| folder.join("Cargo.toml"));
+    manifests.into_iter().find(|path| path.is_file())
+}
+
+/// Whether a package specification, such as `shop`, `shop@1.2` or `path+file:///home/shop#1.2`, is for this package.
+fn names(spec: &str, name: &str) -> bool {
+    let (path, fragment) = spec.rsplit_once('#').unwrap_or(("", spec));
+    let fragment_name = fragment.split('@').next().unwrap_or(fragment);
+    let last = path
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or(path);
+    fragment_name == name || last == name || last.strip_suffix(".git") == Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_specifications_name_packages() {
+        for spec in [
+            "shop",
+            "shop@1.2",
+            "path+file:///home/shop#1.2.0",
+            "file:///home/x#shop@1.0",
+        ] {
+            assert!(names(spec, "shop"), "{spec}");
+        }
+        for spec in ["shops", "other@1.2", "path+file:///shop/other#1.2.0"] {
+            assert!(!names(spec, "shop"), "{spec}");
+        }
+    }
+
+    #[test]
+    fn options_reach_cargo() {
+        let options = Build {
+            package: vec!["shop".to_owned()],
+            example: vec!["one".to_owned(), "two".to_owned()],
+            release: true,
+            manifest_path: Some("x/Cargo.toml".into()),
+            ..Build::default()
+        };
+        assert_eq!(
+            arguments(&options),
+            [
+                "--release",
+                "--package=shop",
+                "--example=one",
+                "--example=two",
+                "--manifest-path",
+                "x/Cargo.toml"
+            ]
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! `cargo flow diff`: what changed between two versions, and whom it breaks.
+
+use flow_spec::FlowDocument;
+use flow_spec::diff::{Change, Diff as Changes};
+use serde_json::{Value, json};
+
+use super::heading;
+use crate::args::Diff;
+use crate::style::{BAD, GOOD, printable, styled};
+use crate::{Error, Outcome, Screen, target};
+
+pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
+    let old = target::of_file_or_folder(&options.old)?;
+    let new = match &options.new {
+        Some(path) => target::of_file_or_folder(path)?,
+        None => target::of_package(&options.build)?,
+    };
+    let pairs = pairs(old.as_slice(), new.as_slice());
+    let compared: Vec<Compared<'_>> = pairs.into_iter().filter_map(compare).collect();
+    let breaking = compared.iter().any(Compared::is_breaking);
+    let text = match options.json {
+        true => {
+            let flows: Value = compared.iter().map(Compared::as_json).collect();
+            format!("{:#}\n", json!({ "breaking": breaking, "flows": flows }))
+        }
+        false if compared.is_empty() => "no changes\n".to_owned(),
+        false => {
+            let texts: Vec<String> = compared.iter().map(Compared::as_text).collect();
+            texts.join("\n")
+        }
+    };
+    screen.data(&text)?;
+    Ok(match breaking {
+        true => Outcome::Found,
+        false => Outcome::Fine,
+    })
+}
+
+/// Whether two flows belong together.
+type Rule = fn(&FlowDocument, &FlowDocument) -> bool;
+
+/// A flow in both versions, or in one of them.
+#[derive(Clone, Copy)]
+enum Pair<'a> {
+    Both(&'a FlowDocument, &'a FlowDocument),
+    Old(&'a FlowDocument),
+    New(&'a FlowDocument),
+}
+
+/// What became of a flow.
+enum Compared<'a> {
+    Changed(&'a FlowDocument, Changes),
+    Removed(&'a FlowDocument),
+    Added(&'a FlowDocument),
+}
+
+/// The flows that belong together, in the order of the new version, and then those that are gone.
+///
+/// One flow on each side is one pair, however they are called. Otherwise they have the namespace in common, or at least
+/// the name; and if several have, rather both.
+fn pairs<'a>(old: &'a [FlowDocument], new: &'a [FlowDocument]) -> Vec<Pair<'a>> {
+    if let ([old], [new]) = (old, new) {
+        return vec![Pair::Both(old, new)];
+    }
+    let rules: [Rule; 3] = [same_namespace_and_name, same_namespace, same_name];
+    let mut partners: Vec<Option<usize>> = vec![None; new.len()];
+    let mut taken = vec![false; old.len()];
+    for rule in rules {
+        for (new, partner) in new.iter().zip(&mut partners) {
+            let fits = |(old, taken): (&FlowDocument, &bool)| {
+                partner.is_none() && !taken && rule(old, new)
+            };
+            let found = old.iter().zip(&taken).position(fits);
+            if let Some(index) = found {
+                taken[index] = true;
+                *partner = Some(index);
+            }
+        }
+    }
+    let kept = new
+        .iter()
+        .zip(partners)
+        .map(|(new, partner)| match partner {
+            Some(index) => Pair::Both(&old[index], new),
+            None => Pair::New(new),
+        });
+    let gone = old.iter().zip(taken).filter(|(_, taken)| !taken);
+    kept.chain(gone.map(|(old, _)| Pair::Old(old))).collect()
+}
+
+fn same_namespace(old: &FlowDocument, new: &FlowDocument) -> bool {
+    !old.namespace.is_empty() && old.namespace == new.namespace
+}
+
+fn same_name(old: &FlowDocument, new: &FlowDocument) -> bool {
+    !old.name.is_empty() && old.name == new.name
+}
+
+fn same_namespace_and_name(old: &FlowDocument, new: &FlowDocument) -> bool {
+    same_namespace(old, new) && same_name(old, new)
+}
+
+/// What became of the flow; nothing, if it is as it was.
+fn compare(pair: Pair<'_>) -> Option<Compared<'_>> {
+    match pair {
+        Pair::New(flow) => Some(Compared::Added(flow)),
+        Pair::Old(flow) => Some(Compared::Removed(flow)),
+        Pair::Both(old, new) => {
+            let changes = flow_spec::diff(old, new);
+            match changes.is_empty() {
+                true => None,
+                false => Some(Compared::Changed(new, changes)),
+            }
+        }
+    }
+}
+
+impl Compared<'_> {
+    fn flow(&self) -> &FlowDocument {
+        match self {
+            Compared::Changed(flow, _) | Compared::Removed(flow) | Compared::Added(flow) => flow,
+        }
+    }
+
+    fn is_breaking(&self) -> bool {
+        match self {
+            Compared::Changed(_, changes) => changes.is_breaking(),
+            Compared::Removed(_) => true,
+            Compared::Added(_) => false,
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        let flow = self.flow();
+        let (what, changes) = match self {
+            Compared::Changed(_, changes) => ("changed", json!(changes.changes)),
+            Compared::Removed(_) => ("removed", json!([])),
+            Compared::Added(_) => ("added", json!([])),
+        };
+        json!({
+            "name": flow.title(),
+            "namespace": flow.namespace,
+            "kind": what,
+            "breaking": self.is_breaking(),
+            "changes": changes,
+        })
+    }
+
+    fn as_text(&self) -> String {
+        let flow = self.flow();
+        let mut text = format!("{}\n", heading(flow));
+        let (mut breaking, mut compatible) = (Vec::new(), Vec::new());
+        match self {
+            Compared::Removed(_) => breaking.push("the flow was removed".to_owned()),
+            Compared::Added(_) => compatible.push("the flow was added".to_owned()),
+            Compared::Changed(_, changes) => {
+                let (breaks, fits): (Vec<&Change>, Vec<&Change>) = changes
+                    .changes
+                    .iter()
+                    .partition(|change| change.is_breaking());
+                breaking.extend(breaks.iter().map(ToString::to_string));
+                compatible.extend(fits.iter().map(ToString::to_string));
+            }
+        }
+        for (title, style, changes) in [
+            ("breaking", BAD, breaking),
+            ("compatible", GOOD, compatible),
+        ] {
+            if changes.is_empty() {
+                continue;
+            }
+            text.push_str(&format!("  {}:\n", styled(style, title)));
+            for change in changes {
+                text.push_str(&format!("    {}\n", printable(&change)));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,94 @@
+//! `cargo flow render`: pictures of flows, on the screen or in files.
+
+use std::path::{Path, PathBuf};
+
+use flow_spec::{FlowDocument, render as picture};
+
+use super::heading;
+use crate::args::{Format, Render};
+use crate::{Error, Flows, Outcome, Screen, target, write};
+
+pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
+    let flows = target::flows(&options.source)?.named(&options.selection.flows)?;
+    let format = options.format;
+    match &options.out {
+        Some(out) => {
+            for (path, flow) in paths(&flows, out, format)?.iter().zip(flows.as_slice()) {
+                write::file(path, &drawn(flow, format))?;
+                screen.note(&format!("wrote {}", path.display()));
+            }
+        }
+        None if flows.as_slice().len() > 1 && !format.shows_several() => {
+            return Err(Error::SeveralFlows {
+                format: format.name(),
+                flows: flows.titles(),
+            });
+        }
+        None => {
+            let several = flows.as_slice().len() > 1;
+            let drawn = flows.as_slice().iter().map(|flow| match (several, format) {
+                // A tree does not say whose it is.
+                (true, Format::Tree) => format!("{}\n{}", heading(flow), drawn(flow, format)),
+                _ => drawn(flow, format),
+            });
+            screen.data(&drawn.collect::<Vec<_>>().join("\n"))?;
+        }
+    }
+    Ok(Outcome::Fine)
+}
+
+/// The file of each flow: the one that was asked for, or one for each in the folder that was asked for.
+fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Error> {
+    let names_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
+    if flows.as_slice().len() == 1 && !out.is_dir() && !names_folder {
+        return Ok(vec![out.to_owned()]);
+    }
+    write::folder(out)?;
+    let ending = format.ending();
+    let stems = flows.stems().into_iter();
+    Ok(stems
+        .map(|stem| out.join(format!("{stem}.{ending}")))
+        .collect())
+}
+
+fn drawn(flow: &FlowDocument, format: Format) -> String {
+    let mut text = match format {
+        Format::Tree => picture::tree(flow),
+        Format::Mermaid => picture::mermaid(flow),
+        Format::Dot => picture::dot(flow),
+        Format::Svg => picture::svg(flow),
+        Format::Html => picture::html(flow),
+    };
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
+impl Format {
+    /// Whether several pictures, one after the other, are something that programs for it read.
+    fn shows_several(self) -> bool {
+        matches!(self, Format::Tree | Format::Dot)
+    }
+
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Tree => "txt",
+            Format::Mermaid => "mmd",
+            Format::Dot => "dot",
+            Format::Svg => "svg",
+            Format::Html => "html",
+        }
+    }
+
+    fn name(self) -> String {
+        match self {
+            Format::Tree => "a tree",
+            Format::Mermaid => "a Mermaid diagram",
+            Format::Dot => "a graph",
+            Format::Svg => "an SVG picture",
+            Format::Html => "an HTML page",
+        }
+        .to_owned()
+    }
+}

@@ -1,0 +1,198 @@
+//! Why a command cannot do what it was asked, and what to do about it.
+
+use std::io;
+use std::path::PathBuf;
+
+use flow_spec::{Problem, did_you_mean};
+
+use crate::section::{Absence, Fault};
+
+/// Why a command cannot do what it was asked.
+///
+/// What was asked and found wanting is no error: see [`Outcome`](crate::Outcome).
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// A file cannot be read.
+    #[error("cannot read `{path}`")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write `{path}`")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Standard output cannot be written to.
+    #[error("cannot write the output")]
+    Output(#[from] io::Error),
+    /// A folder where a file should be.
+    #[error("`{path}` is a folder")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A file where a folder should be.
+    #[error("`{path}` is no folder")]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file from which no flows can be read.
+    #[error("`{place}` {fault}")]
+    Section {
+        /// The file, with the member if it is an archive.
+        place: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// Files that can be read, and have no flows.
+    #[error("no flows in {}", quoted(places))]
+    NoFlows {
+        /// The files.
+        places: Vec<PathBuf>,
+        /// What explains it, if they are binaries.
+        absence: Option<Absence>,
+    },
+    /// JSON that is no flow.
+    #[error("{}`{path}` is no flow", of_record(record))]
+    NotAFlow {
+        /// The file.
+        path: PathBuf,
+        /// Where in it the flow's record is, if it is a binary.
+        record: Option<u64>,
+        /// What is wrong with it.
+        problems: Vec<Problem>,
+    },
+    /// No flow has the name that was asked for.
+    #[error("there is no flow `{name}`")]
+    UnknownFlow {
+        /// The name.
+        name: String,
+        /// The names of those that are there.
+        flows: Vec<String>,
+    },
+    /// A format that one file can hold one flow of, and several flows.
+    #[error("{format} shows one flow, and there are {}: {}", flows.len(), quoted(flows))]
+    SeveralFlows {
+        /// The format.
+        format: String,
+        /// Their names.
+        flows: Vec<String>,
+    },
+    /// Something that does not fit together on the command line.
+    #[error("{message}")]
+    Usage {
+        /// What does not fit.
+        message: String,
+        /// What to do.
+        help: String,
+    },
+    /// Cargo cannot be run.
+    #[error("cannot run `{program}`")]
+    Cargo {
+        /// The program.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Cargo cannot say which packages there are.
+    #[error("cannot find the package")]
+    Metadata(#[source] cargo_metadata::Error),
+    /// The package does not build.
+    #[error("the package does not build")]
+    Build,
+    /// The package builds, and nothing that could have flows comes of it.
+    #[error("the build made no executable and no library")]
+    NothingBuilt,
+}
+
+impl Error {
+    /// Facts that explain the error, each a line or several.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        match self {
+            Error::NotAFlow { problems, .. } => problems.iter().map(listed).collect(),
+            Error::NoFlows {
+                absence: Some(absence),
+                ..
+            } => vec![
+                match absence {
+                    Absence::Stripped => "it has no sections that flows could be in: they were removed",
+                    Absence::Bitcode => {
+                        "its code is kept for link-time optimisation, and is not compiled yet"
+                    }
+                    Absence::ThinArchive => "it is a thin archive, which only names its members",
+                    _ => {
+                        "it is built without flow-runtime, or from nothing that has flows: a library that its program \
+                         never names is not linked"
+                    }
+                }
+                .to_owned(),
+            ],
+            _ => Vec::new(),
+        }
+    }
+
+    /// What to do about it.
+    pub(crate) fn help(&self) -> Option<String> {
+        let help = match self {
+            Error::Section { fault, .. } => match fault {
+                Fault::NotBinary(_) => {
+                    "name an executable, a library, an object, a WebAssembly module or a flow JSON"
+                }
+                Fault::Damaged(_) => "build or copy it again",
+                Fault::Record { .. } => {
+                    "build it again: something has changed its section `flowspec`"
+                }
+                Fault::Newer { .. } => "update it: install the newest `flow-cli`",
+            },
+            Error::NoFlows { absence, .. } => match (*absence)? {
+                Absence::Stripped => {
+                    "leave the sections in: `strip` and `strip = true` keep the flows, `--strip-sections` and `wasm-strip` do not"
+                }
+                Absence::Bitcode => "name the program that it is linked into",
+                Absence::ThinArchive => "name its members, or make an archive that holds them",
+                _ => {
+                    "name something of that library in the program, or name the library's own file instead"
+                }
+            },
+            Error::UnknownFlow { name, flows } => {
+                let help = did_you_mean(name, flows.iter().map(String::as_str))?;
+                return Some(help.replace('"', "`"));
+            }
+            Error::SeveralFlows { .. } => {
+                "choose one with `--flow NAME`, or write them into a folder with `--out DIR`"
+            }
+            Error::Usage { help, .. } => help,
+            Error::Folder { .. } => "name a file in it",
+            Error::Build => "cargo says above why; if a file is there already, name it instead",
+            Error::NothingBuilt => "name a package that has flows: `--package NAME`",
+            _ => return None,
+        };
+        Some(help.to_owned())
+    }
+}
+
+fn of_record(record: &Option<u64>) -> String {
+    record.map_or_else(String::new, |offset| {
+        format!("the record at byte {offset} of ")
+    })
+}
+
+/// One of several, told apart by how far in its lines are.
+fn listed(problem: &Problem) -> String {
+    problem.to_string().replace('\n', "\n  ")
+}
+
+fn quoted<T: std::fmt::Debug + AsRef<std::ffi::OsStr>>(names: &[T]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref().display()))
+        .collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,82 @@
+//! What `cargo flow` does: it shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
+//! without running them.
+//!
+//! The program `cargo-flow` only calls [`run`]. A command goes from its arguments (`args`) to flows (`target`, which reads
+//! binaries by [`section`]), and from there to the screen or into files.
+
+mod args;
+mod cargo;
+mod commands;
+mod error;
+mod flow_json;
+mod flows;
+mod screen;
+pub mod section;
+mod style;
+mod table;
+mod target;
+mod write;
+
+use std::ffi::OsString;
+use std::io;
+
+use anstream::{AutoStream, ColorChoice};
+use clap::{CommandFactory, FromArgMatches};
+
+use args::{Cli, Color, Command};
+
+use error::Error;
+use flows::Flows;
+use screen::Screen;
+
+/// What came of a command that could do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// All is well.
+    Fine,
+    /// What was to be checked or compared is not as it should be.
+    Found,
+}
+
+/// Runs the command of a command line, of which the first word is the program, and returns the exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match parse(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody reads it any more.
+            let _ = error.print();
+            return u8::try_from(error.exit_code()).unwrap_or(2);
+        }
+    };
+    let choice = match cli.color {
+        Color::Auto => ColorChoice::Auto,
+        Color::Always => ColorChoice::Always,
+        Color::Never => ColorChoice::Never,
+    };
+    let mut data = AutoStream::new(io::stdout(), choice).lock();
+    let mut words = AutoStream::new(io::stderr(), choice).lock();
+    let mut screen = Screen::new(&mut data, &mut words);
+    let result = execute(&cli, &mut screen);
+    screen.finish(result)
+}
+
+/// Cargo calls `cargo-flow flow list` for `cargo flow list`: the word `flow` may be there or not.
+fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "flow") {
+        words.remove(1);
+    }
+    let matches = Cli::command().try_get_matches_from(words)?;
+    Cli::from_arg_matches(&matches)
+}
+
+fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
+    match &cli.command {
+        Command::List(list) => commands::list(list, screen),
+        Command::Export(export) => commands::export(export, screen),
+        Command::Render(render) => commands::render(render, screen),
+        Command::Check(check) => commands::check(check, screen),
+        Command::Diff(diff) => commands::diff(diff, screen),
+        Command::Completions(completions) => commands::completions(completions, screen),
+    }
+}

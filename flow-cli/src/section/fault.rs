@@ -1,0 +1,82 @@
+//! Why a file cannot be read.
+
+use std::fmt;
+
+use super::record::LAYOUT;
+
+/// What is wrong with a file, and in which member of it if it is an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SectionError {
+    /// The names of the members that lead to the place, the outermost first.
+    pub members: Vec<String>,
+    /// What is wrong there.
+    pub fault: Fault,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// It is something else: what it is.
+    NotBinary(&'static str),
+    /// What it says of itself does not fit its bytes.
+    Damaged(String),
+    /// A record is not as it should be.
+    Record {
+        /// Where the record begins, counted in bytes from the beginning of the file.
+        offset: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A record has a layout that this version does not know.
+    Newer {
+        /// The version of the layout.
+        version: u32,
+    },
+}
+
+/// The end of a sentence that begins with the name of the file.
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::NotBinary(what) => write!(f, "is no binary and no flow JSON: it is {what}"),
+            Fault::Damaged(how) => write!(f, "is truncated or damaged: {how}"),
+            Fault::Record { offset, what } => {
+                write!(f, "has a broken record at byte {offset}: {what}")
+            }
+            Fault::Newer { version } => write!(
+                f,
+                "has flows in a newer format: version {version}; this cargo-flow reads {LAYOUT}"
+            ),
+        }
+    }
+}
+
+impl From<Fault> for SectionError {
+    fn from(fault: Fault) -> Self {
+        SectionError {
+            members: Vec::new(),
+            fault,
+        }
+    }
+}
+
+impl SectionError {
+    /// The error as it is seen from the archive around.
+    pub(super) fn inside(mut self, member: String) -> Self {
+        self.members.insert(0, member);
+        self
+    }
+}
+
+impl fmt::Display for SectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for member in &self.members {
+            write!(f, "{member}: ")?;
+        }
+        self.fault.fmt(f)
+    }
+}
+
+impl std::error::Error for SectionError {}

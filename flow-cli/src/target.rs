@@ -1,0 +1,197 @@
+//! From what a command is given to flows: a flow JSON, a built file, a folder of flow JSON, or nothing.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use flow_spec::FlowDocument;
+
+use crate::args::{Build, Source};
+use crate::section::{self, Absence};
+use crate::{Error, Flows, cargo, flow_json};
+
+/// Reads the flows of a file; without one, of the package in the current directory.
+///
+/// # Errors
+///
+/// The file cannot be read or has no flows; the package does not build.
+pub(crate) fn flows(source: &Source) -> Result<Flows, Error> {
+    match &source.file {
+        Some(path) => of_file(path),
+        None => of_package(&source.build),
+    }
+}
+
+/// Reads the flows of a file.
+///
+/// # Errors
+///
+/// It cannot be read, or has no flows.
+pub(crate) fn of_file(path: &Path) -> Result<Flows, Error> {
+    let found = read(path)?;
+    some(vec![path.to_owned()], vec![found])
+}
+
+/// Reads the flows of a file, or of all flow JSON in a folder.
+///
+/// # Errors
+///
+/// As [`of_file`].
+pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
+    if !path.is_dir() {
+        return of_file(path);
+    }
+    let files = json_files(path)?;
+    let found = files
+        .iter()
+        .map(|file| read(file))
+        .collect::<Result<_, _>>()?;
+    match files.is_empty() {
+        true => some(vec![path.to_owned()], Vec::new()),
+        false => some(files, found),
+    }
+}
+
+/// Builds the package and reads what comes of it: its executables and shared libraries; if they have no flows, its
+/// Rust libraries.
+///
+/// # Errors
+///
+/// It does not build, or has no flows.
+pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
+    let artifacts = cargo::build(build)?;
+    let mut places = Vec::new();
+    let mut found = Vec::new();
+    for files in [artifacts.linked, artifacts.libraries] {
+        for file in files {
+            found.push(read(&file)?);
+            places.push(file);
+        }
+        if found.iter().any(|found| !found.flows.is_empty()) {
+            break;
+        }
+    }
+    match places.is_empty() {
+        true => Err(Error::NothingBuilt),
+        false => some(places, found),
+    }
+}
+
+/// The flow JSON in a folder, ordered by name.
+///
+/// # Errors
+///
+/// The folder cannot be read.
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Read {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        if flow_json::is_named_json(&path) && path.is_file() {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Reads a file as it is.
+///
+/// # Errors
+///
+/// It cannot be read, or is a folder.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    if path.is_dir() {
+        return Err(Error::Folder {
+            path: path.to_owned(),
+        });
+    }
+    fs::read(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Reads a file as text.
+///
+/// # Errors
+///
+/// It cannot be read, or is no UTF-8.
+pub(crate) fn text(path: &Path) -> Result<String, Error> {
+    String::from_utf8(bytes(path)?).map_err(|error| Error::Read {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()),
+    })
+}
+
+struct Found {
+    flows: Vec<FlowDocument>,
+    /// What explains that a binary has none.
+    absence: Option<Absence>,
+}
+
+fn read(path: &Path) -> Result<Found, Error> {
+    let bytes = bytes(path)?;
+    if !flow_json::is_json(path, &bytes) {
+        return in_binary(path, &bytes);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|error| Error::Read {
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error),
+    })?;
+    let flows = flow_json::parse(text).map_err(|problems| Error::NotAFlow {
+        path: path.to_owned(),
+        record: None,
+        problems,
+    })?;
+    Ok(Found {
+        flows: flows.into_iter().map(|located| located.flow).collect(),
+        absence: None,
+    })
+}
+
+fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
+    let contents = section::read(bytes).map_err(|error| {
+        let mut place = path.display().to_string();
+        for member in &error.members {
+            place = format!("{place}({})", member.escape_debug());
+        }
+        Error::Section {
+            place,
+            fault: error.fault,
+        }
+    })?;
+    let flow = |record: &section::Record<'_>| {
+        FlowDocument::parse(record.json).map_err(|problems| Error::NotAFlow {
+            path: path.to_owned(),
+            record: Some(record.offset),
+            problems,
+        })
+    };
+    Ok(Found {
+        flows: contents
+            .records
+            .iter()
+            .map(flow)
+            .collect::<Result<_, _>>()?,
+        absence: Some(contents.absence),
+    })
+}
+
+/// All that was found, unless it is nothing.
+fn some(places: Vec<PathBuf>, found: Vec<Found>) -> Result<Flows, Error> {
+    let absence = found
+        .iter()
+        .filter_map(|found| found.absence)
+        .reduce(|first, other| match first == other {
+            true => first,
+            false => Absence::default(),
+        });
+    let flows: Vec<FlowDocument> = found.into_iter().flat_map(|found| found.flows).collect();
+    match flows.is_empty() {
+        true => Err(Error::NoFlows { places, absence }),
+        false => Ok(Flows::new(flows)),
+    }
+}

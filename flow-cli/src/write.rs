@@ -1,0 +1,55 @@
+//! Files that are either written whole or left as they were.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::Error;
+
+/// Writes a file: first under another name beside it, which then takes its place.
+///
+/// # Errors
+///
+/// It cannot be written. Then the file is as it was.
+pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
+    let failed = |source| Error::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let name = path
+        .file_name()
+        .ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
+    let mut draft = std::ffi::OsString::from(".");
+    draft.push(name);
+    draft.push(format!(".{}.tmp", std::process::id()));
+    let draft = path.with_file_name(draft);
+    let written = write(&draft, text).and_then(|()| fs::rename(&draft, path));
+    written.map_err(|source| {
+        // It may not even exist.
+        let _ = fs::remove_file(&draft);
+        failed(source)
+    })
+}
+
+/// Makes a folder, and those above it.
+///
+/// # Errors
+///
+/// It cannot be made, or there is a file of its name.
+pub(crate) fn folder(path: &Path) -> Result<(), Error> {
+    if path.exists() && !path.is_dir() {
+        return Err(Error::NoFolder {
+            path: path.to_owned(),
+        });
+    }
+    fs::create_dir_all(path).map_err(|source| Error::Write {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
+}

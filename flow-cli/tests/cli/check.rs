@@ -1,0 +1,156 @@
+//! `cargo flow check`
+
+use insta::assert_snapshot;
+
+use crate::files::*;
+use crate::program::{EXPENSE, Folder, QA};
+
+fn folder() -> Folder {
+    Folder::new()
+        .with("app", elf(&records(&[QA, EXPENSE])))
+        .with("flows/qa.json", QA)
+        .with("flows/expense_approval.json", EXPENSE)
+}
+
+#[test]
+fn a_folder_that_is_up_to_date() {
+    assert_eq!(folder().run("check flows app"), "");
+    let windows = folder().with("flows/qa.json", QA.replace('\n', "\r\n"));
+    assert_eq!(windows.run("check flows app"), "");
+    let others = folder().with("flows/README.md", "about them");
+    assert_eq!(others.run("check flows app"), "");
+}
+
+#[test]
+fn a_folder_that_is_not() {
+    let old = EXPENSE.replacen("\"rejected\"", "\"refused\"", 1);
+    let folder = folder()
+        .with("flows/expense_approval.json", old)
+        .with("flows/gone.json", QA);
+    std::fs::remove_file(folder.path().join("flows/qa.json")).expect("it is there");
+    assert_snapshot!(folder.run("check flows app"), @r#"
+    flows/expense_approval.json is not up to date
+    @@ -62,7 +62,7 @@
+               ]
+             },
+             {
+    -          "name": "refused"
+    +          "name": "rejected"
+             }
+           ]
+         },
+    flows/gone.json belongs to no flow: remove it
+    flows/qa.json is missing: the flow `Qa`
+    [stderr]
+    help: `cargo flow export app --out flows` updates them
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn a_folder_of_another_depth() {
+    let folder = folder();
+    folder.run("export app --depth 0 --out flows");
+    assert!(
+        folder
+            .run("check flows app")
+            .contains("expense_approval.json is not up to date")
+    );
+    assert_eq!(folder.run("check flows app --depth 0"), "");
+    let seen = folder.run("check flows app --depth 3");
+    assert!(
+        seen.contains("`cargo flow export app --depth 3 --out flows` updates them"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn the_last_newline_counts() {
+    let folder = folder().with("flows/qa.json", QA.trim_end());
+    assert_snapshot!(folder.run("check flows app"), @r#"
+    flows/qa.json is not up to date
+    @@ -75,4 +75,4 @@
+       ],
+       "entryNodeId": "answer",
+       "dependencies": {}
+    -}
+    \ no newline at the end
+    +}
+    [stderr]
+    help: `cargo flow export app --out flows` updates them
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn a_sound_flow() {
+    let folder = folder();
+    assert_eq!(
+        folder.run("check flows/qa.json flows/expense_approval.json"),
+        ""
+    );
+}
+
+#[test]
+fn a_flow_that_is_not() {
+    let unsound = EXPENSE.replace("\"to\": \"pay\"", "\"to\": \"pai\"");
+    let folder = folder()
+        .with("unsound.json", &unsound)
+        .with("list.json", format!("[{QA}, {unsound}]"))
+        .with(
+            "unread.json",
+            EXPENSE.replacen(
+                "\"writes\": [\n            \"amount\"\n          ]",
+                "\"mayWrite\": [\"amount\"]",
+                1,
+            ),
+        )
+        .with(
+            "shape.json",
+            r#"{ "version": "2.0.0", "nodes": [{}], "edgse": [] }"#,
+        );
+    assert_snapshot!(folder.run("check unsound.json"), @"
+    unsound.json:/edges/0/to: there is no node `pai` [F004]
+      help: did you mean `pay`?
+    [exit code 1]
+    ");
+    assert_snapshot!(folder.run("check flows/qa.json list.json"), @"
+    list.json:/1/edges/0/to: there is no node `pai` [F004]
+      help: did you mean `pay`?
+    [exit code 1]
+    ");
+    assert_snapshot!(folder.run("check unread.json shape.json"), @r#"
+    unread.json:/edges/0/to: `pay` reads `amount`, which is not written on every path to it [F007]
+      this path does not write it: start >> review - "approved" >> pay
+      `review` may leave `amount` unwritten
+      help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
+    shape.json:/edgse: there is no field `edgse` here [F023]
+      help: did you mean `edges`?
+    shape.json:/nodes/0: `type` is missing [F023]
+      help: name the function, type or flow that the node is: `"type": "review"`
+    shape.json:/nodes/0: `id` is missing [F023]
+      help: name the node: `"id": "review"`
+    [exit code 1]
+    "#);
+}
+
+#[test]
+fn a_binary_is_not_checked_alone() {
+    assert_snapshot!(folder().run("check app"), @"
+    [stderr]
+    error: `app` is no flow JSON
+           help: compare it with a folder of exported flows: `cargo flow check DIR app`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder().run("check flows/qa.json --release"), @"
+    [stderr]
+    error: `flows/qa.json` is no folder, so that nothing is built
+           help: leave the build options out, or name a folder
+    [exit code 2]
+    ");
+    assert_snapshot!(folder().run("check no-such-folder"), @"
+    [stderr]
+    error: cannot read `no-such-folder`: No such file or directory (os error 2)
+    [exit code 2]
+    ");
+}

@@ -1,0 +1,14 @@
+//! The program as its users see it, and the reader of sections on files of every kind.
+
+mod check;
+mod command_line;
+mod diff;
+mod errors;
+mod export;
+mod files;
+mod formats;
+mod list;
+mod mutations;
+mod package;
+mod program;
+mod render;
