@@ -8,15 +8,20 @@
 
 mod analysis;
 mod diagnostic;
+pub mod diff;
 pub mod document;
 mod graph;
+mod query;
+pub mod render;
 mod suggest;
 
 pub use analysis::{CheckedGraph, Take, check, check_types};
 pub use diagnostic::{Code, Diagnostic, Site};
+pub use diff::{Diff, diff};
 pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
     Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,
 };
+pub use query::{EdgeAt, NodeAt, Paths, Step};
 pub use suggest::{closest, did_you_mean};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Code;
 
 /// One mistake in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,19 +34,6 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
-
-    /// What the analysis says, at this place.
-    pub(super) fn of(diagnostic: Diagnostic, pointer: String, related: Vec<String>) -> Self {
-        let mut notes = diagnostic.notes;
-        notes.extend(related);
-        Problem {
-            pointer,
-            code: diagnostic.code,
-            message: diagnostic.message,
-            notes,
-            help: diagnostic.help,
-        }
-    }
 }
 
 /// The text of the problem: the message after its place, then a line for each note and the help.
@@ -70,7 +57,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// The pointer of `part` inside of `pointer`.
-pub(super) fn inside(pointer: &str, part: impl fmt::Display) -> String {
+pub(crate) fn inside(pointer: &str, part: impl fmt::Display) -> String {
     let part = part.to_string().replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{part}")
 }

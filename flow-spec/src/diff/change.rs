@@ -1,0 +1,149 @@
+//! One change, and whom it concerns.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::Diff;
+
+/// One change of a flow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Change {
+    /// The node that it is about, with the nodes around it: `research.agent`. Empty, if it is about the flow itself.
+    pub path: String,
+    /// Where it is, as a JSON pointer into the new document; for what was removed, into the old one.
+    pub pointer: String,
+    /// What part of the flow changed.
+    pub part: Part,
+    /// What happened to it.
+    pub kind: Kind,
+    /// The change in one sentence without a full stop.
+    pub message: String,
+    /// What it is to the code that calls the flow.
+    pub callers: Effect,
+    /// What it is to runs that were stored before, and go on with the new version.
+    pub runs: Effect,
+}
+
+/// A part of a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Part {
+    /// The flow itself: its name, its namespace, its description.
+    Flow,
+    /// What the caller gives.
+    Input,
+    /// What the caller gets.
+    Output,
+    /// The label of an end.
+    End,
+    /// A node: its name, its type, its description.
+    Node,
+    /// What a node reads.
+    Read,
+    /// What a node writes.
+    Write,
+    /// What a node can decide.
+    Action,
+    /// How a node is run.
+    Setting,
+    /// The value of a node's own setting, or what a node of the language consists of.
+    Param,
+    /// The node that runs first.
+    Entry,
+    /// Where the flow goes on, or ends.
+    Edge,
+}
+
+/// What happened to a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Kind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It has another name.
+    Renamed,
+    /// Its values are of another type.
+    Retyped,
+    /// Something else about it is different.
+    Changed,
+}
+
+/// What a change is to someone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Effect {
+    /// It does not concern them.
+    #[default]
+    None,
+    /// They go on as they are.
+    Compatible,
+    /// They have to change, or may fail.
+    Breaking,
+}
+
+impl Change {
+    /// Whether it breaks callers or stored runs.
+    pub fn is_breaking(&self) -> bool {
+        self.concerns() == Effect::Breaking
+    }
+
+    pub(super) fn for_callers(mut self, effect: Effect) -> Self {
+        self.callers = effect;
+        self
+    }
+
+    pub(super) fn for_runs(mut self, effect: Effect) -> Self {
+        self.runs = effect;
+        self
+    }
+
+    /// The worst that it is to someone.
+    fn concerns(&self) -> Effect {
+        self.callers.max(self.runs)
+    }
+}
+
+/// The sentence, and whom it concerns.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        let concerns = self.concerns();
+        let those = [(self.callers, "callers"), (self.runs, "stored runs")];
+        let those = those.into_iter().filter(|(effect, _)| *effect == concerns);
+        match concerns {
+            Effect::None => Ok(()),
+            Effect::Compatible | Effect::Breaking => {
+                let those: Vec<&str> = those.map(|(_, those)| those).collect();
+                write!(f, " ({})", those.join(", "))
+            }
+        }
+    }
+}
+
+/// The changes for people: the breaking ones first.
+impl fmt::Display for Diff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_empty() {
+            return f.write_str("no changes\n");
+        }
+        let (breaking, compatible): (Vec<&Change>, Vec<&Change>) =
+            self.changes.iter().partition(|change| change.is_breaking());
+        for (title, changes) in [("breaking", breaking), ("compatible", compatible)] {
+            if changes.is_empty() {
+                continue;
+            }
+            writeln!(f, "{title}:")?;
+            for change in changes {
+                writeln!(f, "  {change}")?;
+            }
+        }
+        Ok(())
+    }
+}

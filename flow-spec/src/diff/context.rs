@@ -1,0 +1,115 @@
+//! Where in the two documents one is.
+
+use crate::document::NodeDocument;
+use crate::document::problem::inside;
+
+use super::{Change, Effect, Kind, Part};
+
+/// A flow that is compared, by its place in both documents.
+pub(super) struct Context {
+    /// The nodes around it, in the new version.
+    path: Vec<String>,
+    old: String,
+    new: String,
+    /// The node that it is has other inputs or outputs, which is said there.
+    pub(super) is_said: bool,
+}
+
+impl Context {
+    pub(super) fn outermost() -> Self {
+        Context {
+            path: Vec::new(),
+            old: String::new(),
+            new: String::new(),
+            is_said: false,
+        }
+    }
+
+    /// The flow that a node of this flow is.
+    pub(super) fn nested(&self, old: (usize, &NodeDocument), new: (usize, &NodeDocument)) -> Self {
+        let mut path = self.path.clone();
+        path.push(new.1.id.clone());
+        let place = |around: &str, index: usize| {
+            let node = inside(&inside(around, "nodes"), index);
+            inside(&node, "internalFlow")
+        };
+        Context {
+            path,
+            old: place(&self.old, old.0),
+            new: place(&self.new, new.0),
+            is_said: old.1.inputs != new.1.inputs
+                || old.1.outputs != new.1.outputs
+                || old.1.actions != new.1.actions,
+        }
+    }
+
+    /// Whether callers see this flow.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// What the flow is called in messages.
+    pub(super) fn flow(&self) -> String {
+        match self.is_outermost() {
+            true => "the flow".to_owned(),
+            false => format!("`{}`", self.path.join(".")),
+        }
+    }
+
+    /// In front of what a message says of this flow: nothing for the outermost.
+    pub(super) fn of_flow(&self) -> String {
+        match self.is_outermost() {
+            true => String::new(),
+            false => format!("{}: ", self.flow()),
+        }
+    }
+
+    /// A node with the nodes around it.
+    pub(super) fn node(&self, id: &str) -> String {
+        let around = self.path.iter().map(String::as_str);
+        around.chain([id]).collect::<Vec<_>>().join(".")
+    }
+
+    /// The effect on callers: they see the outermost flow only.
+    pub(super) fn to_callers(&self, effect: Effect) -> Effect {
+        match self.is_outermost() {
+            true => effect,
+            false => Effect::None,
+        }
+    }
+
+    /// A change of the flow itself, at this place inside it. To runs, a flow inside another is a part of their way.
+    pub(super) fn change(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
+        let around = match kind {
+            Kind::Removed => &self.old,
+            _ => &self.new,
+        };
+        Change {
+            path: self.path.join("."),
+            pointer: format!("{around}{place}"),
+            part,
+            kind,
+            message,
+            callers: Effect::None,
+            runs: match self.is_outermost() {
+                true => Effect::None,
+                false => Effect::Compatible,
+            },
+        }
+    }
+
+    /// A change of a node, which only runs are concerned with.
+    pub(super) fn node_change(
+        &self,
+        part: Part,
+        kind: Kind,
+        (index, node): (usize, &NodeDocument),
+        place: &str,
+        message: String,
+    ) -> Change {
+        let place = format!("{}{place}", inside("/nodes", index));
+        let mut change = self.change(part, kind, &place, message);
+        change.path = self.node(&node.id);
+        change
+    }
+}

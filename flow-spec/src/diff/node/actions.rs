@@ -1,0 +1,107 @@
+//! What a node can decide, and what it writes then.
+
+use crate::diff::matching::{Match, match_names};
+use crate::diff::{Change, Effect, Kind, Part};
+use crate::document::problem::inside;
+use crate::document::{ActionDocument, NodeDocument};
+
+use super::Pair;
+
+impl Pair<'_> {
+    /// What it can decide. A document that says none leaves it open, and tells nothing by it.
+    pub(super) fn compare_actions(&self, changes: &mut Vec<Change>) {
+        let name = &self.name;
+        let (Some(old), Some(new)) = (&self.old.1.actions, &self.new.1.actions) else {
+            if self.old.1.actions != self.new.1.actions {
+                let message = match &self.new.1.actions {
+                    Some(_) => format!("`{name}` says its actions now"),
+                    None => format!("`{name}` no longer says its actions"),
+                };
+                changes.push(self.harmless(Part::Action, Kind::Changed, "/actions", message));
+            }
+            return self.compare_failure(changes);
+        };
+        let place = |actions: &[ActionDocument], name: &str| {
+            let index = actions.iter().position(|action| action.name == name);
+            inside("/actions", index.unwrap_or_default())
+        };
+        for found in match_names(&action_names(old), &action_names(new), |_, _| false) {
+            match found {
+                Match::Kept(action) | Match::Renamed { new: action, .. } => {
+                    self.compare_written(action, &place(new, action), changes);
+                }
+                Match::Added(action) => {
+                    let message = format!("`{name}` can also take \"{action}\"");
+                    let place = place(new, action);
+                    changes.push(self.harmless(Part::Action, Kind::Added, &place, message));
+                }
+                Match::Removed(action) => {
+                    let message = format!("`{name}` no longer takes \"{action}\"");
+                    let place = place(old, action);
+                    changes.push(self.breaking(Part::Action, Kind::Removed, &place, message));
+                }
+            }
+        }
+        self.compare_failure(changes);
+    }
+
+    fn compare_failure(&self, changes: &mut Vec<Change>) {
+        let name = &self.name;
+        match (self.old.1.fallible, self.new.1.fallible) {
+            (true, false) => {
+                let message = format!("`{name}` can no longer fail");
+                changes.push(self.breaking(Part::Action, Kind::Removed, "/fallible", message));
+            }
+            (false, true) => {
+                let message = format!("`{name}` can fail now");
+                changes.push(self.harmless(Part::Action, Kind::Added, "/fallible", message));
+            }
+            _ => {}
+        }
+    }
+
+    /// What it writes on an action that stayed, as far as it is a write that stayed.
+    fn compare_written(&self, action: &str, place: &str, changes: &mut Vec<Change>) {
+        let (old, new) = (self.old.1, self.new.1);
+        for write in new.outputs.properties.keys() {
+            if !old.outputs.properties.contains_key(write) {
+                continue;
+            }
+            let (before, after) = (written(old, action, write), written(new, action, write));
+            let what = match (before, after) {
+                _ if before == after => continue,
+                (_, Written::Never) => "no longer writes",
+                (_, Written::Perhaps) => "may write",
+                (_, Written::Always) => "always writes",
+            };
+            let message = format!("`{}` {what} `{write}` on \"{action}\"", self.name);
+            let effect = match after {
+                Written::Perhaps => Effect::Compatible,
+                Written::Always | Written::Never => Effect::Breaking,
+            };
+            changes.push(self.change(effect, Part::Write, Kind::Changed, place, message));
+        }
+    }
+}
+
+/// Whether something is written on an action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Never,
+    Perhaps,
+    Always,
+}
+
+pub(super) fn written(node: &NodeDocument, action: &str, write: &str) -> Written {
+    let action = node.actions.iter().flatten().find(|one| one.name == action);
+    let is_in = |names: &[String]| names.iter().any(|name| name == write);
+    match action {
+        Some(action) if is_in(&action.writes) => Written::Always,
+        Some(action) if is_in(&action.may_write) => Written::Perhaps,
+        _ => Written::Never,
+    }
+}
+
+pub(super) fn action_names(actions: &[ActionDocument]) -> Vec<&str> {
+    actions.iter().map(|action| action.name.as_str()).collect()
+}

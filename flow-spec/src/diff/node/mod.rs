@@ -1,0 +1,154 @@
+//! One node in two versions. What runs have stored of it are the actions it took, and what it wrote.
+
+mod actions;
+mod ports;
+mod values;
+
+use crate::document::NodeDocument;
+
+use super::context::Context;
+use super::nodes::Renamed;
+use super::{Change, Effect, Kind, Part};
+
+/// A node in both versions, each with its index.
+struct Pair<'a> {
+    old: (usize, &'a NodeDocument),
+    new: (usize, &'a NodeDocument),
+    /// What it is called in messages.
+    name: String,
+    /// The nodes of its flow that have another name now.
+    renamed: &'a Renamed<'a>,
+    context: &'a Context,
+}
+
+pub(super) fn compare(
+    old: (usize, &NodeDocument),
+    new: (usize, &NodeDocument),
+    renamed: &Renamed<'_>,
+    context: &Context,
+    changes: &mut Vec<Change>,
+) {
+    let before = changes.len();
+    let name = context.node(&new.1.id);
+    let pair = Pair {
+        old,
+        new,
+        name,
+        renamed,
+        context,
+    };
+    pair.compare_type(changes);
+    pair.compare_actions(changes);
+    pair.compare_writes(changes);
+    pair.compare_reads(changes);
+    pair.compare_values(changes);
+    pair.compare_rest(changes);
+    pair.compare_flow(changes);
+    let is_same = NodeDocument {
+        id: new.1.id.clone(),
+        params: values::params(old.1, renamed),
+        ..old.1.clone()
+    } == *new.1;
+    if changes.len() == before && !is_same {
+        let message = format!("`{}` is written in another order", pair.name);
+        changes.push(pair.harmless(Part::Node, Kind::Changed, "", message));
+    }
+}
+
+impl Pair<'_> {
+    fn change(
+        &self,
+        effect: Effect,
+        part: Part,
+        kind: Kind,
+        place: &str,
+        message: String,
+    ) -> Change {
+        let node = match kind {
+            Kind::Removed => self.old,
+            _ => self.new,
+        };
+        let change = self.context.node_change(part, kind, node, place, message);
+        change.for_runs(effect)
+    }
+
+    fn harmless(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
+        self.change(Effect::Compatible, part, kind, place, message)
+    }
+
+    fn breaking(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
+        self.change(Effect::Breaking, part, kind, place, message)
+    }
+
+    fn compare_type(&self, changes: &mut Vec<Change>) {
+        let (old, new) = (&self.old.1.r#type, &self.new.1.r#type);
+        if old != new {
+            let message = format!("`{}` was a `{old}`, and is a `{new}`", self.name);
+            changes.push(self.breaking(Part::Node, Kind::Retyped, "/type", message));
+        }
+    }
+
+    fn compare_rest(&self, changes: &mut Vec<Change>) {
+        let (old, new, name) = (self.old.1, self.new.1, &self.name);
+        let rest = [
+            (
+                old.description != new.description,
+                Part::Node,
+                "/description",
+                format!("`{name}` is described otherwise"),
+            ),
+            (
+                old.params_omitted != new.params_omitted,
+                Part::Param,
+                "/paramsOmitted",
+                format!("`{name}` leaves out other params"),
+            ),
+            (
+                old.mappings.inputs != new.mappings.inputs,
+                Part::Read,
+                "/mappings/inputs",
+                format!("`{name}` reads from other keys"),
+            ),
+            (
+                old.mappings.outputs != new.mappings.outputs,
+                Part::Write,
+                "/mappings/outputs",
+                format!("`{name}` writes to other keys"),
+            ),
+            (
+                old.dependencies != new.dependencies,
+                Part::Node,
+                "/dependencies",
+                format!("`{name}` depends on others"),
+            ),
+        ];
+        for (differs, part, place, message) in rest {
+            if differs {
+                changes.push(self.harmless(part, Kind::Changed, place, message));
+            }
+        }
+    }
+
+    fn compare_flow(&self, changes: &mut Vec<Change>) {
+        let (old, new, name) = (self.old.1, self.new.1, &self.name);
+        match (&old.internal_flow, &new.internal_flow) {
+            (Some(before), Some(after)) => {
+                let context = self.context.nested(self.old, self.new);
+                crate::diff::compare(before, after, &context, changes);
+            }
+            (None, None) if old.is_flow() == new.is_flow() => {}
+            _ if old.is_flow() && new.is_flow() => {
+                let message =
+                    format!("the flow of `{name}` stands in one version only: it is not compared");
+                changes.push(self.harmless(Part::Node, Kind::Changed, "", message));
+            }
+            _ => {
+                let message = match new.is_flow() {
+                    true => format!("`{name}` is a flow now"),
+                    false => format!("`{name}` is no flow any more"),
+                };
+                changes.push(self.breaking(Part::Node, Kind::Retyped, "", message));
+            }
+        }
+    }
+}

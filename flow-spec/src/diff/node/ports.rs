@@ -1,0 +1,136 @@
+//! What a node reads and writes.
+
+use crate::diff::matching::{Match, match_names};
+use crate::diff::signature::{names_of, retyped};
+use crate::diff::types::{self, Types};
+use crate::diff::{Change, Effect, Kind, Part};
+use crate::document::problem::inside;
+use crate::document::{NodeDocument, Schema};
+
+use super::Pair;
+use super::actions::{Written, action_names, written};
+
+impl Pair<'_> {
+    pub(super) fn compare_writes(&self, changes: &mut Vec<Change>) {
+        let (old, new) = (&self.old.1.outputs, &self.new.1.outputs);
+        let name = &self.name;
+        for found in match_names(&names_of(old), &names_of(new), same_types(old, new)) {
+            let (write, kind, effect, message) = match found {
+                Match::Kept(write) => {
+                    self.compare_kept_write(write, changes);
+                    continue;
+                }
+                Match::Renamed { old, new } => {
+                    let message = format!("`{name}` writes `{new}` instead of `{old}`");
+                    (new, Kind::Renamed, Effect::Breaking, message)
+                }
+                Match::Added(write) => {
+                    let message = format!("`{name}` also writes `{write}`");
+                    let effect = self.effect_on_stored(self.new.1, write);
+                    (write, Kind::Added, effect, message)
+                }
+                Match::Removed(write) => {
+                    let message = format!("`{name}` no longer writes `{write}`");
+                    let effect = self.effect_on_stored(self.old.1, write);
+                    (write, Kind::Removed, effect, message)
+                }
+            };
+            let place = property("/outputs", write);
+            changes.push(self.change(effect, Part::Write, kind, &place, message));
+        }
+    }
+
+    fn compare_kept_write(&self, write: &str, changes: &mut Vec<Change>) {
+        let (old, new) = (&self.old.1.outputs, &self.new.1.outputs);
+        let (name, place) = (&self.name, property("/outputs", write));
+        match types::compare(&old.properties[write], &new.properties[write]) {
+            Types::Same => {}
+            Types::Described => {
+                let message = format!("what `{name}` writes as `{write}` is described otherwise");
+                changes.push(self.harmless(Part::Write, Kind::Changed, &place, message));
+            }
+            Types::Other(types) => {
+                let message = format!("`{name}` writes: {}", retyped(write, types));
+                changes.push(self.breaking(Part::Write, Kind::Retyped, &place, message));
+            }
+        }
+        // With actions, what is required follows from what they write.
+        let says_actions = self.old.1.actions.is_some() && self.new.1.actions.is_some();
+        if says_actions || old.requires(write) == new.requires(write) {
+            return;
+        }
+        let (what, effect) = match new.requires(write) {
+            true => ("always writes", Effect::Breaking),
+            false => ("may write", Effect::Compatible),
+        };
+        let message = format!("`{name}` {what} `{write}` now");
+        changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
+    }
+
+    /// What a write that came or went is to stored runs: nothing, if they can have taken no action that always has it.
+    fn effect_on_stored(&self, node: &NodeDocument, write: &str) -> Effect {
+        let has_it = match (&self.old.1.actions, &self.new.1.actions) {
+            (Some(old), Some(new)) => {
+                let stayed = |name: &&str| action_names(new).contains(name);
+                let mut stayed = action_names(old).into_iter().filter(stayed);
+                stayed.any(|action| written(node, action, write) == Written::Always)
+            }
+            _ => node.outputs.requires(write),
+        };
+        match has_it {
+            true => Effect::Breaking,
+            false => Effect::Compatible,
+        }
+    }
+
+    /// What it reads is looked up when it runs.
+    pub(super) fn compare_reads(&self, changes: &mut Vec<Change>) {
+        let (old, new) = (&self.old.1.inputs, &self.new.1.inputs);
+        let name = &self.name;
+        for found in match_names(&names_of(old), &names_of(new), same_types(old, new)) {
+            let (read, kind, message) = match found {
+                Match::Kept(read) => match kept_read(read, old, new) {
+                    Some((kind, what)) => (read, kind, format!("`{name}` reads: {what}")),
+                    None => continue,
+                },
+                Match::Renamed { old, new } => {
+                    let message = format!("`{name}` reads `{new}` instead of `{old}`");
+                    (new, Kind::Renamed, message)
+                }
+                Match::Added(read) => (read, Kind::Added, format!("`{name}` also reads `{read}`")),
+                Match::Removed(read) => {
+                    let message = format!("`{name}` no longer reads `{read}`");
+                    (read, Kind::Removed, message)
+                }
+            };
+            changes.push(self.harmless(Part::Read, kind, &property("/inputs", read), message));
+        }
+    }
+}
+
+fn property(side: &str, name: &str) -> String {
+    inside(&inside(side, "properties"), name)
+}
+
+/// Whether one value can have become another.
+fn same_types(old: &Schema, new: &Schema) -> impl Fn(&str, &str) -> bool {
+    |before: &str, after: &str| {
+        let types = types::compare(&old.properties[before], &new.properties[after]);
+        !matches!(types, Types::Other(_))
+    }
+}
+
+fn kept_read(name: &str, old: &Schema, new: &Schema) -> Option<(Kind, String)> {
+    match types::compare(&old.properties[name], &new.properties[name]) {
+        Types::Other(types) => return Some((Kind::Retyped, retyped(name, types))),
+        Types::Described => {
+            return Some((Kind::Changed, format!("`{name}` is described otherwise")));
+        }
+        Types::Same => {}
+    }
+    match (old.requires(name), new.requires(name)) {
+        (true, false) => Some((Kind::Changed, format!("`{name}` may be missing now"))),
+        (false, true) => Some((Kind::Changed, format!("`{name}` has to be there now"))),
+        _ => None,
+    }
+}

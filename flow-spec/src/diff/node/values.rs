@@ -1,0 +1,84 @@
+//! The params of a node, and how it is run.
+
+use serde_json::{Map, Value};
+
+use crate::diff::nodes::Renamed;
+use crate::diff::values::{differing, sentence};
+use crate::diff::{Change, Effect, Part};
+use crate::document::problem::inside;
+use crate::document::{NodeDocument, types};
+
+use super::Pair;
+
+impl Pair<'_> {
+    pub(super) fn compare_values(&self, changes: &mut Vec<Change>) {
+        let (old, new) = (settings(self.old.1), settings(self.new.1));
+        for (name, kind) in differing(&old, &new) {
+            let message = format!("`{}`: {}", self.name, sentence("setting", name, &old, &new));
+            let place = format!("/settings/{}", name.replace('.', "/"));
+            changes.push(self.harmless(Part::Setting, kind, &place, message));
+        }
+        let (old, new) = (&params(self.old.1, self.renamed), &self.new.1.params);
+        for (name, kind) in differing(old, new) {
+            let message = format!("`{}`: {}", self.name, sentence("param", name, old, new));
+            let effect = match self.is_other_work(name) {
+                true => Effect::Breaking,
+                false => Effect::Compatible,
+            };
+            let place = inside("/params", name);
+            changes.push(self.change(effect, Part::Param, kind, &place, message));
+        }
+    }
+
+    /// Results of a loop are stored by the number of the item: they are not those of other items, or of another node.
+    fn is_other_work(&self, param: &str) -> bool {
+        self.new.1.r#type == types::EACH && ["over", "body"].contains(&param)
+    }
+}
+
+/// The params of a node, with the new names of the nodes that stand in it.
+pub(super) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
+    let mut params = node.params.clone();
+    let of_ids = match node.r#type.as_str() {
+        types::FORK => params.get_mut("branches"),
+        types::EACH => params.get_mut("body"),
+        _ => None,
+    };
+    if let Some(ids) = of_ids {
+        rename(ids, renamed);
+    }
+    params
+}
+
+fn rename(ids: &mut Value, renamed: &Renamed<'_>) {
+    match ids {
+        Value::String(id) => {
+            if let Some(new) = renamed.get(id.as_str()) {
+                *id = (*new).to_owned();
+            }
+        }
+        Value::Array(ids) => ids.iter_mut().for_each(|id| rename(id, renamed)),
+        _ => {}
+    }
+}
+
+/// The settings of a node, those of a group as `retry.attempts`.
+fn settings(node: &NodeDocument) -> Map<String, Value> {
+    let mut settings = Map::new();
+    let Ok(Value::Object(groups)) = serde_json::to_value(&node.settings) else {
+        return settings;
+    };
+    for (name, value) in groups {
+        match value {
+            Value::Object(group) => {
+                let group = group.into_iter();
+                settings
+                    .extend(group.map(|(of_group, value)| (format!("{name}.{of_group}"), value)));
+            }
+            value => {
+                settings.insert(name, value);
+            }
+        }
+    }
+    settings
+}

@@ -1,0 +1,137 @@
+//! Where the flow begins, goes on and ends. A stored run that comes there takes the new way.
+
+use serde_json::{Map, Value};
+
+use crate::document::FlowDocument;
+use crate::document::problem::inside;
+
+use super::context::Context;
+use super::nodes::Renamed;
+use super::{Change, Effect, Kind, Part};
+
+/// An edge or an end.
+struct Route<'a> {
+    pointer: String,
+    /// The node and the action. Nothing, if the flow ends where it starts.
+    from: Option<(&'a str, &'a str)>,
+    to: Target<'a>,
+    mappings: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target<'a> {
+    Node(&'a str),
+    End(&'a str),
+}
+
+pub(super) fn compare(
+    old: &FlowDocument,
+    new: &FlowDocument,
+    renamed: &Renamed<'_>,
+    context: &Context,
+    changes: &mut Vec<Change>,
+) {
+    compare_entry(old, new, renamed, context, changes);
+    let before = routes(old, renamed);
+    let after = routes(new, &Renamed::new());
+    let of_flow = context.of_flow();
+    let mut add = |kind, pointer: &str, message: String| {
+        let change = context.change(Part::Edge, kind, pointer, format!("{of_flow}{message}"));
+        changes.push(change.for_runs(Effect::Compatible));
+    };
+    for route in &after {
+        let Some(was) = before.iter().find(|was| was.from == route.from) else {
+            let message = format!("edge {} to {} was added", route.start(), route.to.text());
+            add(Kind::Added, &route.pointer, message);
+            continue;
+        };
+        if was.to != route.to {
+            let message = format!(
+                "{} leads to {}, and led to {}",
+                route.start(),
+                route.to.text(),
+                was.to.text()
+            );
+            add(Kind::Changed, &route.pointer, message);
+        }
+        if was.mappings() != route.mappings() {
+            let message = format!("{} writes under other names", route.start());
+            add(Kind::Changed, &route.pointer, message);
+        }
+    }
+    for route in &before {
+        if !after.iter().any(|now| now.from == route.from) {
+            let message = format!("edge {} to {} was removed", route.start(), route.to.text());
+            add(Kind::Removed, &route.pointer, message);
+        }
+    }
+}
+
+fn compare_entry(
+    old: &FlowDocument,
+    new: &FlowDocument,
+    renamed: &Renamed<'_>,
+    context: &Context,
+    changes: &mut Vec<Change>,
+) {
+    let (before, after) = (old.entry_node_id.as_deref(), new.entry_node_id.as_deref());
+    let before = before.map(|id| renamed.get(id).copied().unwrap_or(id));
+    if before == after {
+        return;
+    }
+    let called = |id: Option<&str>| id.map_or("nowhere".to_owned(), |id| format!("at `{id}`"));
+    let message = format!(
+        "{}the flow begins {}, and began {}",
+        context.of_flow(),
+        called(after),
+        called(before)
+    );
+    let change = context.change(Part::Entry, Kind::Changed, "/entryNodeId", message);
+    changes.push(change.for_runs(Effect::Compatible));
+}
+
+/// The edges and ends of a flow, with the new names of its nodes.
+fn routes<'a>(flow: &'a FlowDocument, renamed: &Renamed<'a>) -> Vec<Route<'a>> {
+    let id = |id: &'a str| renamed.get(id).copied().unwrap_or(id);
+    let edges = flow.edges.iter().enumerate();
+    let edges = edges.map(|(index, edge)| Route {
+        pointer: inside("/edges", index),
+        from: Some((id(&edge.from), edge.condition.as_str())),
+        to: Target::Node(id(&edge.to)),
+        mappings: Some(&edge.mappings),
+    });
+    let ends = flow.ends.iter().enumerate();
+    let ends = ends.map(|(index, end)| {
+        let condition = end.condition.as_deref().unwrap_or_default();
+        Route {
+            pointer: inside("/ends", index),
+            from: end.from.as_deref().map(|from| (id(from), condition)),
+            to: Target::End(&end.label),
+            mappings: None,
+        }
+    });
+    edges.chain(ends).collect()
+}
+
+impl Route<'_> {
+    fn start(&self) -> String {
+        match self.from {
+            Some((from, action)) => format!("`{from}` - \"{action}\""),
+            None => "`start`".to_owned(),
+        }
+    }
+
+    /// Only edges have them.
+    fn mappings(&self) -> Option<&Map<String, Value>> {
+        self.mappings.filter(|mappings| !mappings.is_empty())
+    }
+}
+
+impl Target<'_> {
+    fn text(self) -> String {
+        match self {
+            Target::Node(id) => format!("`{id}`"),
+            Target::End(label) => format!("end \"{label}\""),
+        }
+    }
+}

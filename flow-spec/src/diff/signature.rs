@@ -1,0 +1,274 @@
+//! What callers see: the flow's name, its inputs, its outputs and its ends.
+
+use crate::document::problem::inside;
+use crate::document::{FlowDocument, Schema};
+
+use super::context::Context;
+use super::matching::{Match, match_names};
+use super::types::{self, Types};
+use super::values::{differing, sentence};
+use super::{Change, Effect, Kind, Part};
+
+pub(super) fn compare(
+    old: &FlowDocument,
+    new: &FlowDocument,
+    context: &Context,
+    changes: &mut Vec<Change>,
+) {
+    names(old, new, context, changes);
+    if !context.is_said {
+        for side in [Side::inputs(), Side::outputs()] {
+            side.compare(old, new, context, changes);
+        }
+        labels(old, new, context, changes);
+    }
+    about(old, new, context, changes);
+}
+
+/// The name and the namespace. Those of a flow inside another are the node's, and reported there.
+fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
+    let of_flow = context.of_flow();
+    let for_runs = match context.is_outermost() {
+        true => Effect::Breaking,
+        false => Effect::Compatible,
+    };
+    if old.name != new.name {
+        let message = format!(
+            "{of_flow}the flow was renamed from `{}` to `{}`",
+            old.name, new.name
+        );
+        let change = context.change(Part::Flow, Kind::Renamed, "/name", message);
+        let for_callers = context.to_callers(Effect::Breaking);
+        changes.push(change.for_callers(for_callers).for_runs(for_runs));
+    }
+    if old.namespace != new.namespace {
+        let message = format!(
+            "{of_flow}the namespace was `{}`, and is `{}`",
+            old.namespace, new.namespace
+        );
+        let change = context.change(Part::Flow, Kind::Renamed, "/namespace", message);
+        changes.push(change.for_runs(for_runs));
+    }
+}
+
+/// What says something about the flow, and nothing of what it does.
+fn about(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
+    let of_flow = context.of_flow();
+    let mut add = |field: &str, message: String| {
+        let change = context.change(Part::Flow, Kind::Changed, field, message);
+        changes.push(change.for_callers(context.to_callers(Effect::Compatible)));
+    };
+    if old.version != new.version {
+        let message = format!(
+            "{of_flow}the format has the version {}, and had {}",
+            new.version, old.version
+        );
+        add("/version", message);
+    }
+    if old.description != new.description {
+        add(
+            "/description",
+            format!("{of_flow}the flow is described otherwise"),
+        );
+    }
+    if old.dependencies != new.dependencies {
+        let (old, new) = (&old.dependencies, &new.dependencies);
+        let (old, new) = (
+            old.clone().unwrap_or_default(),
+            new.clone().unwrap_or_default(),
+        );
+        let found = differing(&old, &new);
+        for (name, _) in &found {
+            let message = format!("{of_flow}{}", sentence("dependency", name, &old, &new));
+            add("/dependencies", message);
+        }
+        if found.is_empty() {
+            add(
+                "/dependencies",
+                format!("{of_flow}the dependencies are written otherwise"),
+            );
+        }
+    }
+}
+
+fn labels(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
+    let of_flow = context.of_flow();
+    let (before, after) = (old.end_labels(), new.end_labels());
+    let place = |flow: &FlowDocument, label: &str| {
+        let index = flow.ends.iter().position(|end| end.label == label);
+        inside(&inside("/ends", index.unwrap_or_default()), "label")
+    };
+    for found in match_names(&before, &after, |_, _| false) {
+        let change = match found {
+            Match::Kept(_) | Match::Renamed { .. } => continue,
+            Match::Added(label) => {
+                let message = format!(
+                    "{of_flow}end \"{label}\" was added: whoever matches on the ends has to expect it"
+                );
+                context.change(Part::End, Kind::Added, &place(new, label), message)
+            }
+            Match::Removed(label) => {
+                let message = format!("{of_flow}end \"{label}\" was removed");
+                context.change(Part::End, Kind::Removed, &place(old, label), message)
+            }
+        };
+        changes.push(change.for_callers(context.to_callers(Effect::Breaking)));
+    }
+}
+
+/// The inputs or the outputs.
+struct Side {
+    field: &'static str,
+    part: Part,
+    is_input: bool,
+}
+
+impl Side {
+    fn inputs() -> Self {
+        Side {
+            field: "/inputs",
+            part: Part::Input,
+            is_input: true,
+        }
+    }
+
+    fn outputs() -> Self {
+        Side {
+            field: "/outputs",
+            part: Part::Output,
+            is_input: false,
+        }
+    }
+
+    fn schema<'a>(&self, flow: &'a FlowDocument) -> &'a Schema {
+        match self.is_input {
+            true => &flow.inputs,
+            false => &flow.outputs,
+        }
+    }
+
+    fn what(&self) -> &'static str {
+        match self.is_input {
+            true => "input",
+            false => "output",
+        }
+    }
+
+    fn compare(
+        &self,
+        old: &FlowDocument,
+        new: &FlowDocument,
+        context: &Context,
+        changes: &mut Vec<Change>,
+    ) {
+        let (old, new) = (self.schema(old), self.schema(new));
+        let alike = |before: &str, after: &str| {
+            let types = types::compare(&old.properties[before], &new.properties[after]);
+            !matches!(types, Types::Other(_)) && old.requires(before) == new.requires(after)
+        };
+        let (before, after) = (names_of(old), names_of(new));
+        for found in match_names(&before, &after, alike) {
+            match found {
+                Match::Kept(name) => self.kept(name, old, new, context, changes),
+                Match::Renamed { old, new } => {
+                    let message = format!("`{old}` was renamed to `{new}`");
+                    changes.push(self.change(Kind::Renamed, new, message, true, context));
+                }
+                Match::Added(name) => {
+                    let is_required = new.requires(name);
+                    let message = match (self.is_input, is_required) {
+                        (true, true) => format!("`{name}` was added, and has to be given"),
+                        (true, false) => format!("`{name}` was added, and may be left out"),
+                        (false, _) => format!("`{name}` was added"),
+                    };
+                    let breaks = self.is_input && is_required;
+                    changes.push(self.change(Kind::Added, name, message, breaks, context));
+                }
+                Match::Removed(name) => {
+                    let message = format!("`{name}` was removed");
+                    let change = self.change(Kind::Removed, name, message, true, context);
+                    // What was given when a run began may be more than is read.
+                    let runs = change.runs.min(Effect::Compatible);
+                    changes.push(change.for_runs(runs));
+                }
+            }
+        }
+        if old.keywords != new.keywords {
+            let message = format!(
+                "{}the schema of the {}s has other keywords",
+                context.of_flow(),
+                self.what()
+            );
+            let change = context.change(self.part, Kind::Changed, self.field, message);
+            changes.push(change.for_callers(context.to_callers(Effect::Compatible)));
+        }
+    }
+
+    fn kept(
+        &self,
+        name: &str,
+        old: &Schema,
+        new: &Schema,
+        context: &Context,
+        changes: &mut Vec<Change>,
+    ) {
+        let mut add = |kind, message, breaks| {
+            changes.push(self.change(kind, name, message, breaks, context));
+        };
+        match types::compare(&old.properties[name], &new.properties[name]) {
+            Types::Same => {}
+            Types::Described => add(
+                Kind::Changed,
+                format!("`{name}` is described otherwise"),
+                false,
+            ),
+            Types::Other(names) => add(Kind::Retyped, retyped(name, names), true),
+        }
+        let message = match (self.is_input, old.requires(name), new.requires(name)) {
+            (_, true, true) | (_, false, false) => return,
+            (true, true, false) => format!("`{name}` may be left out now"),
+            (true, false, true) => format!("`{name}` has to be given now"),
+            (false, true, false) => format!("`{name}` may be missing now"),
+            (false, false, true) => format!("`{name}` is always there now"),
+        };
+        let breaks = self.is_input == new.requires(name);
+        add(Kind::Changed, message, breaks);
+    }
+
+    /// A change of one value. What a run was given when it began is stored with it, what it returns is not.
+    fn change(
+        &self,
+        kind: Kind,
+        name: &str,
+        message: String,
+        breaks: bool,
+        context: &Context,
+    ) -> Change {
+        let effect = match breaks {
+            true => Effect::Breaking,
+            false => Effect::Compatible,
+        };
+        let place = inside(&inside(self.field, "properties"), name);
+        let message = format!("{}{} {message}", context.of_flow(), self.what());
+        let change = context.change(self.part, kind, &place, message);
+        let runs = match self.is_input && context.is_outermost() {
+            true => effect,
+            false => change.runs,
+        };
+        change
+            .for_callers(context.to_callers(effect))
+            .for_runs(runs)
+    }
+}
+
+pub(super) fn names_of(schema: &Schema) -> Vec<&str> {
+    schema.properties.keys().map(String::as_str).collect()
+}
+
+/// That the values of this name are others now.
+pub(super) fn retyped(name: &str, types: Option<(String, String)>) -> String {
+    match types {
+        Some((old, new)) => format!("`{name}` was `{old}`, and is `{new}`"),
+        None => format!("`{name}` has values of another shape"),
+    }
+}

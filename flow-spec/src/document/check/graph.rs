@@ -1,0 +1,314 @@
+//! From a document to the graph that the analysis checks.
+//!
+//! The document is read, so that all it names exists; what does not is left out.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::document::problem::{Problem, inside};
+use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
+use crate::graph::{
+    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
+    ReadMode, To, Write,
+};
+
+use super::mappings;
+
+/// A flow as a graph, with the place of each of its parts in the document.
+pub(super) struct Places<'a> {
+    pub(super) flow: &'a FlowDocument,
+    /// Where the flow is.
+    pub(super) pointer: String,
+    ids: HashMap<&'a str, NodeId>,
+    edges: Vec<PlacedEdge>,
+}
+
+/// An edge of the graph, which may be an edge, an end or the entry of the document.
+pub(super) struct PlacedEdge {
+    edge: Edge,
+    /// The pointers of its start, its action and its target.
+    pub(super) parts: [String; 3],
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(flow: &'a FlowDocument, pointer: &str) -> Self {
+        let ids = flow.nodes.iter().enumerate();
+        let mut places = Places {
+            flow,
+            pointer: pointer.to_owned(),
+            ids: ids
+                .map(|(index, node)| (node.id.as_str(), NodeId(index)))
+                .collect(),
+            edges: Vec::new(),
+        };
+        places.add_entry();
+        places.add_edges();
+        places.add_ends();
+        places.add_silent_ends();
+        places
+    }
+
+    /// The graph. Reports mappings that name nothing or clash.
+    pub(super) fn graph(&self, problems: &mut Vec<Problem>) -> Graph {
+        let flow = self.flow;
+        let mut nodes: Vec<Node> = flow
+            .nodes
+            .iter()
+            .map(|node| self.graph_node(node))
+            .collect();
+        mappings::check_nodes(self, problems);
+        mappings::apply_edges(self, &mut nodes, problems);
+        Graph {
+            name: flow.title().to_owned(),
+            inputs: inputs(&flow.inputs),
+            outputs: outputs(&flow.outputs),
+            nodes,
+            edges: self
+                .edges
+                .iter()
+                .map(|placed| placed.edge.clone())
+                .collect(),
+        }
+    }
+
+    /// The pointer of a node.
+    pub(super) fn node(&self, index: usize) -> String {
+        inside(&inside(&self.pointer, "nodes"), index)
+    }
+
+    /// The number of the node with this id.
+    pub(super) fn id(&self, id: &str) -> Option<NodeId> {
+        self.ids.get(id).copied()
+    }
+
+    pub(super) fn edge(&self, index: usize) -> Option<&PlacedEdge> {
+        self.edges.get(index)
+    }
+
+    /// A flow with one node needs no entry.
+    fn add_entry(&mut self) {
+        let (id, pointer) = match (&self.flow.entry_node_id, &self.flow.nodes[..]) {
+            (Some(id), _) => (id, inside(&self.pointer, "entryNodeId")),
+            (None, [only]) if self.flow.ends.iter().all(|end| end.from.is_some()) => {
+                (&only.id, self.node(0))
+            }
+            _ => return,
+        };
+        if let Some(entry) = self.id(id) {
+            let edge = Edge {
+                from: From::Start,
+                action: None,
+                to: To::Node(entry),
+            };
+            let parts = [pointer.clone(), pointer, self.node(entry.0)];
+            self.edges.push(PlacedEdge { edge, parts });
+        }
+    }
+
+    fn add_edges(&mut self) {
+        for (index, edge) in self.flow.edges.iter().enumerate() {
+            let (Some(from), Some(to)) = (self.id(&edge.from), self.id(&edge.to)) else {
+                continue;
+            };
+            let pointer = inside(&inside(&self.pointer, "edges"), index);
+            let edge = Edge {
+                from: From::Node(from),
+                action: Some(edge.condition.clone()),
+                to: To::Node(to),
+            };
+            let parts = ["from", "condition", "to"].map(|part| inside(&pointer, part));
+            self.edges.push(PlacedEdge { edge, parts });
+        }
+    }
+
+    fn add_ends(&mut self) {
+        for (index, end) in self.flow.ends.iter().enumerate() {
+            let pointer = inside(&inside(&self.pointer, "ends"), index);
+            let (from, parts) = match &end.from {
+                None => (From::Start, ["label"; 3]),
+                Some(id) => match self.id(id) {
+                    None => continue,
+                    Some(id) => (From::Node(id), ["from", "condition", "label"]),
+                },
+            };
+            let edge = Edge {
+                from,
+                action: end.condition.clone(),
+                to: To::End(end.label.clone()),
+            };
+            let parts = parts.map(|part| inside(&pointer, part));
+            self.edges.push(PlacedEdge { edge, parts });
+        }
+    }
+
+    /// PRD-004 has no ends: there, a node without successors ends the flow. So it does in a document of others, which
+    /// has none either, and says of the node no actions.
+    fn add_silent_ends(&mut self) {
+        let flow = self.flow;
+        if !flow.ends.is_empty() {
+            return;
+        }
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let goes_on = flow.edges.iter().any(|edge| edge.from == node.id);
+            let is_part = is_body(flow, node) || is_in_branch(flow, node);
+            if node.actions.is_some() || goes_on || is_part {
+                continue;
+            }
+            let edge = Edge {
+                from: From::Node(NodeId(index)),
+                action: None,
+                to: To::End(DEFAULT_ACTION.to_owned()),
+            };
+            let parts = [self.node(index), self.node(index), self.node(index)];
+            self.edges.push(PlacedEdge { edge, parts });
+        }
+    }
+
+    fn graph_node(&self, node: &NodeDocument) -> Node {
+        let reads = node
+            .inputs
+            .values()
+            .map(|(name, rust_type, required)| Read {
+                key: key(&node.mappings.inputs, name),
+                mode: ReadMode::Borrow,
+                optional: !required,
+                rust_type: rust_type.unwrap_or_default().to_owned(),
+            });
+        let write = |name: &String, optional: bool| Write {
+            key: key(&node.mappings.outputs, name),
+            optional,
+            rust_type: node.outputs.rust_type(name).unwrap_or_default().to_owned(),
+        };
+        let action = |action: ActionDocument| {
+            let always = action.writes.iter().map(|name| write(name, false));
+            let maybe = action.may_write.iter().map(|name| write(name, true));
+            Action {
+                writes: always.chain(maybe).collect(),
+                name: action.name,
+            }
+        };
+        Node {
+            name: node.id.clone(),
+            kind: self.kind(node),
+            reads: reads.collect(),
+            actions: self.actions(node).into_iter().map(action).collect(),
+            fallible: node.fallible,
+        }
+    }
+
+    /// Its actions; of a node that does not say them, those that its edges are for. What a loop runs for each item is
+    /// collected, whatever it decides.
+    fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
+        if is_body(self.flow, node) {
+            return vec![ActionDocument {
+                name: DEFAULT_ACTION.to_owned(),
+                ..ActionDocument::default()
+            }];
+        }
+        if let Some(actions) = &node.actions {
+            return actions.clone();
+        }
+        let edges = self.flow.edges.iter();
+        let edges = edges.filter(|edge| edge.from == node.id);
+        let ends = self.flow.ends.iter();
+        let ends = ends.filter(|end| end.from.as_deref() == Some(&node.id));
+        let conditions = edges
+            .map(|edge| edge.condition.as_str())
+            .chain(ends.filter_map(|end| end.condition.as_deref()));
+        let mut names: Vec<&str> = Vec::new();
+        for name in conditions {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            names.push(DEFAULT_ACTION);
+        }
+        let outputs = node.outputs.properties.keys().cloned();
+        let (writes, may_write): (Vec<_>, Vec<_>) =
+            outputs.partition(|name| node.outputs.requires(name));
+        let action = |name: &str| ActionDocument {
+            name: name.to_owned(),
+            writes: writes.clone(),
+            may_write: may_write.clone(),
+        };
+        names.into_iter().map(action).collect()
+    }
+
+    fn kind(&self, node: &NodeDocument) -> NodeKind {
+        let text = |name: &str| node.params.get(name).and_then(Value::as_str);
+        match node.r#type.as_str() {
+            types::FORK => NodeKind::Fork(self.branches(node)),
+            types::EACH => match (text("item"), text("body").and_then(|id| self.id(id))) {
+                (Some(item), Some(body)) => NodeKind::Each {
+                    body,
+                    item: item.to_owned(),
+                },
+                _ => NodeKind::Step,
+            },
+            types::BRANCH => NodeKind::Branch,
+            types::WAIT => NodeKind::Wait,
+            types::HUMAN => NodeKind::Human,
+            other if node.is_flow() => NodeKind::Flow(other.to_owned()),
+            _ => NodeKind::Step,
+        }
+    }
+
+    fn branches(&self, node: &NodeDocument) -> Vec<Branch> {
+        let branches = node.params.get("branches").and_then(Value::as_array);
+        let chain = |branch: &Value| {
+            let ids = branch.as_array().into_iter().flatten();
+            let ids = ids.filter_map(|id| self.id(id.as_str()?));
+            Branch {
+                chain: ids.collect(),
+            }
+        };
+        branches.into_iter().flatten().map(chain).collect()
+    }
+}
+
+/// The flow's key for a name of the node.
+pub(super) fn key(mappings: &Map<String, Value>, name: &str) -> String {
+    let mapped = mappings.get(name).and_then(Value::as_str);
+    mapped.unwrap_or(name).to_owned()
+}
+
+/// Whether a loop runs it.
+fn is_body(flow: &FlowDocument, node: &NodeDocument) -> bool {
+    flow.nodes.iter().any(|owner| {
+        let body = owner.params.get("body").and_then(Value::as_str);
+        owner.r#type == types::EACH && body == Some(&node.id)
+    })
+}
+
+/// Whether it stands in a fork.
+fn is_in_branch(flow: &FlowDocument, node: &NodeDocument) -> bool {
+    flow.nodes.iter().any(|owner| {
+        let branches = owner.params.get("branches").and_then(Value::as_array);
+        let mut ids = branches
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_array)
+            .flatten();
+        owner.r#type == types::FORK && ids.any(|id| id.as_str() == Some(&node.id))
+    })
+}
+
+fn inputs(schema: &Schema) -> Vec<Input> {
+    let input = |(name, rust_type, required): (&str, Option<&str>, bool)| Input {
+        key: name.to_owned(),
+        optional: !required,
+        rust_type: rust_type.unwrap_or_default().to_owned(),
+    };
+    schema.values().map(input).collect()
+}
+
+fn outputs(schema: &Schema) -> Vec<Output> {
+    let output = |(name, rust_type, required): (&str, Option<&str>, bool)| Output {
+        key: name.to_owned(),
+        optional: !required,
+        rust_type: rust_type.unwrap_or_default().to_owned(),
+    };
+    schema.values().map(output).collect()
+}

@@ -1,0 +1,91 @@
+//! Where keys get other names: on nodes, and on edges.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::Code;
+use crate::document::EdgeDocument;
+use crate::document::problem::{Problem, inside};
+use crate::graph::{Action, ERROR_ACTION, Node, Write};
+use crate::suggest::did_you_mean;
+
+use super::graph::{Places, key};
+
+/// Reports nodes that write two values under one key, so that one of them would be lost.
+pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Vec<Problem>) {
+    for (index, node) in places.flow.nodes.iter().enumerate() {
+        let mappings = &node.mappings.outputs;
+        let pointer = inside(&inside(&places.node(index), "mappings"), "outputs");
+        let mut first: HashMap<String, &str> = HashMap::new();
+        for name in node.outputs.properties.keys() {
+            let key = key(mappings, name);
+            let Some(other) = first.insert(key.clone(), name) else {
+                continue;
+            };
+            let message = format!(
+                "`{}` writes both `{other}` and `{name}` to `{key}`",
+                node.id
+            );
+            let mapped = if mappings.contains_key(name) {
+                name
+            } else {
+                other
+            };
+            let problem = Problem::new(Code::MappingClash, inside(&pointer, mapped), message);
+            problems.push(problem.help("give each its own key"));
+        }
+    }
+}
+
+/// What a mapping on an edge renames is written under its new name as well, when that edge is taken (D-25).
+pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Vec<Problem>) {
+    for (index, edge) in places.flow.edges.iter().enumerate() {
+        let Some(node) = places.id(&edge.from).and_then(|id| nodes.get_mut(id.0)) else {
+            continue;
+        };
+        let pointer = inside(&inside(&places.pointer, "edges"), index);
+        let pointer = inside(&pointer, "mappings");
+        let mut actions = node.actions.iter_mut();
+        match actions.find(|action| action.name == edge.condition) {
+            Some(action) => apply(edge, action, &pointer, problems),
+            None if edge.condition == ERROR_ACTION => {
+                let names = edge.mappings.keys();
+                problems.extend(names.map(|name| not_written(edge, name, &[], &pointer)));
+            }
+            // That there is no such action is said at the condition.
+            None => {}
+        }
+    }
+}
+
+fn apply(edge: &EdgeDocument, action: &mut Action, pointer: &str, problems: &mut Vec<Problem>) {
+    let written = action.writes.clone();
+    for (source, target) in &edge.mappings {
+        let Some(write) = written.iter().find(|write| write.key == *source) else {
+            problems.push(not_written(edge, source, &written, pointer));
+            continue;
+        };
+        let target = target.as_str().unwrap_or_default();
+        let mut earlier = edge.mappings.iter().take_while(|(name, _)| *name != source);
+        if let Some((other, _)) = earlier.find(|(_, key)| *key == target) {
+            let message = format!("this edge writes both `{other}` and `{source}` to `{target}`");
+            let problem = Problem::new(Code::MappingClash, inside(pointer, source), message);
+            problems.push(problem.help("give each its own key"));
+            continue;
+        }
+        action.writes.push(Write {
+            key: target.to_owned(),
+            ..write.clone()
+        });
+    }
+}
+
+fn not_written(edge: &EdgeDocument, name: &str, written: &[Write], pointer: &str) -> Problem {
+    let message = format!(
+        "`{}` does not write `{name}` on \"{}\"",
+        edge.from, edge.condition
+    );
+    let keys = written.iter().map(|write| write.key.as_str());
+    let mut problem = Problem::new(Code::NamesNothing, inside(pointer, name), message);
+    problem.help = did_you_mean(name, keys).map(|help| help.replace('"', "`"));
+    problem
+}

@@ -1,0 +1,98 @@
+//! Whether a flow is sound: the analysis of `flow!`, with what it finds at JSON pointers.
+
+mod graph;
+mod mappings;
+mod place;
+mod signature;
+mod wording;
+
+use crate::analysis::{check, check_types};
+use crate::diagnostic::Code;
+use crate::graph::Graph;
+
+use super::FlowDocument;
+use super::problem::{Problem, inside};
+
+impl FlowDocument {
+    /// Whether the flow is sound, and every flow inside it: everything that is not.
+    ///
+    /// It is the analysis that `flow!` makes, and reports the same; types are compared as they are spelled
+    /// ([`check_types`]). A document that was put together by a program is first read as
+    /// [`parse`](FlowDocument::parse) would.
+    pub fn check(&self) -> Vec<Problem> {
+        let mut problems = self.misread();
+        if problems.is_empty() {
+            check_level(self, "", &mut Vec::new(), &mut problems);
+        }
+        problems
+    }
+
+    /// The flow itself as a graph, without the flows inside it. Values are borrowed by all who read them: whether they
+    /// are moved is a question to Rust code.
+    ///
+    /// # Errors
+    ///
+    /// What [`parse`](FlowDocument::parse) would say of it, and mappings that name nothing.
+    pub fn graph(&self) -> Result<Graph, Vec<Problem>> {
+        let mut problems = self.misread();
+        if problems.is_empty() {
+            let graph = graph::Places::new(self, "").graph(&mut problems);
+            if problems.is_empty() {
+                return Ok(graph);
+            }
+        }
+        Err(problems)
+    }
+
+    /// What would be wrong if it was read.
+    fn misread(&self) -> Vec<Problem> {
+        let value = serde_json::to_value(self).unwrap_or_else(super::flow::never);
+        FlowDocument::from_value(&value).err().unwrap_or_default()
+    }
+}
+
+fn check_level<'a>(
+    flow: &'a FlowDocument,
+    pointer: &str,
+    around: &mut Vec<&'a FlowDocument>,
+    problems: &mut Vec<Problem>,
+) {
+    if let Some(problem) = recursion(flow, pointer, around) {
+        problems.push(problem);
+        return;
+    }
+    let places = graph::Places::new(flow, pointer);
+    let before = problems.len();
+    let graph = places.graph(problems);
+    if problems.len() == before {
+        let mut found = check_types(&graph);
+        found.extend(check(graph).err().unwrap_or_default());
+        found.sort_by_key(|diagnostic| diagnostic.site);
+        problems.extend(found.into_iter().map(|one| places.problem(one)));
+    }
+    around.push(flow);
+    for (index, node) in flow.nodes.iter().enumerate() {
+        if let Some(inner) = &node.internal_flow {
+            let pointer = inside(&inside(pointer, "nodes"), index);
+            signature::check(node, inner, &pointer, problems);
+            check_level(inner, &inside(&pointer, "internalFlow"), around, problems);
+        }
+    }
+    around.pop();
+}
+
+/// A flow is another one if it has another name or stands at another place.
+fn recursion(flow: &FlowDocument, pointer: &str, around: &[&FlowDocument]) -> Option<Problem> {
+    let is_it =
+        |outer: &&&FlowDocument| outer.namespace == flow.namespace && outer.name == flow.name;
+    around
+        .iter()
+        .find(is_it)
+        .filter(|_| !flow.title().is_empty())?;
+    let message = format!(
+        "the flow `{}` contains itself: a flow around it has the same name and namespace",
+        flow.title()
+    );
+    let help = "if it is another flow, give it the namespace of the node that it is";
+    Some(Problem::new(Code::Recursion, pointer, message).help(help))
+}

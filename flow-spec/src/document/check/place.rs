@@ -1,0 +1,50 @@
+//! Where in the document a part of the graph stands.
+
+use crate::diagnostic::{Diagnostic, Site};
+use crate::document::Schema;
+use crate::document::problem::{Problem, inside};
+use crate::graph::{EdgePart, NodeId};
+
+use super::graph::Places;
+use super::wording;
+
+impl Places<'_> {
+    /// What the analysis says of the graph, at the place in the document and in its words.
+    pub(super) fn problem(&self, diagnostic: Diagnostic) -> Problem {
+        let related = diagnostic.related.iter();
+        let related = related.map(|(site, what)| format!("{what} ({})", self.place(*site)));
+        Problem {
+            pointer: self.place(diagnostic.site),
+            code: diagnostic.code,
+            message: diagnostic.message.clone(),
+            notes: diagnostic.notes.iter().cloned().chain(related).collect(),
+            help: wording::help(&diagnostic),
+        }
+    }
+
+    fn place(&self, site: Site) -> String {
+        match site {
+            Site::Flow => self.pointer.clone(),
+            Site::Input(index) => self.property("inputs", &self.flow.inputs, index),
+            Site::Output(index) => self.property("outputs", &self.flow.outputs, index),
+            Site::Node(NodeId(index)) => self.node(index),
+            Site::Edge(index, part) => {
+                let Some(edge) = self.edge(index) else {
+                    return self.pointer.clone();
+                };
+                let [from, action, to] = &edge.parts;
+                match part {
+                    EdgePart::From => from.clone(),
+                    EdgePart::Action => action.clone(),
+                    EdgePart::To => to.clone(),
+                }
+            }
+        }
+    }
+
+    fn property(&self, side: &str, schema: &Schema, index: usize) -> String {
+        let name = schema.properties.keys().nth(index);
+        let properties = inside(&inside(&self.pointer, side), "properties");
+        inside(&properties, name.map_or("", String::as_str))
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether a node says of itself what the flow says that it is.
+
+use crate::diagnostic::Code;
+use crate::document::problem::{Problem, inside};
+use crate::document::{FlowDocument, NodeDocument};
+use crate::suggest::{closest, did_you_mean};
+
+pub(super) fn check(
+    node: &NodeDocument,
+    inner: &FlowDocument,
+    pointer: &str,
+    problems: &mut Vec<Problem>,
+) {
+    if node.actions.is_some() && !inner.ends.is_empty() {
+        check_actions(node, inner, &inside(pointer, "actions"), problems);
+    }
+    for side in ["inputs", "outputs"] {
+        check_side(side, node, inner, pointer, problems);
+    }
+}
+
+/// The actions of a flow are the labels of its ends.
+fn check_actions(
+    node: &NodeDocument,
+    inner: &FlowDocument,
+    pointer: &str,
+    problems: &mut Vec<Problem>,
+) {
+    let labels = inner.end_labels();
+    let actions = node.actions.as_deref().unwrap_or_default();
+    let names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
+    let mut missing: Vec<&str> = labels.clone();
+    missing.retain(|label| !names.contains(label));
+    for (index, name) in names.iter().enumerate() {
+        if labels.contains(name) {
+            continue;
+        }
+        let message = format!(
+            "`{}` has no end \"{name}\", so that `{}` never decides so",
+            inner.title(),
+            node.id
+        );
+        let mut problem = Problem::new(Code::UnknownAction, inside(pointer, index), message);
+        problem.help = did_you_mean(name, labels.iter().copied());
+        problems.push(problem);
+        forget_meant(name, &mut missing);
+    }
+    for label in missing {
+        let message = format!(
+            "`{}` ends with \"{label}\", which is no action of `{}`",
+            inner.title(),
+            node.id
+        );
+        let help = format!("add it: `{{ \"name\": \"{label}\" }}`");
+        problems.push(Problem::new(Code::UnroutedAction, pointer, message).help(help));
+    }
+}
+
+/// What was misspelt is said where it is misspelt, and does not lack.
+fn forget_meant(wrong: &str, missing: &mut Vec<&str>) {
+    if let Some(meant) = closest(wrong, missing.iter().copied()) {
+        missing.retain(|name| *name != meant);
+    }
+}
+
+/// What a node reads is what the flow takes, and what it writes is what the flow returns. An optional input may be
+/// left out.
+fn check_side(
+    side: &str,
+    node: &NodeDocument,
+    inner: &FlowDocument,
+    pointer: &str,
+    problems: &mut Vec<Problem>,
+) {
+    let (of_node, of_flow, verb) = match side {
+        "inputs" => (&node.inputs, &inner.inputs, "takes"),
+        _ => (&node.outputs, &inner.outputs, "returns"),
+    };
+    let title = inner.title();
+    let is_needed = |name: &&str| side == "outputs" || of_flow.requires(name);
+    let names = of_flow.properties.keys().map(String::as_str);
+    let is_missing = |name: &&str| !of_node.properties.contains_key(*name);
+    let mut missing: Vec<&str> = names.clone().filter(is_missing).filter(is_needed).collect();
+    for name in of_node.properties.keys() {
+        if of_flow.properties.contains_key(name) {
+            continue;
+        }
+        let message = format!("`{title}` {verb} no `{name}`");
+        let pointer = inside(&inside(&inside(pointer, side), "properties"), name);
+        let mut problem = Problem::new(Code::NamesNothing, pointer, message);
+        problem.help = did_you_mean(name, names.clone()).map(|help| help.replace('"', "`"));
+        problems.push(problem);
+        forget_meant(name, &mut missing);
+    }
+    for name in missing {
+        let message = format!(
+            "`{title}` {verb} `{name}`, which is not among the {side} of `{}`",
+            node.id
+        );
+        let help = format!("add `{name}` to its `{side}`");
+        problems.push(Problem::new(Code::NamesNothing, pointer, message).help(help));
+    }
+}

@@ -1,0 +1,75 @@
+//! What the analysis advises, in the words of the document.
+//!
+//! Its messages and paths are the same for all who write flows. Its advice is written in the language, and who writes
+//! JSON cannot follow it.
+
+use crate::diagnostic::{Code, Diagnostic};
+
+/// What shows that an advice is written in the language.
+const SYNTAX: [&str; 7] = [">>", "->", "`node ", "#[node", "Option", "Result", "end("];
+
+/// What to do about it.
+pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
+    let said = diagnostic.help.as_deref()?;
+    if !SYNTAX.iter().any(|mark| said.contains(mark)) {
+        return Some(said.to_owned());
+    }
+    let meant = said.strip_prefix("did you mean ");
+    if let Some((meant, _)) = meant.and_then(|meant| meant.split_once('?')) {
+        return Some(format!(
+            "did you mean {meant}? Rename it, or map it in the `mappings` of the node"
+        ));
+    }
+    Some(advice(diagnostic).unwrap_or(said).to_owned())
+}
+
+fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
+    let advice = match diagnostic.code {
+        Code::UnknownAction => {
+            "write an action that the node has as `condition`, or add this one to its `actions`"
+        }
+        Code::UnroutedAction => {
+            "add it as `condition` to `edges`, or to `ends` if the flow ends there"
+        }
+        Code::DuplicateEdge => {
+            "remove one of them, or lead to a `flow.fork` that has both as branches"
+        }
+        Code::Unreachable => "add an edge that leads to it, or remove it",
+        Code::NoEnd => "add an entry to `ends` that leads out of it",
+        Code::UnassignedRead if is_optional_input(diagnostic) => {
+            "remove it from `required` in the `inputs` of the node, or add it to `required` in those of the flow"
+        }
+        Code::UnassignedRead if !reads_error(diagnostic) => {
+            "write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow"
+        }
+        Code::WriterTypes => {
+            "write one type, or map one of them to another key in the `mappings` of its node"
+        }
+        Code::ForkConflict => {
+            "map one of them to another key in the `mappings` of its node, or put one node after the other"
+        }
+        Code::CannotFail => "set `fallible` of the node if it can fail, or remove this",
+        Code::UnwrittenOutput => {
+            "write it before, or remove it from `required` in the `outputs` of the flow"
+        }
+        Code::NamesNothing => "let a node write it, or remove it",
+        Code::Name => "give it another name",
+        Code::Start => "name one node as `entryNodeId`, or write one end without `from`",
+        Code::ForkShape => {
+            "let it stand there once and without edges of its own; add a second node for a second place"
+        }
+        _ => return None,
+    };
+    Some(advice)
+}
+
+fn is_optional_input(diagnostic: &Diagnostic) -> bool {
+    diagnostic
+        .message
+        .ends_with("which the caller may leave out")
+}
+
+/// That an error exists only where an edge for it leads is well said already.
+fn reads_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.message.contains(" reads `error`,")
+}

@@ -1,0 +1,139 @@
+//! The flow itself, and what can be done with it as a whole.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::{EdgeDocument, EndDocument, NodeDocument, Schema, VERSION};
+
+/// A flow: PRD-004's `FlowConfig`.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::FlowDocument;
+///
+/// let text = r#"{
+///   "version": "2.0.0",
+///   "namespace": "qa",
+///   "name": "Qa",
+///   "nodes": [
+///     { "type": "answer", "id": "answer", "actions": [{ "name": "default" }] }
+///   ],
+///   "edges": [],
+///   "ends": [{ "from": "answer", "condition": "default", "label": "default" }],
+///   "entryNodeId": "answer"
+/// }"#;
+/// let flow = FlowDocument::parse(text).unwrap();
+/// assert_eq!(flow.nodes[0].id, "answer");
+/// assert!(flow.check().is_empty());
+///
+/// let problems = FlowDocument::parse(r#"{ "version": "2.0.0", "nodes": [{}], "edgse": [] }"#).unwrap_err();
+/// let pointers: Vec<&str> = problems.iter().map(|problem| problem.pointer.as_str()).collect();
+/// assert_eq!(pointers, ["/edgse", "/nodes/0", "/nodes/0"]);
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FlowDocument {
+    /// The version of the format: [`VERSION`].
+    pub version: String,
+    /// The path under which its nodes run: `youtube.research.agent`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub namespace: String,
+    /// The flow's name, as its author wrote it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Its doc comment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What the caller gives.
+    #[serde(skip_serializing_if = "Schema::is_empty")]
+    pub inputs: Schema,
+    /// What the caller gets.
+    #[serde(skip_serializing_if = "Schema::is_empty")]
+    pub outputs: Schema,
+    /// Its nodes, also those that stand inside a fork or a loop over items.
+    pub nodes: Vec<NodeDocument>,
+    /// Where it goes on, from node to node.
+    pub edges: Vec<EdgeDocument>,
+    /// Where it ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<EndDocument>,
+    /// The node that runs first. Nothing, if the flow ends where it starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry_node_id: Option<String>,
+    /// What it needs from outside: names and versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<Map<String, Value>>,
+}
+
+impl FlowDocument {
+    /// A flow of this name, with nothing in it.
+    pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
+        FlowDocument {
+            version: VERSION.to_owned(),
+            namespace: namespace.into(),
+            name: name.into(),
+            description: None,
+            inputs: Schema::default(),
+            outputs: Schema::default(),
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            ends: Vec::new(),
+            entry_node_id: None,
+            dependencies: Some(Map::new()),
+        }
+    }
+
+    /// The document as JSON for people: indented, with a newline at its end.
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(never);
+        text.push('\n');
+        text
+    }
+
+    /// The document as JSON without any space.
+    pub fn to_compact_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_else(never)
+    }
+
+    /// Its own name; of documents without one, the namespace.
+    pub fn title(&self) -> &str {
+        match self.name.is_empty() {
+            true => &self.namespace,
+            false => &self.name,
+        }
+    }
+
+    /// Leaves out nested flows below this many levels: `0` keeps the flow itself only. What is left out is marked
+    /// ([`NodeDocument::internal_flow_omitted`]).
+    ///
+    /// PRD-004 §5.2 leaves them out silently.
+    pub fn cut(&mut self, depth: usize) {
+        for node in &mut self.nodes {
+            match (&mut node.internal_flow, depth) {
+                (Some(_), 0) => {
+                    node.internal_flow = None;
+                    node.internal_flow_omitted = true;
+                }
+                (Some(flow), depth) => flow.cut(depth - 1),
+                (None, _) => {}
+            }
+        }
+    }
+
+    /// The labels of its ends, each once, in the order written.
+    pub fn end_labels(&self) -> Vec<&str> {
+        let mut labels: Vec<&str> = Vec::new();
+        for end in &self.ends {
+            if !labels.contains(&end.label.as_str()) {
+                labels.push(&end.label);
+            }
+        }
+        labels
+    }
+}
+
+/// Maps with names as keys and no values of a user's types: nothing in it can fail.
+pub(super) fn never<T>(error: serde_json::Error) -> T {
+    unreachable!("a document consists of strings and JSON values: {error}")
+}

@@ -1,0 +1,138 @@
+//! The nodes of the language: what their `params` consist of.
+
+use serde_json::Value;
+
+use crate::diagnostic::Code;
+use crate::document::problem::{Problem, inside};
+use crate::document::{NodeDocument, types};
+use crate::suggest::closest;
+
+use super::object::{Object, wrong};
+use super::settings;
+
+/// The types of the language begin so.
+const PREFIX: &str = "flow.";
+
+/// Checks a node whose type is one of the language.
+pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
+    let name = node.r#type.as_str();
+    if !name.starts_with(PREFIX) {
+        return;
+    }
+    if !types::ALL.contains(&name) {
+        unknown(name, object);
+        return;
+    }
+    if node.is_flow() {
+        let message = format!("a `{name}` is part of the language, and no flow");
+        let pointer = object.at(match node.internal_flow_omitted {
+            true => "internalFlowOmitted",
+            false => "internalFlow",
+        });
+        let help = "remove it, or write the flow's name as `type`";
+        let problem = Problem::new(Code::Document, pointer, message).help(help);
+        object.problems.push(problem);
+    }
+    let fields = fields(name);
+    let help = format!("say what it consists of: `{}`", fields.join("`, `"));
+    object.require("params", &help);
+    object.part("params", |value, pointer, problems| {
+        // That it is no object is said already.
+        if value.is_object() {
+            params(name, value, fields, pointer, problems);
+        }
+    });
+}
+
+fn unknown(name: &str, object: &mut Object<'_, '_>) {
+    let message = format!("the language has no type `{name}`");
+    let help = match closest(name, types::ALL) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("there is `{}`", types::ALL.join("`, `")),
+    };
+    let pointer = object.at("type");
+    let problem = Problem::new(Code::UnknownNode, pointer, message).help(help);
+    object.problems.push(problem);
+}
+
+/// The fields of its `params`.
+fn fields(name: &str) -> &'static [&'static str] {
+    match name {
+        types::FORK => &["branches"],
+        types::EACH => &["item", "over", "body"],
+        types::BRANCH => &["cases", "otherwise"],
+        types::WAIT => &["duration"],
+        _ => &["prompt"],
+    }
+}
+
+fn params(
+    name: &str,
+    params: &Value,
+    fields: &[&'static str],
+    pointer: &str,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(mut object) = Object::of(params, pointer, "`params`", fields, problems) else {
+        return;
+    };
+    match name {
+        types::FORK => fork(&mut object),
+        types::EACH => {
+            object.required_name("item", "name the key under which `body` reads the item");
+            object.required_name("over", "name the key of the list");
+            object.required_name("body", "name the node that runs for each item");
+        }
+        types::BRANCH => branch(&mut object),
+        types::WAIT => {
+            object.require("duration", "say how long: `\"duration\": \"5s\"`");
+            settings::duration(&mut object, "duration");
+        }
+        _ => {
+            object.required_name("prompt", "say what is asked: `\"prompt\": \"Deploy?\"`");
+        }
+    }
+}
+
+const BRANCHES: &str = "write a list of lists of ids: `\"branches\": [[\"a\", \"b\"], [\"c\"]]`";
+
+fn fork(object: &mut Object<'_, '_>) {
+    object.require("branches", BRANCHES);
+    let branches = object.list("branches", |branch, pointer, problems| {
+        let Some(ids) = branch.as_array() else {
+            problems.push(wrong(pointer, "a branch", "a list", branch).help(BRANCHES));
+            return;
+        };
+        if ids.is_empty() {
+            let message = "a branch has at least one node";
+            problems.push(Problem::new(Code::Document, pointer, message).help(BRANCHES));
+        }
+        for (index, id) in ids.iter().enumerate() {
+            if id.as_str().is_none_or(str::is_empty) {
+                let pointer = inside(pointer, index);
+                problems.push(wrong(&pointer, "a step of a branch", "a node's id", id));
+            }
+        }
+    });
+    if branches.is_some_and(|branches| branches.is_empty()) {
+        let message = "a fork has at least one branch";
+        let problem = Problem::new(Code::Document, object.at("branches"), message).help(BRANCHES);
+        object.problems.push(problem);
+    }
+}
+
+fn branch(object: &mut Object<'_, '_>) {
+    let help =
+        "list the conditions: `\"cases\": [{ \"when\": \"score > 3\", \"action\": \"high\" }]`";
+    object.require("cases", help);
+    object.list("cases", |case, pointer, problems| {
+        let fields = ["when", "action"];
+        let Some(mut case) = Object::of(case, pointer, "a case", &fields, problems) else {
+            return;
+        };
+        case.required_name("when", "write the condition: `\"when\": \"score > 3\"`");
+        case.required_name("action", "name the action: `\"action\": \"high\"`");
+    });
+    let help = "name the action if no condition is true: `\"otherwise\": \"low\"`";
+    object.required_name("otherwise", help);
+}

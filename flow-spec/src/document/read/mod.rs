@@ -1,0 +1,76 @@
+//! From JSON, with everything that is wrong at once, each at its JSON pointer.
+//!
+//! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank text, an empty list),
+//! which is reported where it is, and which nothing later complains about.
+
+mod builtin;
+mod duplicates;
+mod flow;
+mod names;
+mod node;
+mod object;
+mod schema;
+mod settings;
+
+use serde_json::Value;
+
+use crate::diagnostic::Code;
+
+use super::FlowDocument;
+use super::problem::Problem;
+
+impl FlowDocument {
+    /// Reads a document. Whether the flow is sound is another question: see [`check`](FlowDocument::check).
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it as a document, of the flows inside it too:
+    ///
+    /// - it is no JSON, has a name twice in one object, or nests deeper than [`DEEPEST`](super::DEEPEST) levels;
+    /// - its version is another than [`VERSION`](super::VERSION);
+    /// - a field is missing, unknown or of the wrong type;
+    /// - an id stands twice, or what names a node, a value or a type of the language names nothing;
+    /// - nothing says where the flow begins.
+    pub fn parse(text: &str) -> Result<FlowDocument, Vec<Problem>> {
+        // Some editors write a mark before the text that says how it is encoded.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value: Value = serde_json::from_str(text)
+            .map_err(|error| vec![Problem::new(Code::Document, "", no_json(&error))])?;
+        let mut problems = duplicates::find(text);
+        let flow = flow::flow(&value, "", 0, &mut problems);
+        finished(flow, problems)
+    }
+
+    /// As [`parse`](FlowDocument::parse), of JSON that is read already.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](FlowDocument::parse).
+    pub fn from_value(value: &Value) -> Result<FlowDocument, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let flow = flow::flow(value, "", 0, &mut problems);
+        finished(flow, problems)
+    }
+}
+
+fn finished(
+    flow: Option<FlowDocument>,
+    problems: Vec<Problem>,
+) -> Result<FlowDocument, Vec<Problem>> {
+    match flow {
+        Some(flow) if problems.is_empty() => Ok(flow),
+        _ => Err(problems),
+    }
+}
+
+fn no_json(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let what = text.split(" at line ").next().unwrap_or(&text);
+    let place = format!("line {}, column {}", error.line(), error.column());
+    match what {
+        "recursion limit exceeded" => {
+            format!("lists and objects stand too deep in one another ({place})")
+        }
+        _ => format!("this is not JSON: {what} ({place})"),
+    }
+}

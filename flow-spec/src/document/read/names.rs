@@ -1,0 +1,177 @@
+//! Whether what is named in a flow exists: nodes, the entry, what a node reads and writes.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::diagnostic::Code;
+use crate::document::problem::{Problem, inside};
+use crate::document::{FlowDocument, NodeDocument, Schema, types};
+use crate::suggest::did_you_mean;
+
+/// Reports every name in the flow, without the flows inside it, that names nothing.
+pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+    let nodes = inside(pointer, "nodes");
+    check_ids(flow, &nodes, problems);
+    if flow.nodes.is_empty() && !ends_at_start(flow) {
+        let help = "add the node that runs first, or an entry without `from` to `ends` if the flow does nothing";
+        let problem = Problem::new(Code::Start, nodes, "the flow has no nodes").help(help);
+        problems.push(problem);
+        return;
+    }
+    // A node whose id could not be read may be the one that is meant.
+    let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
+    if !ids.contains("") {
+        for (id, pointer) in references(flow, pointer) {
+            if !id.is_empty() && !ids.contains(id) {
+                problems.push(no_node(flow, id, pointer));
+            }
+        }
+    }
+    check_entry(flow, pointer, problems);
+}
+
+fn ends_at_start(flow: &FlowDocument) -> bool {
+    flow.ends.iter().any(|end| end.from.is_none())
+}
+
+/// An entry has to be named, unless there is no choice.
+fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+    if flow.entry_node_id.is_some() || ends_at_start(flow) || flow.nodes.len() < 2 {
+        return;
+    }
+    let first = flow.nodes.iter().find(|node| !node.id.is_empty());
+    let first = first.map_or("review", |node| &node.id);
+    let help = format!("name the node that runs first, such as `\"entryNodeId\": \"{first}\"`");
+    problems.push(Problem::new(Code::Start, pointer, "`entryNodeId` is missing").help(help));
+}
+
+fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    for (index, node) in flow.nodes.iter().enumerate() {
+        let id = node.id.as_str();
+        let at = inside(&inside(pointer, index), "id");
+        if id.is_empty() {
+            continue;
+        }
+        if !is_id(id) {
+            let message = format!("`{id}` cannot be the id of a node");
+            let help = "begin with a letter or `_`, and go on with letters, digits, `_` and `-`";
+            problems.push(Problem::new(Code::Malformed, at, message).help(help));
+        } else if let Some(first) = first.get(id) {
+            let message = format!("a second node has the id `{id}`");
+            let mut problem = Problem::new(Code::Name, at, message).help("give it another id");
+            let first = inside(&inside(pointer, first), "id");
+            problem.notes.push(format!("the first one is at {first}"));
+            problems.push(problem);
+        } else {
+            first.insert(id, index);
+        }
+    }
+}
+
+/// What Rust takes for a name, and `-`. No dot: it separates the names of a path.
+fn is_id(id: &str) -> bool {
+    let mut letters = id.chars();
+    let first = letters
+        .next()
+        .is_some_and(|letter| letter.is_alphabetic() || letter == '_');
+    first && letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-')
+}
+
+/// Every id by which the flow speaks of a node, and where.
+fn references<'a>(flow: &'a FlowDocument, pointer: &str) -> Vec<(&'a str, String)> {
+    let mut found: Vec<(&str, String)> = Vec::new();
+    if let Some(id) = &flow.entry_node_id {
+        found.push((id, inside(pointer, "entryNodeId")));
+    }
+    for (index, node) in flow.nodes.iter().enumerate() {
+        let params = inside(&inside(&inside(pointer, "nodes"), index), "params");
+        parts(node, &params, &mut found);
+    }
+    for (index, edge) in flow.edges.iter().enumerate() {
+        let pointer = inside(&inside(pointer, "edges"), index);
+        found.push((&edge.from, inside(&pointer, "from")));
+        found.push((&edge.to, inside(&pointer, "to")));
+    }
+    for (index, end) in flow.ends.iter().enumerate() {
+        let pointer = inside(&inside(pointer, "ends"), index);
+        if let Some(from) = &end.from {
+            found.push((from, inside(&pointer, "from")));
+        }
+    }
+    found
+}
+
+/// The nodes that stand in a fork or a loop.
+fn parts<'a>(node: &'a NodeDocument, params: &str, found: &mut Vec<(&'a str, String)>) {
+    if node.r#type == types::EACH
+        && let Some(body) = node.params.get("body").and_then(Value::as_str)
+    {
+        found.push((body, inside(params, "body")));
+    }
+    let branches = match node.params.get("branches") {
+        Some(Value::Array(branches)) if node.r#type == types::FORK => branches.as_slice(),
+        _ => &[],
+    };
+    for (index, branch) in branches.iter().enumerate() {
+        let pointer = inside(&inside(params, "branches"), index);
+        let ids = branch.as_array().map(Vec::as_slice).unwrap_or_default();
+        let ids = ids.iter().enumerate();
+        let ids = ids.filter_map(|(index, id)| Some((id.as_str()?, inside(&pointer, index))));
+        found.extend(ids);
+    }
+}
+
+fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
+    let message = format!("there is no node `{id}`");
+    let ids = flow.nodes.iter().map(|node| node.id.as_str());
+    let mut problem = Problem::new(Code::UnknownNode, pointer, message);
+    problem.help = did_you_mean(id, ids).map(|help| help.replace('"', "`"));
+    problem
+}
+
+/// Reports what the mappings and actions of a node speak of, and it does not have.
+pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Vec<Problem>) {
+    let mappings = inside(pointer, "mappings");
+    let sides = [
+        ("inputs", &node.mappings.inputs, &node.inputs, "reads"),
+        ("outputs", &node.mappings.outputs, &node.outputs, "writes"),
+    ];
+    for (side, names, schema, verb) in sides {
+        for name in names.keys() {
+            let message = format!("`{}` {verb} no `{name}`", node.id);
+            let pointer = inside(&inside(&mappings, side), name);
+            check_property(schema, name, pointer, message, problems);
+        }
+    }
+    for (index, action) in node.actions.iter().flatten().enumerate() {
+        let pointer = inside(&inside(pointer, "actions"), index);
+        for (field, names) in [("writes", &action.writes), ("mayWrite", &action.may_write)] {
+            for (index, name) in names.iter().enumerate() {
+                let message = format!(
+                    "`{}` writes `{name}` on \"{}\", and has no such output",
+                    node.id, action.name
+                );
+                let pointer = inside(&inside(&pointer, field), index);
+                check_property(&node.outputs, name, pointer, message, problems);
+            }
+        }
+    }
+}
+
+fn check_property(
+    schema: &Schema,
+    name: &str,
+    pointer: String,
+    message: String,
+    problems: &mut Vec<Problem>,
+) {
+    if name.is_empty() || schema.properties.contains_key(name) {
+        return;
+    }
+    let mut problem = Problem::new(Code::NamesNothing, pointer, message);
+    let names = schema.properties.keys().map(String::as_str);
+    problem.help = did_you_mean(name, names).map(|help| help.replace('"', "`"));
+    problems.push(problem);
+}

@@ -1,0 +1,240 @@
+//! An object that is being read, field by field.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Code;
+use crate::document::problem::{Problem, inside};
+use crate::suggest::closest;
+
+/// An object whose fields are known.
+pub(super) struct Object<'a, 'p> {
+    map: &'a Map<String, Value>,
+    pointer: String,
+    /// The fields that a misspelt one stands for. They are reported where they are misspelt, and not as missing.
+    misspelt: Vec<&'static str>,
+    pub(super) problems: &'p mut Vec<Problem>,
+}
+
+impl<'a, 'p> Object<'a, 'p> {
+    /// An object that has no other fields than these. Nothing, and a problem, if it is no object.
+    pub(super) fn of(
+        value: &'a Value,
+        pointer: &str,
+        what: &str,
+        fields: &[&'static str],
+        problems: &'p mut Vec<Problem>,
+    ) -> Option<Self> {
+        let mut object = Object::open(value, pointer, what, problems)?;
+        object.report_unknown(fields);
+        Some(object)
+    }
+
+    /// An object that may have fields of which nothing is known here.
+    pub(super) fn open(
+        value: &'a Value,
+        pointer: &str,
+        what: &str,
+        problems: &'p mut Vec<Problem>,
+    ) -> Option<Self> {
+        let Value::Object(map) = value else {
+            problems.push(wrong(pointer, what, "an object", value));
+            return None;
+        };
+        Some(Object {
+            map,
+            pointer: pointer.to_owned(),
+            misspelt: Vec::new(),
+            problems,
+        })
+    }
+
+    fn report_unknown(&mut self, fields: &[&'static str]) {
+        for name in self.map.keys() {
+            if fields.contains(&name.as_str()) {
+                continue;
+            }
+            let is_free =
+                |field: &&str| !self.map.contains_key(*field) && !self.misspelt.contains(field);
+            let free = fields.iter().copied().filter(is_free);
+            let meant = closest(name, free);
+            let help = match meant {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("there is `{}`", fields.join("`, `")),
+            };
+            self.misspelt
+                .extend(fields.iter().filter(|field| meant == Some(**field)));
+            let message = format!("there is no field `{name}` here");
+            let pointer = inside(&self.pointer, name);
+            self.problems
+                .push(Problem::new(Code::Document, pointer, message).help(help));
+        }
+    }
+
+    /// The pointer of a field.
+    pub(super) fn at(&self, name: &str) -> String {
+        inside(&self.pointer, name)
+    }
+
+    /// Whether the author wrote this field, be it misspelt.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.map.contains_key(name) || self.is_misspelt(name)
+    }
+
+    /// Whether the author wrote this field, and misspelt it, so that its value is not known.
+    pub(super) fn is_misspelt(&self, name: &str) -> bool {
+        self.misspelt.contains(&name)
+    }
+
+    /// The fields other than these.
+    pub(super) fn others(&self, names: &[&str]) -> Map<String, Value> {
+        let others = self.map.iter();
+        others
+            .filter(|(name, _)| !names.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    }
+
+    /// Reports a field that is not there.
+    pub(super) fn require(&mut self, name: &str, help: &str) {
+        if !self.has(name) {
+            let message = format!("`{name}` is missing");
+            self.problems
+                .push(Problem::new(Code::Document, &self.pointer, message).help(help));
+        }
+    }
+
+    /// The field as `read` takes it. Nothing if it is not there; nothing and a problem if `read` does not take it.
+    pub(super) fn value<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Option<T> {
+        let value = self.map.get(name)?;
+        let read = read(value);
+        if read.is_none() {
+            let what = format!("`{name}`");
+            self.problems
+                .push(wrong(&self.at(name), &what, expected, value));
+        }
+        read
+    }
+
+    /// A text. It is blank if the author wrote something else.
+    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+        let text = self.value(name, "a string", |value| value.as_str().map(str::to_owned));
+        text.or_else(|| self.has(name).then(String::new))
+    }
+
+    /// A text that is not empty.
+    pub(super) fn name(&mut self, name: &str) -> Option<String> {
+        if self.map.get(name).and_then(Value::as_str) == Some("") {
+            let message = format!("`{name}` is empty");
+            self.problems
+                .push(Problem::new(Code::Document, self.at(name), message));
+        }
+        self.text(name)
+    }
+
+    /// A text that has to be there, and is not empty.
+    pub(super) fn required_name(&mut self, name: &str, help: &str) -> String {
+        self.require(name, help);
+        self.name(name).unwrap_or_default()
+    }
+
+    pub(super) fn flag(&mut self, name: &str) -> bool {
+        self.value(name, "true or false", Value::as_bool)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
+        self.value(name, "an object", Value::as_object)
+    }
+
+    /// An object whose values are texts.
+    pub(super) fn texts_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
+        let map = self.object(name)?;
+        for (key, value) in map {
+            if !value.is_string() {
+                let (pointer, what) = (inside(&self.at(name), key), format!("`{key}`"));
+                self.problems
+                    .push(wrong(&pointer, &what, "a string", value));
+            }
+        }
+        Some(map.clone())
+    }
+
+    /// As [`texts_by_name`](Self::texts_by_name), and no text is empty.
+    pub(super) fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
+        let map = self.texts_by_name(name)?;
+        for (key, _) in map.iter().filter(|(_, value)| *value == "") {
+            let pointer = inside(&self.at(name), key);
+            let message = format!("`{key}` is mapped to an empty name");
+            self.problems
+                .push(Problem::new(Code::Document, pointer, message));
+        }
+        Some(map)
+    }
+
+    /// A list of names, each of which stands there once.
+    pub(super) fn names(&mut self, name: &str) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let names = self.list(name, |value, pointer, problems| {
+            let Some(text) = value.as_str() else {
+                let what = format!("an item of `{name}`");
+                problems.push(wrong(pointer, &what, "a string", value));
+                return String::new();
+            };
+            if text.is_empty() || !seen.insert(text) {
+                let message = match text {
+                    "" => format!("an item of `{name}` is empty"),
+                    _ => format!("`{text}` stands twice in `{name}`"),
+                };
+                problems.push(Problem::new(Code::Document, pointer, message));
+            }
+            text.to_owned()
+        });
+        names.unwrap_or_default()
+    }
+
+    /// A field that is read by a function of its own.
+    pub(super) fn part<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(&'a Value, &str, &mut Vec<Problem>) -> T,
+    ) -> Option<T> {
+        let value = self.map.get(name)?;
+        Some(read(value, &self.at(name), self.problems))
+    }
+
+    /// A list whose items are read by a function of their own.
+    pub(super) fn list<T>(
+        &mut self,
+        name: &str,
+        mut read: impl FnMut(&'a Value, &str, &mut Vec<Problem>) -> T,
+    ) -> Option<Vec<T>> {
+        let list = self.value(name, "a list", Value::as_array)?;
+        let pointer = self.at(name);
+        let items = list.iter().enumerate();
+        let items = items.map(|(index, item)| read(item, &inside(&pointer, index), self.problems));
+        Some(items.collect())
+    }
+}
+
+/// The longest text that a message quotes.
+const LONGEST_QUOTE: usize = 40;
+
+/// The problem that something is not what it should be.
+pub(super) fn wrong(pointer: &str, what: &str, expected: &str, found: &Value) -> Problem {
+    let found = match found {
+        Value::Null | Value::Bool(_) | Value::Number(_) => found.to_string(),
+        Value::String(text) if text.len() <= LONGEST_QUOTE => found.to_string(),
+        Value::String(_) => "a string".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    };
+    let message = format!("{what} is {found}, and should be {expected}");
+    Problem::new(Code::Document, pointer, message)
+}

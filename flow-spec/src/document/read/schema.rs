@@ -1,0 +1,72 @@
+//! Values that are read or written.
+
+use serde_json::{Map, Value};
+
+use crate::diagnostic::Code;
+use crate::document::Schema;
+use crate::document::problem::{Problem, inside};
+use crate::suggest::closest;
+
+use super::object::Object;
+
+pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Schema {
+    let side = pointer.rsplit('/').next().unwrap_or_default();
+    let what = format!("`{side}`");
+    let Some(mut object) = Object::open(value, pointer, &what, problems) else {
+        return Schema::default();
+    };
+    object.value("type", "\"object\"", |kind| {
+        (kind == "object").then_some(())
+    });
+    let properties = object.object("properties");
+    let required = object.names("required");
+    let keywords = object.others(&["type", "properties", "required"]);
+    let knows = properties.is_some() || !object.has("properties");
+    let properties = properties.cloned().unwrap_or_default();
+    check_properties(&properties, &inside(pointer, "properties"), problems);
+    if knows {
+        check_required(
+            &required,
+            &properties,
+            &inside(pointer, "required"),
+            problems,
+        );
+    }
+    Schema {
+        properties,
+        required,
+        keywords,
+    }
+}
+
+fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &mut Vec<Problem>) {
+    for (name, property) in properties {
+        let pointer = inside(pointer, name);
+        let what = format!("the schema of `{name}`");
+        let Some(mut property) = Object::open(property, &pointer, &what, problems) else {
+            continue;
+        };
+        property.text("rustType");
+    }
+}
+
+/// What is required is among the properties.
+fn check_required(
+    required: &[String],
+    properties: &Map<String, Value>,
+    pointer: &str,
+    problems: &mut Vec<Problem>,
+) {
+    for (index, name) in required.iter().enumerate() {
+        if name.is_empty() || properties.contains_key(name) {
+            continue;
+        }
+        let message = format!("`{name}` is required, and is none of the properties");
+        let help = match closest(name, properties.keys().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "add it to `properties`".to_owned(),
+        };
+        let pointer = inside(pointer, index);
+        problems.push(Problem::new(Code::NamesNothing, pointer, message).help(help));
+    }
+}

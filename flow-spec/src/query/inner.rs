@@ -1,0 +1,37 @@
+//! Nodes that stand inside a fork or a loop over items, and who they belong to.
+
+use serde_json::Value;
+
+use crate::document::{FlowDocument, NodeDocument, types};
+
+impl NodeDocument {
+    /// The branches of a fork, each the ids of its nodes in the order they run. Nothing for any other node.
+    pub fn branches(&self) -> Vec<Vec<&str>> {
+        if self.r#type != types::FORK {
+            return Vec::new();
+        }
+        let branches = self.params.get("branches").and_then(Value::as_array);
+        let branches = branches.into_iter().flatten().filter_map(Value::as_array);
+        branches
+            .map(|branch| branch.iter().filter_map(Value::as_str).collect())
+            .collect()
+    }
+
+    /// The id of the node that a loop runs for each item. Nothing for any other node.
+    pub fn body(&self) -> Option<&str> {
+        match self.r#type == types::EACH {
+            true => self.params.get("body")?.as_str(),
+            false => None,
+        }
+    }
+}
+
+impl FlowDocument {
+    /// The fork or the loop of this flow that the node stands in. Nothing for a node that edges lead to.
+    pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
+        let owns = |node: &&NodeDocument| {
+            node.body() == Some(id) || node.branches().iter().flatten().any(|inner| *inner == id)
+        };
+        self.nodes.iter().find(owns)
+    }
+}

@@ -1,0 +1,102 @@
+//! What runs right before and right after a node.
+//!
+//! A fork stands for the place where it splits and for the place where its branches meet again: it leads to the first
+//! node of each branch, and the last one of each leads back to it. So does a loop over items with its body. Hence a way
+//! through a flow passes a fork as one step, and no way from one branch into another is without the fork.
+
+use std::collections::HashSet;
+
+use crate::document::{FlowDocument, NodeDocument};
+
+/// A way from one node of a flow right to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// The id of the node that runs first.
+    pub from: &'a str,
+    /// The action that leads on. Nothing inside a fork or a loop, where no action is needed.
+    pub condition: Option<&'a str>,
+    /// The id of the node that runs next.
+    pub to: &'a str,
+}
+
+impl FlowDocument {
+    /// The nodes of this flow that can run right before this one, each once; nothing if there is no such node.
+    ///
+    /// Inside a fork it is the node before it in its branch, or the fork itself; inside a loop over items it is the
+    /// loop. Before a fork come the ends of its branches too, before a loop its body.
+    pub fn predecessors(&self, id: &str) -> Vec<&NodeDocument> {
+        let steps = self.steps().into_iter();
+        self.each_once(steps.filter(|step| step.to == id).map(|step| step.from))
+    }
+
+    /// The nodes of this flow that can run right after this one, each once; nothing if there is no such node.
+    ///
+    /// Inside a fork it is the node after it in its branch, or the fork itself; inside a loop over items it is the loop.
+    /// After a fork come the starts of its branches too, after a loop its body.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let text = r#"{ "version": "2.0.0", "nodes": [
+    /// #   { "type": "read", "id": "read" }, { "type": "check", "id": "check" }, { "type": "count", "id": "count" },
+    /// #   { "type": "flow.fork", "id": "both", "params": { "branches": [["check"], ["count"]] } },
+    /// #   { "type": "write", "id": "write" }
+    /// # ], "entryNodeId": "read", "edges": [
+    /// #   { "from": "read", "to": "both", "condition": "default" },
+    /// #   { "from": "both", "to": "write", "condition": "default" }
+    /// # ] }"#;
+    /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+    /// // read >> both: [check, count] >> write
+    /// let ids = |nodes: Vec<&flow_spec::NodeDocument>| nodes.iter().map(|node| node.id.clone()).collect::<Vec<_>>();
+    /// assert_eq!(ids(flow.successors("read")), ["both"]);
+    /// assert_eq!(ids(flow.successors("both")), ["check", "count", "write"]);
+    /// assert_eq!(ids(flow.successors("check")), ["both"]);
+    /// ```
+    pub fn successors(&self, id: &str) -> Vec<&NodeDocument> {
+        let steps = self.steps().into_iter();
+        self.each_once(steps.filter(|step| step.from == id).map(|step| step.to))
+    }
+
+    /// Every way from one node of this flow right to another: into, along and out of the branches of forks and the
+    /// bodies of loops first, then the edges in the order declared.
+    pub fn steps(&self) -> Vec<Step<'_>> {
+        let mut steps = Vec::new();
+        let mut inside = |from, to| {
+            steps.push(Step {
+                from,
+                condition: None,
+                to,
+            });
+        };
+        for owner in &self.nodes {
+            let body = owner.body().map(|body| vec![body]);
+            for chain in owner.branches().into_iter().chain(body) {
+                let mut before = owner.id.as_str();
+                for id in chain {
+                    inside(before, id);
+                    before = id;
+                }
+                inside(before, &owner.id);
+            }
+        }
+        let edges = self.edges.iter().map(|edge| Step {
+            from: &edge.from,
+            condition: Some(&edge.condition),
+            to: &edge.to,
+        });
+        steps.extend(edges);
+        let ids: HashSet<&str> = self.nodes.iter().map(|node| node.id.as_str()).collect();
+        steps.retain(|step| ids.contains(step.from) && ids.contains(step.to));
+        steps
+    }
+
+    fn each_once<'a>(&'a self, ids: impl Iterator<Item = &'a str>) -> Vec<&'a NodeDocument> {
+        let mut found: Vec<&NodeDocument> = Vec::new();
+        for node in ids.filter_map(|id| self.node(id)) {
+            if !found.iter().any(|known| known.id == node.id) {
+                found.push(node);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,215 @@
+//! The flow as a graph in the DOT language of Graphviz.
+//!
+//! An arrow of DOT cannot touch a box around nodes. Where it has to, it leads to a node inside and is cut at the box
+//! (`ltail`).
+
+use crate::document::{FlowDocument, types};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
+
+use super::ports::Port;
+use super::scene::{Inside, Member, Scene};
+use super::words::{self, Caption};
+
+const STYLES: &str = r##"  graph [compound=true newrank=true fontname="Helvetica" fontsize=12 labeljust=l style=rounded color="#6b7280"]
+  node [shape=box style="rounded,filled" fillcolor="#f9fafb" color="#4b5563" fontname="Helvetica" fontsize=12]
+  edge [color="#4b5563" fontname="Helvetica" fontsize=11]
+"##;
+const START: &str = r##"shape=circle width=0.2 fixedsize=true fillcolor="#1f2937""##;
+const END: &str = r##"peripheries=2 fillcolor="#ffffff""##;
+const BAR: &str = r##"style=filled height=0.08 width=1.5 fixedsize=true fillcolor="#6b7280""##;
+const HEAD: &str = r##"shape=hexagon style=filled fillcolor="#e5e7eb""##;
+const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color="#d97706""##;
+const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
+const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
+
+/// A graph for Graphviz. Flows inside, forks and loops over items are clusters; arrows for `error` are dashed.
+///
+/// # Examples
+///
+/// ```
+/// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
+/// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+/// let picture = flow_spec::render::dot(&flow);
+/// assert!(picture.starts_with("digraph \"Qa\" {\n"));
+/// assert!(picture.contains("  \"/start\" -> \"answer\"\n"));
+/// ```
+pub fn dot(flow: &FlowDocument) -> String {
+    let scene = Scene::new(flow);
+    let title = quoted(&words::one_line(flow.title()));
+    let mut picture = Picture::default();
+    picture.line(0, &format!("digraph {title} {{"));
+    picture.text += STYLES;
+    picture.scene(&scene, 1);
+    picture.links(&scene);
+    picture.line(0, "}");
+    picture.text
+}
+
+#[derive(Default)]
+struct Picture {
+    text: String,
+}
+
+impl Picture {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.text += &"  ".repeat(depth);
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    fn node(&mut self, depth: usize, key: &str, label: &[String], style: &str) {
+        let label = label_of(label);
+        let style = match style {
+            "" => String::new(),
+            style => format!(" {style}"),
+        };
+        self.line(depth, &format!("{} [label={label}{style}]", quoted(key)));
+    }
+
+    fn arrow(&mut self, from: &str, to: &str, attributes: &[String]) {
+        let attributes = match attributes {
+            [] => String::new(),
+            some => format!(" [{}]", some.join(" ")),
+        };
+        self.line(
+            1,
+            &format!("{} -> {}{attributes}", quoted(from), quoted(to)),
+        );
+    }
+
+    fn scene(&mut self, scene: &Scene<'_>, depth: usize) {
+        self.node(depth, &scene.start_key(), &[], START);
+        for member in &scene.members {
+            self.member(member, depth);
+        }
+        for (index, label) in scene.ends.iter().enumerate() {
+            self.node(depth, &scene.end_key(index), &[words::end(label)], END);
+        }
+    }
+
+    fn member(&mut self, member: &Member<'_>, depth: usize) {
+        let caption: Vec<String> = Caption::of(member.node)
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        if let Inside::Nothing = member.inside {
+            let style = match member.node.r#type.as_str() {
+                types::BRANCH => DECISION,
+                types::WAIT => PAUSE,
+                types::HUMAN => HUMAN,
+                _ if member.node.is_flow() => "peripheries=2",
+                _ => "",
+            };
+            self.node(depth, &member.path, &caption, style);
+            return;
+        }
+        let cluster = quoted(&cluster(&member.path));
+        self.line(depth, &format!("subgraph {cluster} {{"));
+        self.line(depth + 1, &format!("label={}", label_of(&caption)));
+        match &member.inside {
+            Inside::Nothing => {}
+            Inside::Flow(scene) => self.scene(scene, depth + 1),
+            Inside::Fork(branches) => {
+                self.node(depth + 1, &member.fork_key(), &[], BAR);
+                for part in branches.iter().flatten() {
+                    self.member(part, depth + 1);
+                }
+                self.node(depth + 1, &member.join_key(), &[], BAR);
+            }
+            Inside::Each(body) => {
+                let item = member
+                    .node
+                    .params
+                    .get("item")
+                    .and_then(|item| item.as_str());
+                let head = format!("each {}", item.unwrap_or("item"));
+                self.node(
+                    depth + 1,
+                    &member.fork_key(),
+                    &[words::one_line(&head)],
+                    HEAD,
+                );
+                self.member(body, depth + 1);
+                self.node(depth + 1, &member.join_key(), &[], BAR);
+            }
+        }
+        self.line(depth, "}");
+    }
+
+    fn links(&mut self, scene: &Scene<'_>) {
+        for link in scene.links() {
+            let mut attributes = Vec::new();
+            if !link.arrow.label.is_empty() {
+                attributes.push(format!("label={}", label_of(&link.arrow.label)));
+            }
+            if link.arrow.action == Some(ERROR_ACTION) {
+                attributes.push("style=dashed".to_owned());
+            }
+            let from = match &link.from {
+                Port::Node(key) => key,
+                Port::Whole { flow, start } => {
+                    attributes.push(format!("ltail={}", quoted(&cluster(flow))));
+                    start
+                }
+            };
+            self.arrow(from, &link.to, &attributes);
+        }
+        for member in &scene.members {
+            self.links_inside(member);
+        }
+    }
+
+    fn links_inside(&mut self, member: &Member<'_>) {
+        match &member.inside {
+            Inside::Nothing => {}
+            Inside::Flow(scene) => self.links(scene),
+            Inside::Fork(branches) => {
+                for branch in branches {
+                    let mut from = member.fork_key();
+                    for part in branch {
+                        self.arrow(&from, &part.entry(), &[]);
+                        from = out(part);
+                        self.links_inside(part);
+                    }
+                    self.arrow(&from, &member.join_key(), &[]);
+                }
+            }
+            Inside::Each(body) => {
+                let (head, last) = (member.fork_key(), out(body));
+                let back = ["label=\"next\"", "constraint=false"].map(str::to_owned);
+                self.arrow(&head, &body.entry(), &[]);
+                self.arrow(&last, &head, &back);
+                self.arrow(&last, &member.join_key(), &[]);
+                self.links_inside(body);
+            }
+        }
+    }
+}
+
+/// Where the way goes on from a node in a fork or a loop.
+fn out(member: &Member<'_>) -> String {
+    match member.exit(Some(DEFAULT_ACTION)) {
+        Port::Node(key) | Port::Whole { start: key, .. } => key,
+    }
+}
+
+/// The name that makes a box of a subgraph.
+fn cluster(path: &str) -> String {
+    format!("cluster/{path}")
+}
+
+/// A string of DOT. It knows no escape but that of the quotation mark.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// Text that is shown: there, DOT also knows escapes with a backslash and entities of HTML.
+fn label_of(lines: &[String]) -> String {
+    let safe = |line: &String| {
+        line.replace('&', "&amp;")
+            .replace('\\', "\\\\")
+            .replace('"', "\\\"")
+    };
+    let lines: Vec<String> = lines.iter().map(safe).collect();
+    format!("\"{}\"", lines.join("\\n"))
+}

@@ -1,0 +1,91 @@
+//! How a node is run, and the values it is made with.
+
+use serde_json::Value;
+
+use crate::document::{NodeDocument, SettingsDocument};
+
+use super::super::xml::escaped;
+
+pub(super) fn settings(settings: &SettingsDocument, text: &mut String) {
+    let mut facts = Vec::new();
+    if let Some(retry) = &settings.retry {
+        let mut words = format!("{} attempts", retry.attempts);
+        if let Some(wait) = &retry.wait {
+            words += &format!(", {wait} before the second");
+        }
+        if let Some(backoff) = retry.backoff {
+            words += &format!(", {backoff} times as long before each further one");
+        }
+        if let Some(longest) = &retry.max_wait {
+            words += &format!(", never longer than {longest}");
+        }
+        if let Some(jitter) = retry.jitter {
+            words += &format!(", a share of {jitter} of it random");
+        }
+        facts.push(("retry", words));
+    }
+    if let Some(timeout) = &settings.timeout {
+        facts.push(("timeout", timeout.clone()));
+    }
+    if let Some(poll) = &settings.poll {
+        let timeout = poll.timeout.as_ref();
+        let timeout =
+            timeout.map_or_else(String::new, |timeout| format!(", for {timeout} at most"));
+        facts.push(("poll", format!("every {}{timeout}", poll.every)));
+    }
+    if let Some(count) = settings.concurrency {
+        facts.push(("concurrency", count.to_string()));
+    }
+    if settings.blocking {
+        facts.push((
+            "blocking",
+            "runs on the pool for work that blocks".to_owned(),
+        ));
+    }
+    if settings.collect_errors {
+        facts.push(("collects errors", "keeps errors as values".to_owned()));
+    }
+    list("Settings", &facts, text);
+}
+
+pub(super) fn params(node: &NodeDocument, text: &mut String) {
+    let mut facts: Vec<(&str, String)> = Vec::new();
+    for (name, value) in &node.params {
+        facts.push((name, written(value)));
+    }
+    for name in &node.params_omitted {
+        facts.push(match name.as_str() {
+            "*" => ("all", "left out of this export".to_owned()),
+            name => (name, "left out: it cannot be written as JSON".to_owned()),
+        });
+    }
+    list("Params", &facts, text);
+    let dependencies = node.dependencies.iter();
+    let dependencies: Vec<(&str, String)> = dependencies
+        .map(|name| (name.as_str(), "from outside".to_owned()))
+        .collect();
+    list("Dependencies", &dependencies, text);
+}
+
+/// Text as it is, anything else as JSON.
+fn written(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => format!("{other:#}"),
+    }
+}
+
+fn list(title: &str, facts: &[(&str, String)], text: &mut String) {
+    if facts.is_empty() {
+        return;
+    }
+    *text += &format!("<h3>{title}</h3>\n<table>\n");
+    for (name, fact) in facts {
+        *text += &format!(
+            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td></tr>\n",
+            escaped(name),
+            escaped(fact)
+        );
+    }
+    *text += "</table>\n";
+}

@@ -1,0 +1,225 @@
+//! The flow as a flowchart in Mermaid's notation.
+//!
+//! Mermaid reads ids and texts in ways of its own: `end` closes a box, `%%` begins a comment, `<b>` is HTML, `1.` a list.
+//! So every id is a new one, made of the path, and in texts every sign that could mean something is written as a number.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::document::{FlowDocument, types};
+use crate::graph::ERROR_ACTION;
+
+use super::ports::Port;
+use super::scene::{Inside, Member, Scene};
+use super::words::{self, Caption};
+
+const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffffff
+  classDef ends fill:#ffffff,stroke:#1f2937,color:#1f2937,stroke-width:2px
+  classDef bar fill:#6b7280,stroke:#6b7280,color:#ffffff
+  classDef decision fill:#fef3c7,stroke:#d97706,color:#78350f
+  classDef pause fill:#e0f2fe,stroke:#0284c7,color:#0c4a6e
+  classDef human fill:#fce7f3,stroke:#db2777,color:#831843
+";
+
+/// A Mermaid flowchart. Flows inside are boxes with a start and ends of their own, which is where arrows lead in and out;
+/// forks are boxes with their branches, loops over items boxes with their body. Arrows for `error` are dotted.
+///
+/// # Examples
+///
+/// ```
+/// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
+/// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+/// let picture = flow_spec::render::mermaid(&flow);
+/// assert!(picture.starts_with("---\ntitle: \"Qa\"\n---\nflowchart TB\n"));
+/// assert!(picture.contains("  n_start --> n_answer\n"));
+/// ```
+pub fn mermaid(flow: &FlowDocument) -> String {
+    let mut picture = Picture::default();
+    let title = words::one_line(flow.title());
+    if !title.is_empty() {
+        let title = serde_json::Value::from(title);
+        picture.text += &format!("---\ntitle: {title}\n---\n");
+    }
+    picture.text += "flowchart TB\n";
+    let scene = Scene::new(flow);
+    picture.scene(&scene, 1);
+    picture.links(&scene);
+    picture.text += CLASSES;
+    picture.text
+}
+
+#[derive(Default)]
+struct Picture {
+    text: String,
+    ids: HashMap<String, String>,
+    taken: HashSet<String>,
+}
+
+impl Picture {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.text += &"  ".repeat(depth);
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    /// The id for a key, which Mermaid takes for nothing else.
+    fn id(&mut self, key: &str) -> String {
+        if let Some(id) = self.ids.get(key) {
+            return id.clone();
+        }
+        let plain = |letter: char| match letter.is_ascii_alphanumeric() {
+            true => letter,
+            false => '_',
+        };
+        let base: String = key.trim_start_matches('/').chars().map(plain).collect();
+        let mut id = format!("n_{base}");
+        let mut count = 1;
+        while !self.taken.insert(id.clone()) {
+            count += 1;
+            id = format!("n_{base}_{count}");
+        }
+        self.ids.insert(key.to_owned(), id.clone());
+        id
+    }
+
+    fn scene(&mut self, scene: &Scene<'_>, depth: usize) {
+        let start = self.id(&scene.start_key());
+        self.line(depth, &format!("{start}([\"start\"]):::start"));
+        for member in &scene.members {
+            self.member(member, depth);
+        }
+        for (index, label) in scene.ends.iter().enumerate() {
+            let end = self.id(&scene.end_key(index));
+            let label = escaped(&words::end(label));
+            self.line(depth, &format!("{end}([\"{label}\"]):::ends"));
+        }
+    }
+
+    fn member(&mut self, member: &Member<'_>, depth: usize) {
+        let id = self.id(&member.path);
+        let lines: Vec<String> = Caption::of(member.node).lines().map(escaped).collect();
+        let caption = lines.join("<br/>");
+        if let Inside::Nothing = member.inside {
+            let shape = match member.node.r#type.as_str() {
+                types::BRANCH => format!("{id}{{\"{caption}\"}}:::decision"),
+                types::WAIT => format!("{id}(\"{caption}\"):::pause"),
+                types::HUMAN => format!("{id}[/\"{caption}\"/]:::human"),
+                _ if member.node.is_flow() => format!("{id}[[\"{caption}\"]]"),
+                _ => format!("{id}[\"{caption}\"]"),
+            };
+            self.line(depth, &shape);
+            return;
+        }
+        // The title of a box is not given more room for more lines.
+        self.line(depth, &format!("subgraph {id}[\"{}\"]", lines.join(" · ")));
+        match &member.inside {
+            Inside::Nothing => {}
+            Inside::Flow(scene) => self.scene(scene, depth + 1),
+            Inside::Fork(branches) => self.fork(member, branches, depth + 1),
+            Inside::Each(body) => self.each(member, body, depth + 1),
+        }
+        self.line(depth, "end");
+    }
+
+    fn fork(&mut self, member: &Member<'_>, branches: &[Vec<Member<'_>>], depth: usize) {
+        let fork = self.id(&member.fork_key());
+        let join = self.id(&member.join_key());
+        self.line(depth, &format!("{fork}[\"all of\"]:::bar"));
+        for part in branches.iter().flatten() {
+            self.member(part, depth);
+        }
+        self.line(depth, &format!("{join}[\"all done\"]:::bar"));
+    }
+
+    fn each(&mut self, member: &Member<'_>, body: &Member<'_>, depth: usize) {
+        let head = self.id(&member.fork_key());
+        let item = member
+            .node
+            .params
+            .get("item")
+            .and_then(|item| item.as_str());
+        let caption = format!("each {}", item.unwrap_or("item"));
+        let caption = escaped(&words::one_line(&caption));
+        self.line(depth, &format!("{head}{{{{\"{caption}\"}}}}:::bar"));
+        self.member(body, depth);
+        let join = self.id(&member.join_key());
+        self.line(depth, &format!("{join}[\"all done\"]:::bar"));
+    }
+
+    /// The arrows of all levels, after all that they lead to: else Mermaid puts it where it is first named.
+    fn links(&mut self, scene: &Scene<'_>) {
+        for link in scene.links() {
+            let from = match &link.from {
+                Port::Node(key) | Port::Whole { flow: key, .. } => self.id(key),
+            };
+            let to = self.id(&link.to);
+            let label: Vec<String> = link.arrow.label.iter().map(|line| escaped(line)).collect();
+            let arrow = match link.arrow.action == Some(ERROR_ACTION) {
+                true => "-.->",
+                false => "-->",
+            };
+            let label = match label.is_empty() {
+                true => String::new(),
+                false => format!("|\"{}\"|", label.join("<br/>")),
+            };
+            self.line(1, &format!("{from} {arrow}{label} {to}"));
+        }
+        for member in &scene.members {
+            self.links_inside(member);
+        }
+    }
+
+    fn links_inside(&mut self, member: &Member<'_>) {
+        match &member.inside {
+            Inside::Nothing => {}
+            Inside::Flow(scene) => self.links(scene),
+            Inside::Fork(branches) => {
+                for branch in branches {
+                    let mut from = self.id(&member.fork_key());
+                    for part in branch {
+                        let to = self.id(&part.entry());
+                        self.line(1, &format!("{from} --> {to}"));
+                        from = self.out(part);
+                        self.links_inside(part);
+                    }
+                    let to = self.id(&member.join_key());
+                    self.line(1, &format!("{from} --> {to}"));
+                }
+            }
+            Inside::Each(body) => {
+                let head = self.id(&member.fork_key());
+                let into = self.id(&body.entry());
+                let out = self.out(body);
+                self.line(1, &format!("{head} --> {into}"));
+                let join = self.id(&member.join_key());
+                self.line(1, &format!("{out} -->|\"next\"| {head}"));
+                self.line(1, &format!("{out} --> {join}"));
+                self.links_inside(body);
+            }
+        }
+    }
+
+    /// Where the way goes on from a node in a fork or a loop.
+    fn out(&mut self, member: &Member<'_>) -> String {
+        match member.exit(Some(crate::graph::DEFAULT_ACTION)) {
+            Port::Node(key) | Port::Whole { flow: key, .. } => self.id(&key),
+        }
+    }
+}
+
+/// Text between quotation marks. What is no letter, no digit and no harmless sign is written as the number of its
+/// character, which Mermaid reads after everything else.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in text.chars() {
+        if letter.is_alphanumeric() || " _,:?!=/()".contains(letter) || !letter.is_ascii() {
+            safe.push(letter);
+        } else {
+            safe += &format!("#{};", u32::from(letter));
+        }
+        // These begin a line break and a formula when the numbers have been read: nothing is to stand right after them.
+        if letter == '\\' || letter == '$' {
+            safe += "#8203;";
+        }
+    }
+    safe
+}

@@ -1,0 +1,213 @@
+//! What a picture shows, before any notation: boxes that can contain boxes, and arrows between them.
+//!
+//! The document lists the nodes inside a fork or a loop beside the others. Here each stands where it runs. A document
+//! that was not checked can put a fork into itself: whatever happens, each node is shown once.
+
+use std::collections::HashMap;
+
+use crate::document::{FlowDocument, NodeDocument, types};
+use crate::graph::DEFAULT_ACTION;
+use crate::query;
+
+use super::words;
+
+/// A flow.
+#[derive(Debug)]
+pub(super) struct Scene<'a> {
+    pub(super) flow: &'a FlowDocument,
+    /// The path of the node that is this flow; empty for the outermost.
+    pub(super) path: String,
+    pub(super) members: Vec<Member<'a>>,
+    /// The labels of its ends, each once.
+    pub(super) ends: Vec<&'a str>,
+    pub(super) arrows: Vec<Arrow<'a>>,
+}
+
+/// A node, with what is inside it.
+#[derive(Debug)]
+pub(super) struct Member<'a> {
+    pub(super) path: String,
+    pub(super) node: &'a NodeDocument,
+    pub(super) inside: Inside<'a>,
+}
+
+#[derive(Debug)]
+pub(super) enum Inside<'a> {
+    Nothing,
+    Flow(Scene<'a>),
+    /// Branches, each from top to bottom.
+    Fork(Vec<Vec<Member<'a>>>),
+    /// The body of a loop over items.
+    Each(Box<Member<'a>>),
+}
+
+#[derive(Debug)]
+pub(super) struct Arrow<'a> {
+    pub(super) from: Place,
+    /// Nothing from the start.
+    pub(super) action: Option<&'a str>,
+    /// What is written at it.
+    pub(super) label: Vec<String>,
+    pub(super) to: Place,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    Start,
+    /// Index of [`Scene::members`].
+    Member(usize),
+    /// Index of [`Scene::ends`].
+    End(usize),
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(flow: &'a FlowDocument) -> Scene<'a> {
+        Scene::at(flow, String::new())
+    }
+
+    fn at(flow: &'a FlowDocument, path: String) -> Scene<'a> {
+        let mut cast = Cast::new(flow, &path);
+        let (inner, outermost): (Vec<usize>, Vec<usize>) =
+            (0..flow.nodes.len()).partition(|&index| cast.is_inner(index));
+        // The inner ones are taken by those they stand in, unless these stand in one another.
+        let mut members = Vec::new();
+        let mut number = HashMap::new();
+        for index in outermost.into_iter().chain(inner) {
+            if let Some(member) = cast.member(index) {
+                number
+                    .entry(member.node.id.as_str())
+                    .or_insert(members.len());
+                members.push(member);
+            }
+        }
+        let mut scene = Scene {
+            flow,
+            path,
+            members,
+            ends: flow.end_labels(),
+            arrows: Vec::new(),
+        };
+        scene.draw_arrows(&number);
+        scene
+    }
+
+    fn draw_arrows(&mut self, number: &HashMap<&str, usize>) {
+        let flow = self.flow;
+        let place = |id: &str| number.get(id).copied().map(Place::Member);
+        let entry = match (&flow.entry_node_id, &flow.nodes[..]) {
+            (Some(id), _) => place(id),
+            (None, [_]) => Some(Place::Member(0)),
+            _ => None,
+        };
+        if let Some(to) = entry {
+            self.arrow(Place::Start, None, to);
+        }
+        for edge in &flow.edges {
+            if let (Some(from), Some(to)) = (place(&edge.from), place(&edge.to)) {
+                self.arrow(from, Some(&edge.condition), to);
+            }
+        }
+        for end in &flow.ends {
+            let from = end.from.as_deref().map_or(Some(Place::Start), place);
+            let to = self.ends.iter().position(|label| *label == end.label);
+            if let (Some(from), Some(to)) = (from, to) {
+                self.arrow(from, end.condition.as_deref(), Place::End(to));
+            }
+        }
+        if flow.ends.is_empty() {
+            self.draw_silent_ends();
+        }
+    }
+
+    /// A document of others has no ends: there, a node without successors ends the flow.
+    fn draw_silent_ends(&mut self) {
+        for index in 0..self.members.len() {
+            let from = Place::Member(index);
+            let goes_on = self.arrows.iter().any(|arrow| arrow.from == from);
+            if !goes_on && self.members[index].node.actions.is_none() {
+                self.ends = vec![DEFAULT_ACTION];
+                self.arrow(from, Some(DEFAULT_ACTION), Place::End(0));
+            }
+        }
+    }
+
+    fn arrow(&mut self, from: Place, action: Option<&'a str>, to: Place) {
+        let label = match (from, action) {
+            (Place::Member(index), Some(action)) => words::arrow(self.members[index].node, action),
+            _ => Vec::new(),
+        };
+        self.arrows.push(Arrow {
+            from,
+            action,
+            label,
+            to,
+        });
+    }
+}
+
+/// The nodes of a flow, each of which finds its place once.
+struct Cast<'a, 'p> {
+    flow: &'a FlowDocument,
+    path: &'p str,
+    number: HashMap<&'a str, usize>,
+    placed: Vec<bool>,
+}
+
+impl<'a, 'p> Cast<'a, 'p> {
+    fn new(flow: &'a FlowDocument, path: &'p str) -> Self {
+        let mut number = HashMap::new();
+        for (index, node) in flow.nodes.iter().enumerate() {
+            number.entry(node.id.as_str()).or_insert(index);
+        }
+        Cast {
+            flow,
+            path,
+            number,
+            placed: vec![false; flow.nodes.len()],
+        }
+    }
+
+    fn is_inner(&self, index: usize) -> bool {
+        self.flow.owner(&self.flow.nodes[index].id).is_some()
+    }
+
+    /// The node with all that stands in it; nothing if it has its place already.
+    fn member(&mut self, index: usize) -> Option<Member<'a>> {
+        if std::mem::replace(&mut self.placed[index], true) {
+            return None;
+        }
+        let node = &self.flow.nodes[index];
+        let path = query::path(self.path, &node.id);
+        let inside = match node.r#type.as_str() {
+            types::FORK => self.fork(node),
+            types::EACH => {
+                let body = node.body().and_then(|body| self.named(body));
+                body.map_or(Inside::Nothing, |body| Inside::Each(Box::new(body)))
+            }
+            _ => match &node.internal_flow {
+                Some(flow) if !flow.nodes.is_empty() || !flow.ends.is_empty() => {
+                    Inside::Flow(Scene::at(flow, path.clone()))
+                }
+                _ => Inside::Nothing,
+            },
+        };
+        Some(Member { path, node, inside })
+    }
+
+    fn fork(&mut self, node: &'a NodeDocument) -> Inside<'a> {
+        let mut branches: Vec<Vec<Member<'a>>> = Vec::new();
+        for branch in node.branches() {
+            branches.push(branch.iter().filter_map(|id| self.named(id)).collect());
+        }
+        branches.retain(|branch| !branch.is_empty());
+        match branches.is_empty() {
+            true => Inside::Nothing,
+            false => Inside::Fork(branches),
+        }
+    }
+
+    fn named(&mut self, id: &str) -> Option<Member<'a>> {
+        let index = self.number.get(id).copied()?;
+        self.member(index)
+    }
+}

@@ -1,0 +1,221 @@
+//! From a board to SVG.
+
+use super::super::xml::escaped;
+use super::board::{Board, Label, Point, Shape, Tile, Wire, WireLabel};
+use super::image::{Image, number};
+use super::measure::{LINE, NAME, NOTE};
+use super::{STYLE, path, shape};
+
+/// A whole image.
+pub(super) fn whole(board: &Board, title: &str) -> String {
+    let mut image = Image::new(board, title, false);
+    image.line(&format!("<style>\n{STYLE}</style>"));
+    image.board(board);
+    image.finish()
+}
+
+/// An image in a page that has the style, and that makes its nodes buttons.
+pub(super) fn part(board: &Board, title: &str) -> String {
+    let mut image = Image::new(board, title, true);
+    image.board(board);
+    image.finish()
+}
+
+impl Image {
+    /// The wires lie below the boxes, and what is written at them above everything.
+    fn board(&mut self, board: &Board) {
+        for wire in &board.wires {
+            self.wire(wire);
+        }
+        for tile in &board.tiles {
+            self.tile(tile);
+        }
+        for label in board.wires.iter().filter_map(|wire| wire.label.as_ref()) {
+            self.wire_label(label);
+        }
+    }
+
+    fn wire(&mut self, wire: &Wire) {
+        let mut class = "wire".to_owned();
+        if wire.error {
+            class += " error";
+        }
+        if wire.back {
+            class += " back";
+        }
+        let Some((line, tip)) = path::arrow(&wire.points) else {
+            return;
+        };
+        self.line(&format!("<path class=\"{class}\" d=\"{line}\"/>"));
+        self.line(&format!("<path class=\"tip {class}\" d=\"{tip}\"/>"));
+    }
+
+    fn wire_label(&mut self, label: &WireLabel) {
+        let WireLabel {
+            center,
+            width,
+            height,
+            lines,
+        } = label;
+        self.line("<g class=\"label\">");
+        self.rect("", *center, *width, *height, 4.0);
+        let top = center.y - f64::from(u32::try_from(lines.len()).unwrap_or(0)) * NOTE * LINE / 2.0;
+        for (index, line) in (0_u32..).zip(lines) {
+            let class = if index == 0 { "action" } else { "note" };
+            let y = top + f64::from(index) * NOTE * LINE;
+            self.words(class, center.x, y, NOTE, line);
+        }
+        self.line("</g>");
+    }
+
+    fn tile(&mut self, tile: &Tile) {
+        let class = class(&tile.shape);
+        match &tile.node {
+            Some(label) => {
+                let path = escaped(&label.path);
+                let button = match self.buttons {
+                    true => format!(" role=\"button\" tabindex=\"0\" aria-label=\"{path}\""),
+                    false => String::new(),
+                };
+                self.line(&format!(
+                    "<g class=\"tile {class}\" data-path=\"{path}\"{button}>"
+                ));
+                let title = label.description.as_ref().unwrap_or(&label.path);
+                self.line(&format!("<title>{}</title>", escaped(title)));
+            }
+            None => self.line(&format!("<g class=\"tile {class}\">")),
+        }
+        self.outline(tile);
+        self.caption(tile);
+        // What is inside are nodes of their own.
+        self.line("</g>");
+        if let (Some(inside), Some(label)) = (&tile.inside, &tile.node) {
+            let stack = if tile.shape == Shape::Each {
+                shape::STACK
+            } else {
+                0.0
+            };
+            let left = tile.center.x - (inside.width + stack) / 2.0;
+            let top = tile.center.y - tile.height / 2.0 + shape::head(&label.caption);
+            let (left, top) = (number(left), number(top));
+            self.line(&format!("<g transform=\"translate({left} {top})\">"));
+            self.board(inside);
+            self.line("</g>");
+        }
+        if let (Shape::Closed { opens: true }, Some(label), true) =
+            (&tile.shape, &tile.node, self.buttons)
+        {
+            self.opener(tile, label);
+        }
+    }
+
+    fn outline(&mut self, tile: &Tile) {
+        let Tile {
+            center,
+            width,
+            height,
+            ..
+        } = *tile;
+        match &tile.shape {
+            Shape::Start => self.rect("body", center, width, height, height / 2.0),
+            Shape::End(_) => {
+                self.rect("body", center, width, height, height / 2.0);
+                let (width, height) = (width - 6.0, height - 6.0);
+                self.rect("inner", center, width, height, height / 2.0);
+            }
+            Shape::Bar => self.rect("body", center, width, height, 2.0),
+            Shape::Wait => self.rect("body", center, width, height, height / 2.0),
+            Shape::Branch => {
+                let (x, y) = (width / 2.0, height / 2.0);
+                let corners = [(0.0, -y), (x, 0.0), (0.0, y), (-x, 0.0)];
+                self.polygon(center, &corners);
+            }
+            Shape::Human => {
+                let (x, y, slant) = (width / 2.0, height / 2.0, 8.0);
+                let corners = [(slant - x, -y), (x, -y), (x - slant, y), (-x, y)];
+                self.polygon(center, &corners);
+            }
+            Shape::Each => {
+                let (width, height) = (width - shape::STACK, height - shape::STACK);
+                for shift in [0.5, 0.0, -0.5] {
+                    let center = Point {
+                        x: center.x + shift * shape::STACK,
+                        y: center.y + shift * shape::STACK,
+                    };
+                    self.rect("body", center, width, height, 8.0);
+                }
+            }
+            Shape::Closed { .. } => {
+                self.rect("body", center, width, height, 6.0);
+                self.rect("inner", center, width - 6.0, height - 6.0, 4.0);
+            }
+            Shape::Step | Shape::Flow | Shape::Fork => {
+                self.rect("body", center, width, height, 8.0);
+            }
+        }
+    }
+
+    fn caption(&mut self, tile: &Tile) {
+        let Point { x, y } = tile.center;
+        let note = |image: &mut Image, text: &str| {
+            image.words("note", x, y - NOTE * LINE / 2.0, NOTE, text);
+        };
+        let Some(label) = &tile.node else {
+            match &tile.shape {
+                Shape::Start => note(self, "start"),
+                Shape::End(label) => note(self, label),
+                _ => {}
+            }
+            return;
+        };
+        let (_, height) = shape::text(&label.caption);
+        let mut top = match tile.inside {
+            Some(_) => y - tile.height / 2.0 + (shape::head(&label.caption) - height) / 2.0,
+            None => y - height / 2.0,
+        };
+        let x = match tile.shape {
+            Shape::Closed { opens: true } => x + shape::SIGN / 2.0,
+            Shape::Each => x - shape::STACK / 2.0,
+            _ => x,
+        };
+        for (index, line) in label.caption.lines().enumerate() {
+            let (class, size) = if index == 0 {
+                ("name", NAME)
+            } else {
+                ("note", NOTE)
+            };
+            self.words(class, x, top, size, line);
+            top += size * LINE;
+        }
+    }
+
+    /// The sign that opens and closes a flow.
+    fn opener(&mut self, tile: &Tile, label: &Label) {
+        let x = tile.center.x - tile.width / 2.0 + shape::SIGN / 2.0 + 6.0;
+        let y = tile.center.y;
+        let path = escaped(&label.path);
+        self.line(&format!(
+            "<g class=\"opener\" role=\"button\" tabindex=\"0\" aria-expanded=\"false\" aria-label=\"open {path}\" \
+             data-open=\"{path}\">"
+        ));
+        self.rect("", Point { x, y }, shape::SIGN, shape::SIGN, 4.0);
+        self.words("sign", x, y - NOTE * LINE / 2.0, NOTE, "▶");
+        self.line("</g>");
+    }
+}
+
+fn class(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Start => "start",
+        Shape::End(_) => "end",
+        Shape::Bar => "bar",
+        Shape::Step => "step",
+        Shape::Branch => "branch",
+        Shape::Wait => "wait",
+        Shape::Human => "human",
+        Shape::Closed { .. } => "closed",
+        Shape::Flow => "flow",
+        Shape::Fork => "fork",
+        Shape::Each => "each",
+    }
+}

@@ -1,0 +1,241 @@
+//! From a scene to a board, by the layout crate `dagre`: it says where each box and each arrow is.
+
+use dagre::graph::{Graph, GraphOptions};
+use dagre::layout::types::LabelPos;
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
+
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
+
+use super::super::scene::{Member, Place, Scene};
+use super::board::{Board, Point, Tile, Wire, WireLabel};
+use super::wire::{self, Rows};
+use super::{measure, shape};
+
+/// Whether flows inside are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Inner {
+    Shown,
+    Closed,
+}
+
+/// An arrow that has no place yet, between two tiles.
+struct Link {
+    from: usize,
+    to: usize,
+    label: Vec<String>,
+    error: bool,
+    /// How much it matters that it is short and straight.
+    weight: i32,
+}
+
+/// A flow: its start, its nodes and its ends.
+pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
+    let mut tiles = vec![shape::start()];
+    tiles.extend(
+        scene
+            .members
+            .iter()
+            .map(|member| shape::member(member, inner)),
+    );
+    tiles.extend(scene.ends.iter().map(|label| shape::end(label)));
+    let number = |place| match place {
+        Place::Start => 0,
+        Place::Member(index) => 1 + index,
+        Place::End(index) => 1 + scene.members.len() + index,
+    };
+    let link = |arrow: &super::super::scene::Arrow<'_>| Link {
+        from: number(arrow.from),
+        to: number(arrow.to),
+        label: arrow.label.clone(),
+        error: arrow.action == Some(ERROR_ACTION),
+        weight: match arrow.action {
+            None | Some(DEFAULT_ACTION) => 4,
+            Some(ERROR_ACTION) => 1,
+            Some(_) => 2,
+        },
+    };
+    let links = scene.arrows.iter().map(link).collect();
+    place(tiles, links)
+}
+
+/// Branches side by side, between a bar where they split and one where they meet.
+pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
+    let mut tiles = Vec::new();
+    let mut links = Vec::new();
+    let link = |from, to| Link {
+        from,
+        to,
+        label: Vec::new(),
+        error: false,
+        weight: 1,
+    };
+    let parts: usize = branches.iter().map(Vec::len).sum();
+    let (split, meet) = (0, parts + 1);
+    let mut width = 0.0;
+    let mut chains = Vec::new();
+    for branch in branches {
+        let chain: Vec<Tile> = branch
+            .iter()
+            .map(|part| shape::member(part, inner))
+            .collect();
+        width += chain.iter().map(|tile| tile.width).fold(0.0, f64::max);
+        chains.push(chain);
+    }
+    let gaps = u32::try_from(branches.len().saturating_sub(1)).unwrap_or(0);
+    width += f64::from(gaps) * options().nodesep;
+    tiles.push(shape::bar(width));
+    for chain in chains {
+        let mut before = split;
+        for tile in chain {
+            let number = tiles.len();
+            tiles.push(tile);
+            links.push(link(before, number));
+            before = number;
+        }
+        links.push(link(before, meet));
+    }
+    tiles.push(shape::bar(width));
+    place(tiles, links)
+}
+
+/// The body of a loop, alone.
+pub(super) fn each(body: &Member<'_>, inner: Inner) -> Board {
+    place(vec![shape::member(body, inner)], Vec::new())
+}
+
+fn options() -> LayoutOptions {
+    LayoutOptions {
+        nodesep: 36.0,
+        edgesep: 18.0,
+        ranksep: 44.0,
+        marginx: 16.0,
+        marginy: 14.0,
+        // Among orders with equally many crossings, the one in which the flow is written.
+        tie_keep_first: true,
+        ..LayoutOptions::default()
+    }
+}
+
+fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+    let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
+        directed: true,
+        multigraph: true,
+        compound: false,
+    });
+    for (index, tile) in tiles.iter().enumerate() {
+        let label = NodeLabel {
+            width: tile.width,
+            height: tile.height,
+            ..NodeLabel::default()
+        };
+        graph.set_node(index.to_string(), Some(label));
+    }
+    for (index, link) in links.iter().enumerate() {
+        let (width, height) = label_size(&link.label);
+        let label = EdgeLabel {
+            width,
+            height,
+            labelpos: LabelPos::Center,
+            weight: link.weight,
+            ..EdgeLabel::default()
+        };
+        let (from, to) = (link.from.to_string(), link.to.to_string());
+        graph.set_edge(from, to, Some(label), Some(&index.to_string()));
+    }
+    dagre::layout(&mut graph, Some(options()));
+    for (index, tile) in tiles.iter_mut().enumerate() {
+        if let Some(NodeLabel {
+            x: Some(x),
+            y: Some(y),
+            ..
+        }) = graph.node(&index.to_string())
+        {
+            tile.center = Point { x: *x, y: *y };
+        }
+    }
+    let boxes = tiles.iter().map(|tile| (tile.center.y, tile.height));
+    let edges = graph.edges();
+    let texts = edges.iter().filter_map(|edge| {
+        let label = graph.edge(&edge.v, &edge.w, edge.name.as_deref())?;
+        Some((label.y?, label.height))
+    });
+    let rows = Rows::new(boxes.chain(texts));
+    let mut wires = Vec::new();
+    for (index, link) in links.into_iter().enumerate() {
+        let (from, to) = (link.from.to_string(), link.to.to_string());
+        if let Some(label) = graph.edge(&from, &to, Some(&index.to_string())) {
+            wires.push(wire(link, label, &tiles, &rows));
+        }
+    }
+    bounded(tiles, wires)
+}
+
+fn label_size(lines: &[String]) -> (f64, f64) {
+    match lines.is_empty() {
+        true => (0.0, 0.0),
+        false => {
+            let (width, height) = measure::block(lines, measure::NOTE);
+            (width + 10.0, height + 4.0)
+        }
+    }
+}
+
+fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
+    let found = label.points.iter().map(|point| Point {
+        x: point.x,
+        y: point.y,
+    });
+    let found: Vec<Point> = found.collect();
+    let (from, to) = (&tiles[link.from], &tiles[link.to]);
+    let points = match link.from == link.to {
+        true => found,
+        false => wire::between(from, to, &found, rows),
+    };
+    let (width, height) = label_size(&link.label);
+    let label = match (label.x, label.y) {
+        (Some(x), Some(y)) if !link.label.is_empty() => Some(WireLabel {
+            center: Point { x, y },
+            width,
+            height,
+            lines: link.label,
+        }),
+        _ => None,
+    };
+    Wire {
+        points,
+        label,
+        error: link.error,
+        back: link.from == link.to || to.center.y < from.center.y,
+    }
+}
+
+/// The board that has room for everything on it.
+fn bounded(tiles: Vec<Tile>, wires: Vec<Wire>) -> Board {
+    let mut board = Board {
+        tiles,
+        wires,
+        ..Board::default()
+    };
+    let mut reach = |x: f64, y: f64| {
+        board.width = board.width.max(x + options().marginx);
+        board.height = board.height.max(y + options().marginy);
+    };
+    for tile in &board.tiles {
+        reach(
+            tile.center.x + tile.width / 2.0,
+            tile.center.y + tile.height / 2.0,
+        );
+    }
+    for wire in &board.wires {
+        for point in &wire.points {
+            reach(point.x, point.y);
+        }
+        if let Some(label) = &wire.label {
+            reach(
+                label.center.x + label.width / 2.0,
+                label.center.y + label.height / 2.0,
+            );
+        }
+    }
+    board
+}

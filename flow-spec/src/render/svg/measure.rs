@@ -1,0 +1,32 @@
+//! How much room a text takes.
+//!
+//! There is no font here to ask. Texts are set in a font whose letters are all equally wide, which is true of whichever
+//! font of the kind the reader has.
+
+use unicode_width::UnicodeWidthStr;
+
+/// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never more than this.
+const ADVANCE: f64 = 0.61;
+
+/// The font size of the name of a node.
+pub(super) const NAME: f64 = 13.0;
+/// The font size of everything else.
+pub(super) const NOTE: f64 = 11.0;
+/// The height of a line, for a font size of 1.
+pub(super) const LINE: f64 = 1.4;
+
+/// The width of a text in this font size.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    let columns = u32::try_from(text.width()).unwrap_or(u32::MAX);
+    f64::from(columns) * ADVANCE * size
+}
+
+/// The size of some lines below one another.
+pub(super) fn block(lines: &[String], size: f64) -> (f64, f64) {
+    let widest = lines
+        .iter()
+        .map(|line| width(line, size))
+        .fold(0.0, f64::max);
+    let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    (widest, f64::from(count) * size * LINE)
+}

@@ -1,0 +1,47 @@
+//! The flow as an SVG image.
+//!
+//! A layout that knows boxes within boxes has trouble with arrows that touch such a box. So every flow, fork and loop is
+//! laid out for itself by the layout crate, the inner ones first; in the one around it is a box of known size.
+
+mod board;
+mod draw;
+mod image;
+mod layout;
+mod measure;
+mod path;
+mod shape;
+mod wire;
+
+use crate::document::FlowDocument;
+
+use super::scene::Scene;
+
+pub(super) use layout::Inner;
+
+/// The colours, which follow the reader's preference for light or dark.
+pub(super) const STYLE: &str = include_str!("picture.css");
+
+/// An SVG image of the flow and of all flows inside it, on a transparent ground. Every box has the path of its node as
+/// `data-path`, and its doc comment as its title.
+///
+/// # Examples
+///
+/// ```
+/// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
+/// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+/// let picture = flow_spec::render::svg(&flow);
+/// assert!(picture.starts_with("<svg xmlns="));
+/// assert!(picture.contains(r#"data-path="answer""#));
+/// ```
+pub fn svg(flow: &FlowDocument) -> String {
+    let scene = Scene::new(flow);
+    let board = layout::scene(&scene, layout::Inner::Shown);
+    draw::whole(&board, flow.title())
+}
+
+/// The picture of a flow for a page that has [`STYLE`]: its nodes are buttons. Flows inside it are closed boxes with a
+/// button that opens them, or are drawn.
+pub(super) fn part(scene: &Scene<'_>, inner: Inner) -> String {
+    let board = layout::scene(scene, inner);
+    draw::part(&board, scene.flow.title())
+}

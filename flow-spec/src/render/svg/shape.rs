@@ -1,0 +1,127 @@
+//! What shape a node has, and how large it has to be for its texts.
+
+use crate::document::types;
+
+use super::super::scene::{Inside, Member};
+use super::super::words::{self, Caption};
+use super::board::{Board, Label, Point, Shape, Tile};
+use super::layout::{self, Inner};
+use super::measure::{self, LINE, NAME, NOTE};
+
+/// The room between a text and its box.
+const PADDING: f64 = 12.0;
+/// How far the copies behind a loop over items stand out.
+pub(super) const STACK: f64 = 8.0;
+/// The room for the sign that opens a flow.
+pub(super) const SIGN: f64 = 20.0;
+
+const NOWHERE: Point = Point { x: 0.0, y: 0.0 };
+
+/// The tile of a node, at no place yet.
+pub(super) fn member(member: &Member<'_>, inner: Inner) -> Tile {
+    let caption = Caption::of(member.node);
+    let (text_width, text_height) = text(&caption);
+    let (shape, inside) = match (&member.inside, inner) {
+        (Inside::Nothing, _) => (single(member), None),
+        (Inside::Flow(_), Inner::Closed) => (Shape::Closed { opens: true }, None),
+        (Inside::Flow(scene), Inner::Shown) => (Shape::Flow, Some(layout::scene(scene, inner))),
+        (Inside::Fork(branches), _) => (Shape::Fork, Some(layout::fork(branches, inner))),
+        (Inside::Each(body), _) => (Shape::Each, Some(layout::each(body, inner))),
+    };
+    let (width, height) = match (&shape, &inside) {
+        (_, Some(board)) => around(board, &caption, &shape),
+        // Half as wide and half as high as the diamond is the largest box within it.
+        (Shape::Branch, _) => (
+            text_width * 1.5 + 4.0 * PADDING,
+            text_height * 2.0 + PADDING,
+        ),
+        (Shape::Wait | Shape::Human, _) => (text_width + 3.0 * PADDING, text_height + PADDING),
+        (Shape::Closed { opens: true }, _) => {
+            (text_width + 2.0 * PADDING + SIGN, text_height + PADDING)
+        }
+        _ => (text_width + 2.0 * PADDING, text_height + PADDING),
+    };
+    Tile {
+        center: NOWHERE,
+        width: width.max(72.0),
+        height,
+        shape,
+        node: Some(Label {
+            path: member.path.clone(),
+            description: member.node.description.clone(),
+            caption,
+        }),
+        inside,
+    }
+}
+
+fn single(member: &Member<'_>) -> Shape {
+    match member.node.r#type.as_str() {
+        types::BRANCH => Shape::Branch,
+        types::WAIT => Shape::Wait,
+        types::HUMAN => Shape::Human,
+        _ if member.node.is_flow() => Shape::Closed { opens: false },
+        _ => Shape::Step,
+    }
+}
+
+/// The size of a box around a board, with its name in the head.
+fn around(board: &Board, caption: &Caption, shape: &Shape) -> (f64, f64) {
+    let (text_width, _) = text(caption);
+    let mut width = board.width.max(text_width + 2.0 * PADDING);
+    let mut height = board.height + head(caption);
+    if *shape == Shape::Each {
+        width += STACK;
+        height += STACK;
+    }
+    (width, height)
+}
+
+/// The height of the head of a box that has something inside.
+pub(super) fn head(caption: &Caption) -> f64 {
+    text(caption).1 + PADDING
+}
+
+/// The size of a caption: the name in large letters, the rest in small ones.
+pub(super) fn text(caption: &Caption) -> (f64, f64) {
+    let mut width: f64 = 0.0;
+    let mut height = 0.0;
+    for (index, line) in caption.lines().enumerate() {
+        let size = if index == 0 { NAME } else { NOTE };
+        width = width.max(measure::width(line, size));
+        height += size * LINE;
+    }
+    (width, height)
+}
+
+/// Where the flow begins.
+pub(super) fn start() -> Tile {
+    plain(
+        Shape::Start,
+        measure::width("start", NOTE) + 2.0 * PADDING,
+        22.0,
+    )
+}
+
+/// Where it ends.
+pub(super) fn end(label: &str) -> Tile {
+    let label = words::end(label);
+    let width = measure::width(&label, NOTE) + 2.5 * PADDING;
+    plain(Shape::End(label), width, 26.0)
+}
+
+/// Where branches split and meet.
+pub(super) fn bar(width: f64) -> Tile {
+    plain(Shape::Bar, width, 5.0)
+}
+
+fn plain(shape: Shape, width: f64, height: f64) -> Tile {
+    Tile {
+        center: NOWHERE,
+        width,
+        height,
+        shape,
+        node: None,
+        inside: None,
+    }
+}

@@ -1,0 +1,84 @@
+//! The way of an arrow from box to box.
+//!
+//! The layout puts boxes and texts into rows, and thinks of an arrow that passes a row as of a point in its middle. Here
+//! it runs straight past the whole row and bends only between rows, where there is nothing it could cross.
+
+use super::board::{Point, Shape, Tile};
+
+/// How far from the corner of a box arrows touch it.
+const CORNER: f64 = 16.0;
+
+/// The rows of a board.
+pub(super) struct Rows(Vec<Row>);
+
+struct Row {
+    middle: f64,
+    half_height: f64,
+}
+
+impl Rows {
+    /// From the middle and the height of everything that stands in them.
+    pub(super) fn new(all: impl IntoIterator<Item = (f64, f64)>) -> Rows {
+        let row = |(middle, height)| Row {
+            middle,
+            half_height: height / 2.0,
+        };
+        Rows(all.into_iter().map(row).collect())
+    }
+
+    /// Half the height of the row at this middle.
+    fn half_height(&self, middle: f64) -> f64 {
+        let rows = self
+            .0
+            .iter()
+            .filter(|row| (row.middle - middle).abs() < 1.0);
+        rows.map(|row| row.half_height).fold(0.0, f64::max)
+    }
+
+    /// Where a way that goes down, or up, enters a row and where it leaves it.
+    fn through(&self, point: Point, down: bool) -> [Point; 2] {
+        let half = self.half_height(point.y);
+        let half = if down { half } else { -half };
+        [point.y - half, point.y + half].map(|y| Point { x: point.x, y })
+    }
+}
+
+/// The way between two boxes along the points that the layout found, the first and the last at the boxes.
+pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> Vec<Point> {
+    let down = from.center.y < to.center.y;
+    let inner = found
+        .get(1..found.len().saturating_sub(1))
+        .unwrap_or_default();
+    let start = touch(from, inner.first().copied().unwrap_or(to.center));
+    let end = touch(to, inner.last().copied().unwrap_or(from.center));
+    let row = |tile: &Tile, x| Point {
+        x,
+        y: tile.center.y,
+    };
+    let [_, leave] = rows.through(row(from, start.x), down);
+    let [enter, _] = rows.through(row(to, end.x), down);
+    let mut way = vec![start, leave];
+    way.extend(inner.iter().flat_map(|point| rows.through(*point, down)));
+    way.extend([enter, end]);
+    way.dedup_by(|next, point| (next.x - point.x).hypot(next.y - point.y) < 1.0);
+    way
+}
+
+/// Where a box is touched on the way from or to a point: from above or below, as straight as can be.
+fn touch(tile: &Tile, toward: Point) -> Point {
+    let (x, y) = (toward.x - tile.center.x, toward.y - tile.center.y);
+    let (half_width, half_height) = (tile.width / 2.0, tile.height / 2.0);
+    if tile.shape == Shape::Branch {
+        // Where the line to its middle meets the side of a diamond.
+        let reach = (x.abs() / half_width + y.abs() / half_height).max(1.0);
+        return Point {
+            x: tile.center.x + x / reach,
+            y: tile.center.y + y / reach,
+        };
+    }
+    let room = half_width - half_width.min(CORNER);
+    Point {
+        x: tile.center.x + x.clamp(-room, room),
+        y: tile.center.y + half_height.copysign(y),
+    }
+}

@@ -1,0 +1,124 @@
+//! What is written in the boxes and at the arrows, in the same words in every notation.
+
+use serde_json::Value;
+
+use crate::document::{NodeDocument, SettingsDocument, types};
+use crate::graph::DEFAULT_ACTION;
+
+/// Longer texts of a user, such as prompts, are cut here.
+const LONGEST: usize = 48;
+
+/// What is written in a box: its node's name, what the node is, and how it is run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Caption {
+    pub(super) title: String,
+    pub(super) what: Option<String>,
+    pub(super) settings: Option<String>,
+}
+
+impl Caption {
+    pub(super) fn of(node: &NodeDocument) -> Caption {
+        Caption {
+            title: one_line(&node.id),
+            what: what(node).map(|text| shortened(&text)),
+            settings: settings(&node.settings),
+        }
+    }
+
+    /// Its lines, the name first.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        let more = self.what.iter().chain(&self.settings);
+        std::iter::once(self.title.as_str()).chain(more.map(String::as_str))
+    }
+}
+
+fn what(node: &NodeDocument) -> Option<String> {
+    let param = |name: &str| node.params.get(name).and_then(Value::as_str).unwrap_or("?");
+    let at_once = node.settings.concurrency;
+    match node.r#type.as_str() {
+        types::FORK => Some(match at_once {
+            Some(count) => format!("in parallel, {count} at once"),
+            None => "in parallel".to_owned(),
+        }),
+        types::EACH => {
+            let each = format!("for {} in {}", param("item"), param("over"));
+            Some(match at_once {
+                Some(count) => format!("{each}, {count} at once"),
+                None => each,
+            })
+        }
+        types::BRANCH => None,
+        types::WAIT => Some(format!("wait {}", param("duration"))),
+        types::HUMAN => Some(format!("asks: {}", param("prompt"))),
+        other if node.internal_flow_omitted => Some(format!("{other}, a flow that is left out")),
+        other if other == node.id => None,
+        other => Some(other.to_owned()),
+    }
+}
+
+/// How a node is run, as far as it belongs to a picture.
+fn settings(settings: &SettingsDocument) -> Option<String> {
+    let mut found = Vec::new();
+    if let Some(retry) = &settings.retry {
+        found.push(format!("{} attempts", retry.attempts));
+    }
+    if let Some(poll) = &settings.poll {
+        found.push(format!("asks every {}", poll.every));
+    }
+    if let Some(timeout) = &settings.timeout {
+        found.push(format!("at most {timeout}"));
+    }
+    if settings.collect_errors {
+        found.push("collects errors".to_owned());
+    }
+    (!found.is_empty()).then(|| one_line(&found.join(", ")))
+}
+
+/// What is written at an arrow: the action, unless there is nothing to tell apart, and the conditions of a branch.
+pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    if action != DEFAULT_ACTION {
+        lines.push(one_line(action));
+    }
+    if from.r#type == types::BRANCH {
+        let text = |case: &Value, name: &str| case.get(name).and_then(Value::as_str).map(one_line);
+        let cases = from.params.get("cases").and_then(Value::as_array);
+        let mut conditions: Vec<String> = cases
+            .into_iter()
+            .flatten()
+            .filter(|case| case.get("action").and_then(Value::as_str) == Some(action))
+            .filter_map(|case| text(case, "when"))
+            .collect();
+        if from.params.get("otherwise").and_then(Value::as_str) == Some(action) {
+            conditions.push("else".to_owned());
+        }
+        if !conditions.is_empty() {
+            lines.push(shortened(&conditions.join(" or ")));
+        }
+    }
+    lines
+}
+
+/// What is written in an end.
+pub(super) fn end(label: &str) -> String {
+    match label {
+        DEFAULT_ACTION => "end".to_owned(),
+        label => one_line(label),
+    }
+}
+
+/// Without the characters that would break a line or command a terminal.
+pub(super) fn one_line(text: &str) -> String {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+fn shortened(text: &str) -> String {
+    let text = one_line(text);
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    let short: String = text.chars().take(LONGEST - 1).collect();
+    format!("{}…", short.trim_end())
+}

@@ -1,0 +1,256 @@
+//! What a diff finds, and how it judges.
+
+use flow_spec::diff::{Change, Effect};
+use flow_spec::{FlowDocument, diff};
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::generate::documents;
+use crate::mutate::changed;
+
+const OLD: &str = include_str!("fixtures/expense_approval.json");
+const NEW: &str = include_str!("fixtures/expense_approval_2.json");
+const NESTED: &str = include_str!("fixtures/of_others.json");
+
+fn parse(text: &str) -> FlowDocument {
+    FlowDocument::parse(text).unwrap()
+}
+
+#[test]
+fn two_versions_of_expense_approval() {
+    let (old, new) = (parse(OLD), parse(NEW));
+    assert_eq!([old.check(), new.check()], [[], []]);
+    let diff = diff(&old, &new);
+    assert!(diff.is_breaking());
+    assert_snapshot!(diff, @r#"
+    breaking:
+      input `claim` was renamed to `request` (callers, stored runs)
+      output `receipt` was `Receipt`, and is `Invoice` (callers)
+      `review` no longer takes "needs_revision" (stored runs)
+      `pay` writes: `receipt` was `Receipt`, and is `Invoice` (stored runs)
+      node `revise` was removed (stored runs)
+    compatible:
+      input `note` was added, and may be left out (callers, stored runs)
+      the flow is described otherwise (callers)
+      `review` no longer writes `feedback` (stored runs)
+      `review` reads `request` instead of `claim` (stored runs)
+      `pay` reads `request` instead of `claim` (stored runs)
+      `pay` also reads `note` (stored runs)
+      `pay`: setting `retry.attempts` was 3, and is 5 (stored runs)
+      edge `review` - "needs_revision" to `revise` was removed (stored runs)
+      edge `revise` - "default" to `review` was removed (stored runs)
+    "#);
+}
+
+/// The changes after one to the JSON: at the pointer this text, or nothing if it is empty.
+fn changes(text: &str, edits: &[(&str, &str)]) -> Vec<Change> {
+    let mut value: Value = serde_json::from_str(text).unwrap();
+    for (pointer, text) in edits {
+        let (around, name) = pointer.rsplit_once('/').unwrap();
+        let around = value.pointer_mut(around).expect(pointer);
+        match (around, *text) {
+            (Value::Object(map), "") => {
+                map.shift_remove(name).expect(pointer);
+            }
+            (Value::Object(map), text) => {
+                map.insert(name.to_owned(), serde_json::from_str(text).unwrap());
+            }
+            (Value::Array(items), "") => {
+                items.remove(name.parse().unwrap());
+            }
+            (Value::Array(items), text) if name == "-" => {
+                items.push(serde_json::from_str(text).unwrap());
+            }
+            (other, _) => panic!("{other} has no part {name}"),
+        }
+    }
+    diff(&parse(text), &FlowDocument::from_value(&value).unwrap()).changes
+}
+
+/// One line for each change: what it is to callers and to runs, where it is, and the sentence.
+fn lines(text: &str, edits: &[(&str, &str)]) -> String {
+    let changes = changes(text, edits);
+    let lines = changes.iter().map(|change| {
+        let effect = |effect| match effect {
+            Effect::None => '-',
+            Effect::Compatible => 'c',
+            Effect::Breaking => 'B',
+        };
+        let (callers, runs) = (effect(change.callers), effect(change.runs));
+        format!("{callers}{runs} {} {}\n", change.pointer, change.message)
+    });
+    lines.collect()
+}
+
+#[test]
+fn inputs() {
+    assert_snapshot!(lines(OLD, &[("/inputs/properties/note", "{}")]), @"cc /inputs/properties/note input `note` was added, and may be left out");
+    let required = r#"["claim", "policy", "note"]"#;
+    assert_snapshot!(lines(OLD, &[("/inputs/properties/note", "{}"), ("/inputs/required", required)]), @"BB /inputs/properties/note input `note` was added, and has to be given");
+    assert_snapshot!(lines(OLD, &[("/inputs/required", r#"["claim"]"#)]), @"cc /inputs/properties/policy input `policy` may be left out now");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/inputs/required", "[]")]), @"-c /nodes/0/inputs/properties/query `agent` reads: `query` may be missing now");
+    assert_snapshot!(lines(OLD, &[("/inputs/required", r#"["claim"]"#), ("/inputs/properties/policy", "")]), @"Bc /inputs/properties/policy input `policy` was removed");
+    let other = r#"{ "rustType": "Expense" }"#;
+    assert_snapshot!(lines(OLD, &[("/inputs/properties/claim", other)]), @"BB /inputs/properties/claim input `claim` was `Claim`, and is `Expense`");
+    let described = r#"{ "rustType": "Claim", "description": "What was spent." }"#;
+    assert_snapshot!(lines(OLD, &[("/inputs/properties/claim", described)]), @"cc /inputs/properties/claim input `claim` is described otherwise");
+}
+
+#[test]
+fn outputs() {
+    assert_snapshot!(lines(OLD, &[("/outputs/required", r#"["receipt"]"#)]), @"c- /outputs/properties/receipt output `receipt` is always there now");
+    assert_snapshot!(lines(OLD, &[("/outputs/properties/amount", "{}")]), @"c- /outputs/properties/amount output `amount` was added");
+    assert_snapshot!(lines(OLD, &[("/outputs", "")]), @"B- /outputs/properties/receipt output `receipt` was removed");
+    let number = r#"{ "type": "number" }"#;
+    assert_snapshot!(lines(OLD, &[("/outputs/properties/receipt", number)]), @"c- /outputs/properties/receipt output `receipt` is described otherwise");
+}
+
+#[test]
+fn ends() {
+    let end = r#"{ "from": "pay", "condition": "error", "label": "failed" }"#;
+    assert_snapshot!(lines(OLD, &[("/ends/-", end)]), @r#"
+    B- /ends/2/label end "failed" was added: whoever matches on the ends has to expect it
+    -c /ends/2 edge `pay` - "error" to end "failed" was added
+    "#);
+    assert_snapshot!(lines(OLD, &[("/ends/0/label", r#""default""#)]), @r#"
+    B- /ends/0/label end "rejected" was removed
+    -c /ends/0 `review` - "rejected" leads to end "default", and led to end "rejected"
+    "#);
+}
+
+#[test]
+fn nodes() {
+    let node = r#"{ "type": "log", "id": "log" }"#;
+    assert_snapshot!(lines(OLD, &[("/nodes/-", node)]), @"-c /nodes/3 node `log` was added");
+    assert_snapshot!(lines(OLD, &[("/nodes/2/type", r#""PayPal""#)]), @"-B /nodes/2/type `pay` was a `pay`, and is a `PayPal`");
+    assert_snapshot!(lines(OLD, &[("/nodes/2/description", "")]), @"-c /nodes/2/description `pay` is described otherwise");
+    let renamed = [
+        ("/nodes/0/id", r#""assess""#),
+        ("/edges/0/from", r#""assess""#),
+        ("/edges/1/from", r#""assess""#),
+        ("/edges/2/to", r#""assess""#),
+        ("/ends/0/from", r#""assess""#),
+        ("/entryNodeId", r#""assess""#),
+    ];
+    assert_snapshot!(lines(OLD, &renamed), @"-B /nodes/0/id node `review` was renamed to `assess`");
+}
+
+#[test]
+fn actions_and_writes() {
+    let action = r#"{ "name": "escalated" }"#;
+    assert_snapshot!(lines(OLD, &[("/nodes/0/actions/-", action)]), @r#"-c /nodes/0/actions/3 `review` can also take "escalated""#);
+    assert_snapshot!(lines(OLD, &[("/nodes/0/actions/0/writes", "")]), @r#"-B /nodes/0/actions/0 `review` no longer writes `amount` on "approved""#);
+    let also = [
+        ("/nodes/2/outputs/properties/id", "{}"),
+        ("/nodes/2/actions/0/mayWrite", r#"["id"]"#),
+    ];
+    assert_snapshot!(lines(OLD, &also), @"-c /nodes/2/outputs/properties/id `pay` also writes `id`");
+    let always = [
+        ("/nodes/2/outputs/properties/id", "{}"),
+        ("/nodes/2/actions/0/writes", r#"["receipt", "id"]"#),
+    ];
+    assert_snapshot!(lines(OLD, &always), @"-B /nodes/2/outputs/properties/id `pay` also writes `id`");
+    assert_snapshot!(lines(OLD, &[("/nodes/2/fallible", "false")]), @"-B /nodes/2/fallible `pay` can no longer fail");
+}
+
+#[test]
+fn settings_and_ways() {
+    assert_snapshot!(lines(OLD, &[("/nodes/2/settings/retry/attempts", "5"), ("/nodes/2/settings/timeout", r#""9s""#)]), @"
+    -c /nodes/2/settings/retry/attempts `pay`: setting `retry.attempts` was 3, and is 5
+    -c /nodes/2/settings/timeout `pay`: setting `timeout` was added
+    ");
+    assert_snapshot!(lines(OLD, &[("/edges/0/to", r#""revise""#), ("/entryNodeId", r#""pay""#)]), @r#"
+    -c /entryNodeId the flow begins at `pay`, and began at `review`
+    -c /edges/0 `review` - "approved" leads to `revise`, and led to `pay`
+    "#);
+}
+
+#[test]
+fn mappings_and_order() {
+    let other = r#"{ "amount": "sum" }"#;
+    assert_snapshot!(lines(OLD, &[("/edges/0/mappings", other)]), @r#"-c /edges/0 `review` - "approved" writes under other names"#);
+    let mappings = r#"{ "inputs": { "amount": "sum" }, "outputs": { "receipt": "bill" } }"#;
+    assert_snapshot!(lines(OLD, &[("/nodes/2/mappings", mappings)]), @"
+    -c /nodes/2/mappings/inputs `pay` reads from other keys
+    -c /nodes/2/mappings/outputs `pay` writes to other keys
+    ");
+    let first: Value = serde_json::from_str(OLD).unwrap();
+    let edge = first["edges"][0].to_string();
+    assert_snapshot!(lines(OLD, &[("/edges/0", ""), ("/edges/-", &edge)]), @"-c  the flow is written in another order");
+    let action = first["nodes"][0]["actions"][0].to_string();
+    assert_snapshot!(lines(OLD, &[("/nodes/0/actions/0", ""), ("/nodes/0/actions/-", &action)]), @"-c /nodes/0 `review` is written in another order");
+}
+
+#[test]
+fn flows_in_flows() {
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/2/type", r#""Chat""#)]), @"-B /nodes/0/internalFlow/nodes/2/type `agent.summary` was a `BaseChatCompletionNode`, and is a `Chat`");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/0/id", r#""find""#), ("/nodes/0/internalFlow/edges/0/from", r#""find""#), ("/nodes/0/internalFlow/entryNodeId", r#""find""#)]), @"-B /nodes/0/internalFlow/nodes/0/id node `agent.search` was renamed to `find`");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", "")]), @"-B /nodes/0 `agent` is no flow any more");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", ""), ("/nodes/0/internalFlowOmitted", "true")]), @"-c /nodes/0 the flow of `agent` stands in one version only: it is not compared");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/params/apiKey", r#""other""#)]), @r#"-c /nodes/0/params/apiKey `agent`: param `apiKey` was "***", and is "other""#);
+}
+
+#[test]
+fn results_of_a_loop_belong_to_its_items() {
+    let everything = include_str!("fixtures/everything.json");
+    assert_snapshot!(lines(everything, &[("/nodes/1/params/over", r#""urls""#)]), @r#"-B /nodes/1/params/over `searches`: param `over` was "topics", and is "urls""#);
+}
+
+/// Those that speak of a renamed node have not changed.
+#[test]
+fn a_renamed_node_in_a_loop_is_one_change() {
+    let everything = include_str!("fixtures/everything.json");
+    let edits = [
+        ("/nodes/0/id", r#""find""#),
+        ("/nodes/1/params/body", r#""find""#),
+    ];
+    assert_snapshot!(lines(everything, &edits), @"-B /nodes/0/id node `search` was renamed to `find`");
+}
+
+#[test]
+fn as_json() {
+    let diff = diff(&parse(OLD), &parse(NEW));
+    let value = serde_json::to_value(&diff).unwrap();
+    assert_eq!(
+        value["changes"][0],
+        json!({
+            "path": "",
+            "pointer": "/inputs/properties/request",
+            "part": "input",
+            "kind": "renamed",
+            "message": "input `claim` was renamed to `request`",
+            "callers": "breaking",
+            "runs": "breaking"
+        })
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_changed_between_a_document_and_itself(flow in documents()) {
+        prop_assert!(diff(&flow, &flow.clone()).is_empty());
+    }
+
+    #[test]
+    fn every_change_is_found((old, value) in changed()) {
+        if let Ok(new) = FlowDocument::from_value(&value) {
+            let forth = diff(&old, &new);
+            prop_assert_eq!(forth.is_empty(), old == new, "{:#}", value);
+            prop_assert_eq!(diff(&new, &old).is_empty(), old == new);
+            let old = serde_json::to_value(&old).unwrap();
+            let new = serde_json::to_value(&new).unwrap();
+            for change in &forth.changes {
+                let has = |value: &Value| value.pointer(&change.pointer).is_some();
+                prop_assert!(has(&old) || has(&new), "{} is nowhere: {}", change.pointer, change);
+            }
+        }
+    }
+
+    #[test]
+    fn a_diff_of_any_two_documents_ends((old, new) in (documents(), documents())) {
+        prop_assert_eq!(diff(&old, &new).is_empty(), old == new);
+    }
+}

@@ -1,0 +1,332 @@
+//! The analysis of `flow!`, at JSON pointers and in words that one can follow in JSON.
+
+use flow_spec::FlowDocument;
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::generate::documents;
+
+/// What is wrong with a flow that can be read.
+fn said(flow: Value) -> String {
+    let flow = FlowDocument::from_value(&flow).expect("the document can be read");
+    let lines: Vec<String> = flow.check().iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// A node that decides between these actions, each with what it writes.
+fn node(id: &str, reads: &[&str], actions: &[(&str, &[&str])]) -> Value {
+    let properties = |names: &mut dyn Iterator<Item = &str>| -> Value {
+        names
+            .map(|name| (name.to_owned(), json!({ "rustType": "String" })))
+            .collect()
+    };
+    let mut written = actions
+        .iter()
+        .flat_map(|(_, writes)| writes.iter().copied());
+    let actions: Vec<Value> = actions
+        .iter()
+        .map(|(name, writes)| json!({ "name": name, "writes": writes }))
+        .collect();
+    json!({
+        "type": id, "id": id, "actions": actions,
+        "inputs": { "properties": properties(&mut reads.iter().copied()), "required": reads },
+        "outputs": { "properties": properties(&mut written) },
+    })
+}
+
+fn step(id: &str) -> Value {
+    node(id, &[], &[("default", &[])])
+}
+
+fn flow(nodes: &[Value], edges: &[(&str, &str, &str)], ends: &[(&str, &str, &str)]) -> Value {
+    let edges: Vec<Value> = edges
+        .iter()
+        .map(|(from, condition, to)| json!({ "from": from, "condition": condition, "to": to }))
+        .collect();
+    let ends: Vec<Value> = ends
+        .iter()
+        .map(|(from, condition, label)| json!({ "from": from, "condition": condition, "label": label }))
+        .collect();
+    json!({
+        "version": "2.0.0", "name": "Approval", "nodes": nodes, "edges": edges, "ends": ends,
+        "entryNodeId": nodes[0]["id"]
+    })
+}
+
+fn verdict() -> Value {
+    node(
+        "review",
+        &[],
+        &[("approved", &["amount"]), ("rejected", &["reason"])],
+    )
+}
+
+#[test]
+fn actions() {
+    let misspelt = flow(
+        &[verdict()],
+        &[],
+        &[
+            ("review", "aproved", "default"),
+            ("review", "rejected", "rejected"),
+        ],
+    );
+    assert_snapshot!(said(misspelt), @r#"
+    /ends/0/condition: `review` has no action "aproved" [F001]
+    help: did you mean "approved"?
+    "#);
+    let unrouted = flow(&[verdict()], &[], &[("review", "approved", "default")]);
+    assert_snapshot!(said(unrouted), @r#"
+    /nodes/0: action "rejected" of `review` goes nowhere [F002]
+    help: add it as `condition` to `edges`, or to `ends` if the flow ends there
+    "#);
+    let plain = flow(&[verdict()], &[], &[("review", "default", "default")]);
+    assert_snapshot!(said(plain), @r#"
+    /nodes/0: action "rejected" of `review` goes nowhere [F002]
+    help: add it as `condition` to `edges`, or to `ends` if the flow ends there
+    /ends/0/condition: `review` has no action "default": it takes "approved", "rejected" [F001]
+    help: write an action that the node has as `condition`, or add this one to its `actions`
+    "#);
+    let nodes = [step("a"), step("b"), step("c")];
+    let twice = flow(
+        &nodes,
+        &[("a", "default", "b"), ("a", "default", "c")],
+        &[("b", "default", "x"), ("c", "default", "x")],
+    );
+    assert_snapshot!(said(twice), @"
+    /edges/1/condition: `a` leads to two places: to `b` and to `c` [F003]
+    it is routed here already (/edges/0/condition)
+    help: remove one of them, or lead to a `flow.fork` that has both as branches
+    ");
+    let cannot = flow(
+        &[step("a")],
+        &[],
+        &[("a", "default", "x"), ("a", "error", "failed")],
+    );
+    assert_snapshot!(said(cannot), @r#"
+    /ends/1/condition: `a` cannot fail, so it never takes "error" [F013]
+    help: set `fallible` of the node if it can fail, or remove this
+    "#);
+}
+
+#[test]
+fn ways() {
+    let unreachable = flow(
+        &[step("a"), step("b")],
+        &[],
+        &[("a", "default", "x"), ("b", "default", "x")],
+    );
+    assert_snapshot!(said(unreachable), @"
+    /nodes/1: no edge leads to `b` [F005]
+    help: lead an edge to it from the step before it, or remove it
+    ");
+    let trapped = flow(
+        &[step("a"), step("b")],
+        &[("a", "default", "b"), ("b", "default", "a")],
+        &[],
+    );
+    assert_snapshot!(said(trapped), @r#"
+    /nodes/0: no path leads from `a` to an `end` [F006]
+    this loop has no way out: a - "default" >> b - "default" >> a
+    help: let a node of the loop choose between two actions, one of which leads out of it
+    "#);
+    let mut twice = flow(&[step("a")], &[], &[("a", "default", "x")]);
+    twice["ends"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "label": "y" }));
+    assert_snapshot!(said(twice), @r#"
+    /ends/1/label: the flow starts twice: with `a` and with `end("y")` [F018]
+    the first `start` is here (/entryNodeId)
+    help: remove one of them
+    "#);
+    let reserved = flow(&[step("start")], &[], &[("start", "default", "error")]);
+    assert_snapshot!(said(reserved), @r#"
+    /nodes/0: a node cannot be called `start`, which is a word of the language [F017]
+    help: give it another name
+    /ends/0/label: the label "error" is reserved for a flow that has failed [F017]
+    help: give it another name
+    "#);
+}
+
+#[test]
+fn values() {
+    let pay = || node("pay", &["amount"], &[("default", &["receipt"])]);
+    let ends = [("pay", "default", "default")];
+    let some_path = flow(
+        &[verdict(), pay()],
+        &[("review", "approved", "pay"), ("review", "rejected", "pay")],
+        &ends,
+    );
+    assert_snapshot!(said(some_path), @r#"
+    /edges/1/to: `pay` reads `amount`, which is not written on every path to it [F007]
+    this path does not write it: start >> review - "rejected" >> pay
+    `review` writes `amount` only on "approved"
+    help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
+    "#);
+    let nothing = flow(&[pay()], &[], &ends);
+    assert_snapshot!(said(nothing.clone()), @"
+    /nodes/0: `pay` reads `amount`, which nothing writes [F007]
+    help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
+    ");
+    let mut optional = nothing.clone();
+    optional["inputs"] = json!({ "properties": { "amount": { "rustType": "String" } } });
+    assert_snapshot!(said(optional.clone()), @"
+    /nodes/0: `pay` reads `amount`, which the caller may leave out [F007]
+    `amount` is declared as an `Option` here (/inputs/properties/amount)
+    help: remove it from `required` in the `inputs` of the node, or add it to `required` in those of the flow
+    ");
+    optional["inputs"]["required"] = json!(["amount"]);
+    optional["inputs"]["properties"]["amount"]["rustType"] = json!("u64");
+    assert_snapshot!(said(optional), @"
+    /nodes/0: `pay` reads `amount` as `String`, but the input is `u64` [F008]
+    `amount` is `u64` here (/inputs/properties/amount)
+    help: read the type that is written, or map the read to another key
+    ");
+    let mut output = nothing;
+    output["nodes"][0]["inputs"] = json!({});
+    output["outputs"] =
+        json!({ "properties": { "bill": {}, "reciept": {} }, "required": ["bill"] });
+    assert_snapshot!(said(output), @"
+    /outputs/properties/bill: nothing writes the output `bill` [F015]
+    help: let a node write it, or remove it
+    /outputs/properties/reciept: nothing writes the output `reciept` [F015]
+    help: did you mean `receipt`?
+    ");
+    let mut unused = flow(&[step("a")], &[], &[("a", "default", "x")]);
+    unused["inputs"] = json!({ "properties": { "claim": {} } });
+    assert_snapshot!(said(unused), @"
+    /inputs/properties/claim: nothing reads the input `claim` [F019]
+    help: remove it, or let a node read it
+    ");
+}
+
+#[test]
+fn forks() {
+    let fork = |branches: Value| {
+        json!({
+            "type": "flow.fork", "id": "both", "actions": [{ "name": "default" }],
+            "params": { "branches": branches }
+        })
+    };
+    let writer = |id| node(id, &[], &[("default", &["score"])]);
+    let ends = [("both", "default", "x")];
+    let clash = flow(
+        &[fork(json!([["a"], ["b"]])), writer("a"), writer("b")],
+        &[],
+        &ends,
+    );
+    assert_snapshot!(said(clash), @"
+    /nodes/2: `b` writes `score`, and so does `a` at the same time [F010]
+    `a` writes `score` (/nodes/1)
+    help: map one of them to another key in the `mappings` of its node, or put one node after the other
+    ");
+    let again = flow(&[fork(json!([["a"], ["a"]])), step("a")], &[], &ends);
+    assert_snapshot!(said(again), @"
+    /nodes/1: `a` stands twice in `both` [F020]
+    help: let it stand there once and without edges of its own; add a second node for a second place
+    ");
+    let leaves = flow(
+        &[fork(json!([["a"], ["b"]])), step("a"), step("b")],
+        &[("a", "default", "both")],
+        &ends,
+    );
+    assert_snapshot!(said(leaves), @"
+    /edges/0/from: `a` stands inside `both`, so no edge can leave it [F020]
+    help: let it stand there once and without edges of its own; add a second node for a second place
+    ");
+}
+
+/// Each verdict is collected, and the loop goes on.
+#[test]
+fn what_a_loop_runs_may_decide() {
+    let each = json!({
+        "type": "flow.each", "id": "all", "actions": [{ "name": "default" }],
+        "params": { "item": "claim", "over": "claims", "body": "review" },
+    });
+    let flow = flow(&[each, verdict()], &[], &[("all", "default", "x")]);
+    assert_eq!(said(flow), "");
+}
+
+#[test]
+fn mappings() {
+    let mut clash = flow(
+        &[node("price", &[], &[("default", &["net", "gross"])])],
+        &[],
+        &[("price", "default", "x")],
+    );
+    clash["nodes"][0]["mappings"] = json!({ "outputs": { "gross": "net" } });
+    assert_snapshot!(said(clash), @"
+    /nodes/0/mappings/outputs/gross: `price` writes both `net` and `gross` to `net` [F021]
+    help: give each its own key
+    ");
+    let mut near = flow(
+        &[verdict(), node("pay", &["amont"], &[("default", &[])])],
+        &[("review", "approved", "pay")],
+        &[("review", "rejected", "x"), ("pay", "default", "x")],
+    );
+    assert_snapshot!(said(near.clone()), @"
+    /edges/0/to: `pay` reads `amont`, which nothing writes [F007]
+    help: did you mean `amount`? Rename it, or map it in the `mappings` of the node
+    ");
+    near["nodes"][1]["mappings"] = json!({ "inputs": { "amont": "amount" } });
+    assert_eq!(said(near), "");
+}
+
+#[test]
+fn a_node_says_what_its_flow_says() {
+    let mut inner = flow(
+        &[node("pay", &["amount"], &[("default", &["receipt"])])],
+        &[],
+        &[("pay", "default", "paid")],
+    );
+    inner["name"] = json!("Payment");
+    inner["inputs"] = json!({ "properties": { "amount": {} }, "required": ["amount"] });
+    inner["outputs"] = json!({ "properties": { "receipt": {} }, "required": ["receipt"] });
+    let mut outer = node("payment", &["amuont"], &[("payed", &["bill"])]);
+    outer["internalFlow"] = inner;
+    let mut flow = flow(&[outer], &[], &[("payment", "payed", "default")]);
+    flow["inputs"] = json!({ "properties": { "amuont": {} }, "required": ["amuont"] });
+    assert_snapshot!(said(flow), @r#"
+    /nodes/0/actions/0: `Payment` has no end "payed", so that `payment` never decides so [F001]
+    help: there is "paid"
+    /nodes/0/actions: `Payment` ends with "paid", which is no action of `payment` [F002]
+    help: add it: `{ "name": "paid" }`
+    /nodes/0/inputs/properties/amuont: `Payment` takes no `amuont` [F015]
+    help: did you mean `amount`?
+    /nodes/0/outputs/properties/bill: `Payment` returns no `bill` [F015]
+    help: there is `receipt`
+    /nodes/0: `Payment` returns `receipt`, which is not among the outputs of `payment` [F015]
+    help: add `receipt` to its `outputs`
+    "#);
+}
+
+#[test]
+fn a_document_that_a_program_put_together_is_read_first() {
+    let mut flow = FlowDocument::new("Qa", "qa");
+    flow.entry_node_id = Some("answer".to_owned());
+    let problems = flow.check();
+    assert_eq!(problems.len(), 1);
+    assert_eq!(
+        problems[0].to_string().lines().next(),
+        Some("/nodes: the flow has no nodes [F018]")
+    );
+    assert_eq!(flow.graph(), Err(problems));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn advice_can_be_followed_in_json(flow in documents()) {
+        let value = serde_json::to_value(&flow).unwrap();
+        for problem in flow.check() {
+            prop_assert!(value.pointer(&problem.pointer).is_some(), "{} is nowhere", problem.pointer);
+            let help = problem.help.unwrap_or_default();
+            for syntax in [";`", "`node ", "#[node", "<-", "->"] {
+                prop_assert!(!help.contains(syntax), "{help}");
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Flows to draw.
+
+use flow_spec::document::{EdgeDocument, EndDocument};
+use flow_spec::{FlowDocument, NodeDocument};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// Three levels, a fork with a chain of two, a loop over items, a branch, a wait, a person, loops back, errors that
+/// are routed, several ends, and texts that mean something in every notation.
+pub(crate) fn research_desk() -> FlowDocument {
+    FlowDocument::parse(include_str!("../fixtures/research_desk.json"))
+        .expect("the fixture is a flow")
+}
+
+pub(crate) fn node(id: &str, r#type: &str, params: Value) -> NodeDocument {
+    NodeDocument {
+        id: id.to_owned(),
+        r#type: r#type.to_owned(),
+        params: params.as_object().cloned().unwrap_or_default(),
+        ..NodeDocument::default()
+    }
+}
+
+pub(crate) fn edge(from: &str, condition: &str, to: &str) -> EdgeDocument {
+    EdgeDocument {
+        from: from.to_owned(),
+        to: to.to_owned(),
+        condition: condition.to_owned(),
+        mappings: Map::new(),
+    }
+}
+
+/// Flows that need not be sound: forks may share nodes or contain themselves, edges may name nothing.
+pub(crate) fn any_flow() -> impl Strategy<Value = FlowDocument> {
+    let leaf = level(any_node(Just(None).boxed()));
+    leaf.prop_recursive(2, 24, 8, |inner| {
+        level(any_node(prop::option::weighted(0.3, inner).boxed()))
+    })
+}
+
+fn any_node(
+    inner: BoxedStrategy<Option<FlowDocument>>,
+) -> impl Strategy<Value = (NodeDocument, Option<FlowDocument>)> {
+    let id = (0..9_u8).prop_map(|number| format!("n{number}"));
+    let ids = prop::collection::vec(id.clone(), 1..3);
+    let kind = prop_oneof![
+        6 => Just(("step".to_owned(), json!({}))),
+        1 => Just(("flow.wait".to_owned(), json!({ "duration": "5s" }))),
+        1 => Just(("flow.human".to_owned(), json!({ "prompt": "Is \"this\" <right> & good?" }))),
+        1 => Just((
+            "flow.branch".to_owned(),
+            json!({ "cases": [{ "when": "a < b", "action": "a" }], "otherwise": "b" }),
+        )),
+        2 => prop::collection::vec(ids, 1..4)
+            .prop_map(|branches| ("flow.fork".to_owned(), json!({ "branches": branches }))),
+        1 => id.prop_map(|body| {
+            ("flow.each".to_owned(), json!({ "item": "one", "over": "all", "body": body }))
+        }),
+    ];
+    (kind, inner).prop_map(|((kind, params), inner)| (node("", &kind, params), inner))
+}
+
+fn level(
+    any: impl Strategy<Value = (NodeDocument, Option<FlowDocument>)>,
+) -> impl Strategy<Value = FlowDocument> {
+    let edges = prop::collection::vec((0..10_u8, 0..4_usize, 0..10_u8), 0..14);
+    let ends = prop::collection::vec((0..10_u8, 0..4_usize), 0..4);
+    (prop::collection::vec(any, 1..8), edges, ends).prop_map(|(nodes, edges, ends)| {
+        let mut flow = FlowDocument::new("Any", "any");
+        for (number, (mut node, inner)) in nodes.into_iter().enumerate() {
+            node.id = format!("n{number}");
+            if !node.r#type.starts_with("flow.") {
+                node.internal_flow = inner.map(Box::new);
+            }
+            flow.nodes.push(node);
+        }
+        let actions = ["default", "error", "a", "an_action_with_a_rather_long_name"];
+        for (from, action, to) in edges {
+            flow.edges.push(edge(
+                &format!("n{from}"),
+                actions[action],
+                &format!("n{to}"),
+            ));
+        }
+        for (from, action) in ends {
+            flow.ends.push(EndDocument {
+                from: Some(format!("n{from}")),
+                condition: Some(actions[action].to_owned()),
+                label: actions[action].to_owned(),
+            });
+        }
+        flow.entry_node_id = Some("n0".to_owned());
+        flow
+    })
+}

@@ -1,0 +1,10 @@
+//! Pictures of a flow with everything that a flow can have, and of random ones.
+
+#[cfg(feature = "svg")]
+mod browser;
+mod flows;
+mod notations;
+#[cfg(feature = "svg")]
+mod page;
+#[cfg(feature = "svg")]
+mod svg;

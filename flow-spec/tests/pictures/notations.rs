@@ -1,0 +1,202 @@
+//! The notations that other programs draw. Both were drawn by those programs and looked at: Mermaid 11 and Graphviz 2.
+
+use std::collections::BTreeSet;
+
+use flow_spec::FlowDocument;
+use flow_spec::document::EndDocument;
+use flow_spec::render;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::flows::{any_flow, edge, node, research_desk};
+
+/// B-067
+#[test]
+fn the_tree_has_a_line_for_each_node_and_indents_those_inside() {
+    insta::assert_snapshot!(render::tree(&research_desk()), @r"
+    📦 desk::plan (plan)
+    📦 Research (research)
+      📦 ask (ask)
+      📦 AnswerOne (answer_one)
+        📦 lookup (lookup)
+        📦 Cite (cite)
+          📦 locate (locate)
+          📦 quote (quote)
+        📦 guess (guess)
+      📦 flow.each (answers)
+      📦 weigh (weigh)
+    📦 write_up (write_up)
+    📦 translate (translate)
+    📦 proofread (proofread)
+    📦 illustrate (illustrate)
+    📦 flow.fork (enrich)
+    📦 flow.branch (size)
+    📦 shorten (shorten)
+    📦 flow.wait (end)
+    📦 flow.human (approve)
+    📦 revise (revise)
+    📦 apologise (apologise)
+    ");
+}
+
+#[test]
+fn mermaid_shows_every_level() {
+    insta::assert_snapshot!(render::mermaid(&research_desk()));
+}
+
+#[test]
+fn dot_shows_every_level() {
+    insta::assert_snapshot!(render::dot(&research_desk()));
+}
+
+/// A flow whose node has this type and is left by this action.
+fn with_text(text: &str) -> FlowDocument {
+    let mut flow = FlowDocument::new(text, "");
+    flow.nodes = vec![node("end", text, json!({})), node("b", "b", json!({}))];
+    flow.edges = vec![edge("end", text, "b")];
+    flow.ends = vec![EndDocument {
+        from: Some("b".to_owned()),
+        condition: Some("default".to_owned()),
+        label: text.to_owned(),
+    }];
+    flow
+}
+
+#[test]
+fn no_text_of_a_user_means_anything_to_mermaid() {
+    let odd = "\"q\" <b>&lt;</b> #quot; `x` %%{init}%% \\n $$x$$ 1. - * [a]{b}|c| -->";
+    let picture = render::mermaid(&with_text(odd));
+    let body = picture.split("flowchart TB\n").nth(1).expect("a flowchart");
+    let texts: Vec<&str> = body
+        .lines()
+        .filter_map(|line| line.split('"').nth(1))
+        .collect();
+    assert_eq!(
+        texts.len(),
+        5,
+        "start, two nodes, an end and an arrow:\n{picture}"
+    );
+    for text in &texts {
+        let allowed = |letter: char| letter.is_alphanumeric() || " #;/_,:?!=()…".contains(letter);
+        let text = text.replace("<br/>", "");
+        assert!(text.chars().all(allowed), "{text}");
+    }
+    assert!(texts[1].contains("#35;quot#59;"), "{}", texts[1]);
+    assert!(
+        body.lines()
+            .all(|line| [0, 2].contains(&line.matches('"').count())),
+        "{picture}"
+    );
+    assert!(
+        texts[1].starts_with("end<br/>#34;q#34; #60;b#62;#38;lt#59;"),
+        "{}",
+        texts[1]
+    );
+}
+
+#[test]
+fn an_id_is_never_a_word_of_mermaid_and_no_two_are_one() {
+    let mut flow = FlowDocument::new("Ids", "");
+    for id in ["end", "subgraph", "a-b", "a_b", "start", "größe", "gr__e"] {
+        flow.nodes.push(node(id, id, json!({})));
+    }
+    let picture = render::mermaid(&flow);
+    let lines = picture.lines().filter(|line| line.contains("[\""));
+    let ids: Vec<&str> = lines
+        .filter_map(|line| line.trim().split(['[', '(']).next())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "n_start",
+            "n_end",
+            "n_subgraph",
+            "n_a_b",
+            "n_a_b_2",
+            "n_start_2",
+            "n_gr__e",
+            "n_gr__e_2",
+            "n_end_default",
+        ]
+    );
+}
+
+#[test]
+fn no_text_of_a_user_means_anything_to_dot() {
+    let picture = render::dot(&with_text("\"q\" \\N \\n &amp; \\"));
+    assert!(
+        picture.contains(r#"label="end\n\"q\" \\N \\n &amp;amp; \\""#),
+        "{picture}"
+    );
+}
+
+#[test]
+fn no_text_of_a_user_breaks_a_line_of_the_tree() {
+    let flow = with_text("a\nb\u{1b}[31m\r c");
+    assert_eq!(render::tree(&flow), "📦 a b [31m c (end)\n📦 b (b)\n");
+}
+
+/// Such documents have no ends and say no actions.
+#[test]
+fn a_document_of_others_ends_after_its_last_node() {
+    let text = r#"{ "version": "2.0.0", "namespace": "t", "nodes": [
+        { "type": "A", "id": "a" }, { "type": "B", "id": "b" }
+    ], "edges": [{ "from": "a", "to": "b", "condition": "complete" }], "entryNodeId": "a" }"#;
+    let flow = FlowDocument::parse(text).expect("a document");
+    let picture = render::mermaid(&flow);
+    for line in [
+        "n_start --> n_a",
+        "n_a -->|\"complete\"| n_b",
+        "n_b --> n_end_default",
+    ] {
+        assert!(picture.contains(line), "{picture}");
+    }
+}
+
+#[test]
+fn a_flow_that_was_left_out_is_drawn_as_such() {
+    let mut flow = research_desk();
+    flow.cut(0);
+    let picture = render::mermaid(&flow);
+    assert!(
+        picture.contains("n_research[[\"research<br/>Research, a flow that is left out\"]]"),
+        "{picture}"
+    );
+    assert!(render::dot(&flow).contains("peripheries=2"), "{picture}");
+}
+
+/// The ids that a line of a Mermaid flowchart gives to a box or a node.
+fn defined(picture: &str) -> Vec<&str> {
+    let shape = |line: &&str| !line.contains("->") && !line.contains("classDef");
+    let lines = picture.lines().map(str::trim).filter(shape);
+    let name = |line: &'_ str| -> usize { line.find(['[', '(', '{']).unwrap_or(0) };
+    lines
+        .map(|line| line.strip_prefix("subgraph ").unwrap_or(line))
+        .map(|line| &line[..name(line)])
+        .filter(|id| id.starts_with("n_"))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn every_node_of_any_flow_is_drawn_once_and_arrows_lead_to_what_is_drawn(flow in any_flow()) {
+        let picture = render::mermaid(&flow);
+        let ids = defined(&picture);
+        let once: BTreeSet<&str> = ids.iter().copied().collect();
+        prop_assert_eq!(ids.len(), once.len(), "{}", picture);
+        for at in flow.flatten_nodes() {
+            let id = format!("n_{}", at.path.replace('.', "_"));
+            prop_assert!(once.contains(id.as_str()), "{} is not in\n{}", id, picture);
+        }
+        for line in picture.lines().filter(|line| line.contains("->")) {
+            let ends = line.split_whitespace().filter(|word| word.starts_with("n_"));
+            for id in ends {
+                prop_assert!(once.contains(id), "{} leads nowhere in\n{}", line, picture);
+            }
+        }
+        let dot = render::dot(&flow);
+        prop_assert_eq!(dot.matches('{').count(), dot.matches('}').count());
+    }
+}

@@ -1,0 +1,416 @@
+//! The drawn picture: everything is there, nothing lies on anything else.
+
+use flow_spec::{FlowDocument, render};
+use proptest::prelude::*;
+use roxmltree::{Document, Node};
+
+use crate::flows::{any_flow, research_desk};
+
+#[derive(Debug, Clone, Copy)]
+struct Rect {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+}
+
+impl Rect {
+    fn overlaps(self, other: Rect) -> bool {
+        let across = self.left < other.right && other.left < self.right;
+        across && self.top < other.bottom && other.top < self.bottom
+    }
+
+    fn contains(self, other: Rect) -> bool {
+        let across = self.left <= other.left && other.right <= self.right;
+        across && self.top <= other.top && other.bottom <= self.bottom
+    }
+
+    fn around(self, other: Rect) -> Rect {
+        Rect {
+            left: self.left.min(other.left),
+            top: self.top.min(other.top),
+            right: self.right.max(other.right),
+            bottom: self.bottom.max(other.bottom),
+        }
+    }
+}
+
+/// Something with a place: its classes, its path if it is a node, and its texts.
+#[derive(Debug)]
+struct Drawn {
+    class: String,
+    path: Option<String>,
+    texts: Vec<String>,
+    place: Rect,
+}
+
+impl Drawn {
+    fn holds_others(&self) -> bool {
+        ["flow", "fork", "each"]
+            .iter()
+            .any(|class| self.class == format!("tile {class}"))
+    }
+}
+
+fn number(node: Node<'_, '_>, name: &str) -> f64 {
+    let text = node
+        .attribute(name)
+        .unwrap_or_else(|| panic!("no `{name}` in {node:?}"));
+    text.parse()
+        .unwrap_or_else(|_| panic!("`{text}` is no number"))
+}
+
+/// The place of the shape itself, within its group.
+fn place(node: Node<'_, '_>) -> Option<Rect> {
+    match node.tag_name().name() {
+        "rect" => {
+            let (left, top) = (number(node, "x"), number(node, "y"));
+            Some(Rect {
+                left,
+                top,
+                right: left + number(node, "width"),
+                bottom: top + number(node, "height"),
+            })
+        }
+        "polygon" => {
+            let points = node.attribute("points")?.split(' ');
+            let rects = points.map(|point| {
+                let (x, y) = point.split_once(',').expect("two numbers");
+                let (x, y) = (x.parse().expect("a number"), y.parse().expect("a number"));
+                Rect {
+                    left: x,
+                    top: y,
+                    right: x,
+                    bottom: y,
+                }
+            });
+            rects.reduce(Rect::around)
+        }
+        _ => None,
+    }
+}
+
+/// How far the groups around a node move it.
+fn moved(node: Node<'_, '_>) -> (f64, f64) {
+    let moves = node
+        .ancestors()
+        .filter_map(|group| group.attribute("transform"));
+    moves.fold((0.0, 0.0), |(x, y), text| {
+        let inner = text.trim_start_matches("translate(").trim_end_matches(')');
+        let (left, top) = inner.split_once(' ').expect("two numbers");
+        (
+            x + left.parse::<f64>().expect("a number"),
+            y + top.parse::<f64>().expect("a number"),
+        )
+    })
+}
+
+fn drawn(document: &Document<'_>) -> Vec<Drawn> {
+    let groups = document.descendants().filter(|node| {
+        let class = node.attribute("class").unwrap_or_default();
+        class.starts_with("tile") || class == "label"
+    });
+    groups
+        .map(|group| {
+            let (x, y) = moved(group);
+            let shapes = group.children().filter_map(place);
+            let place = shapes.reduce(Rect::around).expect("a shape");
+            let texts = group.children().filter(|node| node.has_tag_name("text"));
+            Drawn {
+                class: group.attribute("class").unwrap_or_default().to_owned(),
+                path: group.attribute("data-path").map(str::to_owned),
+                texts: texts
+                    .filter_map(|node| node.text())
+                    .map(str::to_owned)
+                    .collect(),
+                place: Rect {
+                    left: place.left + x,
+                    top: place.top + y,
+                    right: place.right + x,
+                    bottom: place.bottom + y,
+                },
+            }
+        })
+        .collect()
+}
+
+/// What lies on something else, or outside the image.
+fn misplaced(picture: &str) -> Vec<String> {
+    let document = Document::parse(picture).expect("well-formed XML");
+    let root = document.root_element();
+    let image = Rect {
+        left: 0.0,
+        top: 0.0,
+        right: number(root, "width"),
+        bottom: number(root, "height"),
+    };
+    let drawn = drawn(&document);
+    let mut found = Vec::new();
+    for (index, one) in drawn.iter().enumerate() {
+        if !image.contains(one.place) {
+            found.push(format!("{one:?} is outside {image:?}"));
+        }
+        for other in &drawn[index + 1..] {
+            let within = |inner: &Drawn, outer: &Drawn| {
+                outer.holds_others() && outer.place.contains(inner.place)
+            };
+            if one.place.overlaps(other.place) && !within(one, other) && !within(other, one) {
+                found.push(format!("{one:?} lies on {other:?}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_node_is_drawn_once_with_its_name() {
+    let flow = research_desk();
+    let picture = render::svg(&flow);
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let mut paths: Vec<&String> = drawn.iter().filter_map(|one| one.path.as_ref()).collect();
+    paths.sort();
+    let nodes = flow.flatten_nodes();
+    let mut expected: Vec<&String> = nodes.iter().map(|at| &at.path).collect();
+    expected.sort();
+    assert_eq!(paths, expected);
+    for at in &nodes {
+        let tile = drawn.iter().find(|one| one.path.as_ref() == Some(&at.path));
+        assert_eq!(tile.expect("it is drawn").texts.first(), Some(&at.node.id));
+    }
+}
+
+#[test]
+fn actions_and_conditions_are_written_at_the_arrows_and_labels_in_the_ends() {
+    let picture = render::svg(&research_desk());
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let texts = |class: &str| -> Vec<String> {
+        let of_class = drawn.iter().filter(|one| one.class == class);
+        let mut texts: Vec<String> = of_class.map(|one| one.texts.join("|")).collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(
+        texts("label"),
+        [
+            "approved",
+            "ask_again",
+            "else",
+            "enough",
+            "error",
+            "error",
+            "error",
+            "error",
+            "found",
+            "hopeless",
+            "long|draft.words > 4000",
+            "needs_revision",
+            "nothing",
+            "nothing_found",
+            "rejected",
+            "short|draft.words < 50 && !draft.urgent",
+        ]
+    );
+    assert_eq!(
+        texts("tile end"),
+        [
+            "end",
+            "end",
+            "end",
+            "end",
+            "failed",
+            "nothing_found",
+            "nothing_found",
+            "rejected"
+        ]
+    );
+    assert_eq!(texts("tile start").len(), 4, "one in each flow");
+}
+
+#[test]
+fn what_a_node_is_and_how_it_runs_stands_below_its_name() {
+    let picture = render::svg(&research_desk());
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let lines = |path: &str| -> (String, Vec<String>) {
+        let one = drawn.iter().find(|one| one.path.as_deref() == Some(path));
+        let one = one.unwrap_or_else(|| panic!("no `{path}`"));
+        (one.class.clone(), one.texts.clone())
+    };
+    let shown = [
+        "plan",
+        "research",
+        "research.answers",
+        "research.answer_one.lookup",
+        "enrich",
+        "size",
+        "end",
+        "approve",
+    ]
+    .map(|path| {
+        let (class, texts) = lines(path);
+        format!("{class}: {}", texts.join(" | "))
+    });
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    tile step: plan | desk::plan | 3 attempts, at most 30s
+    tile flow: research | Research
+    tile each: answers | for question in questions, 8 at once | collects errors
+    tile step: lookup | asks every 1s, at most 10s
+    tile fork: enrich | in parallel, 2 at once
+    tile branch: size
+    tile wait: end | wait 5s
+    tile human: approve | asks: Publish "{draft}" <now>? | at most 2days
+    "#);
+}
+
+/// Letters are 0.6 of their size wide in the fonts that the picture asks for.
+#[test]
+fn every_text_has_the_room_it_needs() {
+    let picture = render::svg(&research_desk());
+    let document = Document::parse(&picture).expect("well-formed XML");
+    for one in drawn(&document) {
+        for (index, text) in one.texts.iter().enumerate() {
+            let named = index == 0 && one.path.is_some();
+            let size = if named { 13.0 } else { 11.0 };
+            let letters = u32::try_from(text.chars().count()).expect("a short text");
+            let needed = f64::from(letters) * 0.6 * size;
+            let room = one.place.right - one.place.left;
+            assert!(needed + 4.0 < room, "{text} needs {needed} of {room}");
+        }
+    }
+}
+
+#[test]
+fn nothing_lies_on_anything_else() {
+    assert_eq!(misplaced(&render::svg(&research_desk())), [] as [String; 0]);
+}
+
+/// The points of an arrow, in its group.
+fn points(path: &str) -> Vec<(f64, f64)> {
+    let numbers = path.split(|letter: char| letter.is_ascii_alphabetic() || letter == ' ');
+    let numbers = numbers.filter(|text| !text.is_empty());
+    let numbers: Vec<f64> = numbers
+        .map(|text| text.parse().expect("a number"))
+        .collect();
+    numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect()
+}
+
+/// Arrows that cross a box or the text at another arrow, of those in the same flow, fork or loop.
+fn crossings(picture: &str) -> Vec<String> {
+    let document = Document::parse(picture).expect("well-formed XML");
+    let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();
+    let mut found = Vec::new();
+    for wire in document
+        .descendants()
+        .filter(|node| class(node).starts_with("wire"))
+    {
+        let way = points(wire.attribute("d").expect("a path"));
+        let beside = wire.parent().expect("a group").children();
+        for tile in beside.filter(|node| class(node).starts_with("tile")) {
+            let place = tile
+                .children()
+                .filter_map(place)
+                .reduce(Rect::around)
+                .expect("a shape");
+            // Of a diamond, only its middle is sure to be within it.
+            let margin = match class(&tile) == "tile branch" {
+                true => (place.bottom - place.top) / 2.0 - 4.0,
+                false => 1.5,
+            };
+            let crossed = way.windows(2).any(|ends| {
+                (0..=100).map(f64::from).any(|step| {
+                    let part = step / 100.0;
+                    let x = ends[0].0 + (ends[1].0 - ends[0].0) * part;
+                    let y = ends[0].1 + (ends[1].1 - ends[0].1) * part;
+                    let across = place.left + margin < x && x < place.right - margin;
+                    across && place.top + margin < y && y < place.bottom - margin
+                })
+            });
+            if crossed {
+                found.push(format!("{way:?} crosses {:?}", tile.attribute("data-path")));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_arrow_crosses_a_box() {
+    assert_eq!(crossings(&render::svg(&research_desk())), [] as [String; 0]);
+}
+
+#[test]
+fn arrows_for_errors_and_arrows_back_look_different() {
+    let picture = render::svg(&research_desk());
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let count = |class: &str| {
+        let all = document.descendants();
+        all.filter(|node| node.attribute("class") == Some(class))
+            .count()
+    };
+    assert_eq!(count("wire error"), 3);
+    assert_eq!(count("wire error back"), 1, "`write_up` on an error again");
+    assert_eq!(
+        count("wire back"),
+        3,
+        "`ask_again`, and from `shorten` and `revise`"
+    );
+}
+
+#[test]
+fn the_doc_comment_is_the_title_of_the_box_whatever_it_contains() {
+    let flow = research_desk();
+    let picture = render::svg(&flow);
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let plan = document
+        .descendants()
+        .find(|node| node.attribute("data-path") == Some("plan"));
+    let title = plan.and_then(|plan| plan.children().find(|node| node.has_tag_name("title")));
+    assert_eq!(
+        title.and_then(|title| title.text()).map(str::to_owned),
+        flow.nodes[0].description
+    );
+}
+
+#[test]
+fn characters_that_xml_does_not_have_are_replaced() {
+    let mut flow = research_desk();
+    flow.nodes[0].description = Some("a\u{0}b\u{8}c\u{ffff}d\u{1b}e\u{85}".to_owned());
+    flow.nodes[0].r#type = "a\u{0}b".to_owned();
+    let picture = render::svg(&flow);
+    Document::parse(&picture).expect("well-formed XML");
+    assert!(picture.contains("<title>a�b�c�d�e�</title>"), "{picture}");
+}
+
+/// The layout crate keeps its graph in hash maps, whose order is another one each time.
+#[test]
+fn the_same_flow_is_always_drawn_the_same() {
+    let flow = research_desk();
+    let first = render::svg(&flow);
+    for _ in 0..20 {
+        assert_eq!(render::svg(&flow), first);
+    }
+}
+
+#[test]
+fn an_empty_flow_is_a_picture_as_well() {
+    assert_eq!(
+        misplaced(&render::svg(&FlowDocument::new("", ""))),
+        [] as [String; 0]
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn nothing_lies_on_anything_else_in_any_flow(flow in any_flow()) {
+        let picture = render::svg(&flow);
+        prop_assert_eq!(misplaced(&picture), Vec::<String>::new());
+        prop_assert_eq!(crossings(&picture), Vec::<String>::new());
+        prop_assert_eq!(render::svg(&flow), picture);
+        let tiles = flow.flatten_nodes().len();
+        prop_assert_eq!(render::svg(&flow).matches("data-path=").count(), tiles);
+    }
+}
