@@ -48,14 +48,14 @@ pub struct Context {
 
 impl Context {
     pub(crate) fn new(scope: &Scope<'_>, attempt: u32) -> Self {
-        let options = &scope.run.options;
+        let with = scope.run.with.as_deref();
         Context {
             path: scope.owned_path(),
             namespace: OnceLock::new(),
             attempt,
-            run: scope.run.id,
-            cancellation: options.cancellation.clone(),
-            observer: options.observer.clone(),
+            run: with.map_or(RunId(0), |with| with.id),
+            cancellation: with.and_then(|with| with.options.cancellation.clone()),
+            observer: with.and_then(|with| with.options.observer.clone()),
         }
     }
 

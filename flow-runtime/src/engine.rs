@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::__private::Step;
 use crate::error::FlowError;
 use crate::observer::{EventKind, RunId};
-use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
+use crate::options::RunOptions;
 use crate::run::Run;
 use crate::scope::Scope;
 use crate::visit::Visit;
@@ -79,14 +79,9 @@ pub struct Direct(Run);
 
 impl Direct {
     /// An engine for one run.
+    #[inline]
     pub fn new() -> Self {
-        Direct(Run::new(
-            RunId(0),
-            RunOptions {
-                step_budget: DEFAULT_STEP_BUDGET,
-                ..RunOptions::new()
-            },
-        ))
+        Direct(Run::new())
     }
 }
 
@@ -125,7 +120,7 @@ impl Observed {
     /// An engine for one run with these options.
     pub fn new(options: RunOptions) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        Observed(Run::new(
+        Observed(Run::with(
             RunId(NEXT.fetch_add(1, Ordering::Relaxed)),
             options,
         ))
@@ -165,7 +160,8 @@ impl<N: Step> Engine<N> for Observed {
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        let _permit = match &self.0.nodes_at_once {
+        let with = self.0.with.as_deref();
+        let _permit = match with.and_then(|with| with.nodes_at_once.as_ref()) {
             // The semaphore is never closed.
             Some(limit) => limit.acquire().await.ok(),
             None => None,
@@ -173,7 +169,7 @@ impl<N: Step> Engine<N> for Observed {
         #[cfg(feature = "tracing")]
         let work = {
             use tracing::Instrument as _;
-            work.instrument(tracing::info_span!("node", path = %visit.path(), run = %self.0.id))
+            work.instrument(tracing::info_span!("node", path = %visit.path(), run = %with.map_or(RunId(0), |with| with.id)))
         };
         let result = work.await;
         if let Err(FlowError::Node(error)) = result.as_ref().map_err(|failed| &**failed) {

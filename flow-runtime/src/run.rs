@@ -4,7 +4,7 @@
 //! meanwhile, and the number of places has to be right all the same: see `Aside`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -12,32 +12,59 @@ use tokio::time::Instant;
 use crate::engine::Failed;
 use crate::error::FlowError;
 use crate::observer::{Event, EventKind, RunId, tell};
-use crate::options::RunOptions;
+use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
 use crate::scope::{Path, Scope};
 
-/// What belongs to a run as a whole, whichever flow and node it is at.
+/// What belongs to a run as a whole, whichever flow and node it is at. A run without options is a few words, and
+/// what it may own is behind an `Arc`, whose drop is a comparison: making and dropping it should cost less than a step.
 #[derive(Debug)]
 pub struct Run {
-    pub(crate) id: RunId,
-    pub(crate) options: RunOptions,
     steps_left: AtomicU64,
     pub(crate) stopping: AtomicBool,
+    pub(crate) with: Option<Arc<RunWith>>,
+    interrupted_at: Mutex<Option<Arc<str>>>,
+}
+
+/// What a run has that was started with options.
+#[derive(Debug)]
+pub(crate) struct RunWith {
+    pub(crate) id: RunId,
+    pub(crate) options: RunOptions,
     pub(crate) nodes_at_once: Option<Semaphore>,
-    interrupted_at: Mutex<Option<String>>,
 }
 
 impl Run {
-    pub(crate) fn new(id: RunId, options: RunOptions) -> Self {
+    /// A run without options.
+    #[inline]
+    pub(crate) fn new() -> Self {
         Run {
-            id,
-            steps_left: AtomicU64::new(options.step_budget),
+            steps_left: AtomicU64::new(DEFAULT_STEP_BUDGET),
             stopping: AtomicBool::new(false),
-            nodes_at_once: options
-                .concurrency
-                .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
+            with: None,
             interrupted_at: Mutex::new(None),
-            options,
         }
+    }
+
+    pub(crate) fn with(id: RunId, options: RunOptions) -> Self {
+        Run {
+            steps_left: AtomicU64::new(options.step_budget),
+            with: Some(Arc::new(RunWith {
+                id,
+                nodes_at_once: options
+                    .concurrency
+                    .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
+                options,
+            })),
+            ..Run::new()
+        }
+    }
+
+    pub(crate) fn options(&self) -> Option<&RunOptions> {
+        self.with.as_deref().map(|with| &with.options)
+    }
+
+    fn nodes_at_once(&self) -> Option<&Semaphore> {
+        self.with.as_deref()?.nodes_at_once.as_ref()
     }
 
     /// Takes one step off the budget. A run is one task, so that load and store need not be one operation.
@@ -56,7 +83,9 @@ impl Run {
     fn step_limit(&self, scope: &Scope<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
             path: scope.path().to_string(),
-            limit: self.options.step_budget,
+            limit: self
+                .options()
+                .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget),
         })
     }
 
@@ -65,7 +94,7 @@ impl Run {
         if instant <= Instant::now() {
             return;
         }
-        let aside = self.nodes_at_once.as_ref().map(Aside::step);
+        let aside = self.nodes_at_once().map(Aside::step);
         tokio::time::sleep_until(instant).await;
         if let Some(aside) = aside {
             aside.step_back().await;
@@ -79,7 +108,7 @@ impl Run {
                 .interrupted_at
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            place.get_or_insert_with(|| path.to_string());
+            place.get_or_insert_with(|| path.to_string().into());
         }
     }
 
@@ -89,16 +118,19 @@ impl Run {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        place.unwrap_or_else(|| scope.path().to_string())
+        place.map_or_else(|| scope.path().to_string(), |place| place.to_string())
     }
 
     /// Tells the observer, if there is one. An observer that panics does no harm to the run.
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
-        if let Some(observer) = &self.options.observer {
+        let Some(with) = self.with.as_deref() else {
+            return;
+        };
+        if let Some(observer) = &with.options.observer {
             tell(
                 &**observer,
                 &Event {
-                    run: self.id,
+                    run: with.id,
                     path,
                     kind,
                 },

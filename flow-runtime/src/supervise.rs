@@ -4,7 +4,7 @@ use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::engine::{Failed, Hooks};
@@ -13,37 +13,74 @@ use crate::observer::EventKind;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Polls a run to its end: catches a panic, and stops when the run is cancelled or has taken too long. The work is
-/// dropped before this returns.
+/// Polls a run to its end: catches a panic.
 ///
-/// It is given in its place rather than by value: a future that an `async fn` takes is stored twice.
-pub async fn supervise<E, T, W>(
-    engine: &E,
-    scope: &Scope<'_>,
-    mut work: Pin<&mut Option<W>>,
-) -> Result<T, FlowError>
+/// It is given in its place rather than by value, and this is no `async fn`: such a one stores what it takes twice.
+#[inline]
+pub fn supervise<'a, T, W>(
+    mut work: Pin<&'a mut Option<W>>,
+) -> impl Future<Output = Result<Result<T, Failed>, Stop>> + use<'a, T, W>
 where
-    E: Hooks,
     W: Future<Output = Result<T, Failed>> + Send,
 {
-    let run = engine.run();
-    let may_stop = run.options.cancellation.is_some() || run.options.deadline.is_some();
+    poll_fn(move |cx| poll_work(work.as_mut(), cx))
+}
+
+/// As [`supervise`], and stops when the run is cancelled or has taken too long.
+pub async fn supervise_with<T, W>(
+    run: &Run,
+    mut work: Pin<&mut Option<W>>,
+) -> Result<Result<T, Failed>, Stop>
+where
+    W: Future<Output = Result<T, Failed>> + Send,
+{
     let mut stop = pin!(stop(run));
-    let ended = poll_fn(|cx| {
-        if may_stop && let Poll::Ready(stop) = stop.as_mut().poll(cx) {
-            return Poll::Ready(Err(stop));
-        }
-        let poll = catch_unwind(AssertUnwindSafe(|| match work.as_mut().as_pin_mut() {
-            Some(work) => work.poll(cx),
-            None => Poll::Pending,
-        }));
-        match poll {
-            Ok(poll) => poll.map(Ok),
-            Err(payload) => Poll::Ready(Err(Stop::Panicked(panic_message(&*payload)))),
-        }
+    poll_fn(|cx| match stop.as_mut().poll(cx) {
+        Poll::Ready(stop) => Poll::Ready(Err(stop)),
+        Poll::Pending => poll_work(work.as_mut(), cx),
     })
-    .await;
-    work.set(None);
+    .await
+}
+
+/// What came of a run, whose work has been dropped.
+#[inline]
+pub fn ended<E: Hooks, T>(
+    engine: &E,
+    scope: &Scope<'_>,
+    ended: Result<Result<T, Failed>, Stop>,
+) -> Result<T, FlowError> {
+    match ended {
+        Ok(Ok(output)) => Ok(output),
+        ended => failed(engine, scope, ended),
+    }
+}
+
+#[inline]
+fn poll_work<T, W>(
+    work: Pin<&mut Option<W>>,
+    cx: &mut Context<'_>,
+) -> Poll<Result<Result<T, Failed>, Stop>>
+where
+    W: Future<Output = Result<T, Failed>>,
+{
+    let poll = catch_unwind(AssertUnwindSafe(|| match work.as_pin_mut() {
+        Some(work) => work.poll(cx),
+        None => Poll::Pending,
+    }));
+    match poll {
+        Ok(poll) => poll.map(Ok),
+        Err(payload) => Poll::Ready(Err(Stop::Panicked(panic_message(&*payload)))),
+    }
+}
+
+/// What came of a run that did not reach an end.
+#[cold]
+fn failed<E: Hooks, T>(
+    engine: &E,
+    scope: &Scope<'_>,
+    ended: Result<Result<T, Failed>, Stop>,
+) -> Result<T, FlowError> {
+    let run = engine.run();
     let result =
         ended.unwrap_or_else(|stop| Err(Box::new(stop.into_error(run.interruption(scope)))));
     let result = result.map_err(|error| *error);
@@ -54,9 +91,13 @@ where
 }
 
 /// Why a run does not go on.
-enum Stop {
+#[derive(Debug)]
+pub enum Stop {
+    /// A node panicked.
     Panicked(String),
+    /// Its token was cancelled.
     Cancelled,
+    /// Its deadline has passed.
     TimedOut(Duration),
 }
 
@@ -73,13 +114,16 @@ impl Stop {
 /// Waits until the run has to stop. The run is told first, so that its scopes report where they were dropped.
 async fn stop(run: &Run) -> Stop {
     let cancelled = async {
-        match &run.options.cancellation {
+        match run
+            .options()
+            .and_then(|options| options.cancellation.as_ref())
+        {
             Some(token) => token.cancelled().await,
             None => pending().await,
         }
         Stop::Cancelled
     };
-    let stop = match run.options.deadline {
+    let stop = match run.options().and_then(|options| options.deadline) {
         None => cancelled.await,
         Some(after) => match tokio::time::timeout(after, cancelled).await {
             Ok(stop) => stop,

@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, From, NodeId};
+use flow_spec::{ERROR_ACTION, Edge, From, NodeId, To};
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, ident, plain};
+use crate::names::{camel_case, here, ident, plain};
 use crate::node::type_text;
 use crate::protocol::runtime_at;
 
@@ -141,8 +141,8 @@ impl Drive<'_> {
             .flat_map(Visit::bounds)
             .filter(|bound| seen.insert(bound.to_string()));
         let arms = visits.iter().map(|visit| {
-            let (variant, function) = (node_variant(visit.instance), visit.function());
-            quote_spanned!(site=> #node::#variant => self.#function(engine, scope, &mut state).await?,)
+            let (variant, visited) = (node_variant(visit.instance), visit.visited());
+            quote_spanned!(site=> #node::#variant => #visited,)
         });
         let inner = self
             .nodes()
@@ -154,10 +154,36 @@ impl Drive<'_> {
         let arms: Vec<TokenStream> = arms.chain(inner).collect();
         let dispatch = quote_spanned!(site=> match node { #(#arms)* });
         let edges = &self.resolved.graph.graph().edges;
-        let start = edges
-            .iter()
-            .position(|edge| edge.from == From::Start)
-            .unwrap_or_default();
+        let start = edges.iter().find(|edge| edge.from == From::Start);
+        let run = match start.map(|start| &start.to) {
+            Some(To::Node(first)) => {
+                let first = self.node_variant(*first);
+                let routes = edges.iter().enumerate();
+                let routes = routes.map(|(route, edge)| {
+                    let target = self.target(edge);
+                    quote_spanned!(site=> #route => #target,)
+                });
+                quote_spanned! {site=>
+                    {
+                        let mut node = #first;
+                        loop {
+                            #rt::Hooks::entered(engine, scope, node as u16)?;
+                            let route: usize = #dispatch;
+                            #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
+                            // A table would say so too, but only a `match` lets a step lead straight to the next one.
+                            node = match route {
+                                #(#routes)*
+                                _ => ::core::unreachable!("every route has a target"),
+                            };
+                        }
+                    }
+                }
+            }
+            Some(To::End(label)) => self.end_variant(label),
+            None => {
+                quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"))
+            }
+        };
         let outputs = self.outputs(store);
         let described = self.described(store);
         quote_spanned! {site=>
@@ -173,13 +199,13 @@ impl Drive<'_> {
                     #(#steps)*
                     #[doc(hidden)]
                     #[inline]
-                    pub async fn __drive<__E>(
+                    pub fn __drive<__E>(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
-                    ) -> ::core::result::Result<#output, #rt::Failed>
+                    ) -> impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::Failed>> + ::core::marker::Send
                     where
                         Self: #rt::Drive<__E>,
                     {
-                        #rt::Drive::drive(self, engine, scope, input).await
+                        #rt::Drive::drive(self, engine, scope, input)
                     }
                 }
                 impl<__E> #rt::Drive<__E> for #name
@@ -190,18 +216,9 @@ impl Drive<'_> {
                     async fn drive(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                     ) -> ::core::result::Result<#output, #rt::Failed> {
-                        let routes = <Self as #rt::Flow>::ROUTES;
+
                         let mut state = __State::new(input);
-                        let mut route: usize = #start;
-                        let end = loop {
-                            let node = match routes[route].to {
-                                #rt::Target::End(end) => break end,
-                                #rt::Target::Node(node) => node,
-                            };
-                            #rt::Hooks::entered(engine, scope, node as u16)?;
-                            route = #dispatch;
-                            #rt::Hooks::finished(engine, scope, routes[route].action);
-                        };
+                        let end = #run;
                         #rt::Hooks::ended(engine, scope, end.as_str());
                         ::core::result::Result::Ok(#output { #(#outputs,)* end })
                     }
@@ -239,6 +256,28 @@ impl Drive<'_> {
             }
             #rt::embed!(#name);
         }
+    }
+
+    /// Where an edge leads: to a node, or out of the loop.
+    fn target(&self, edge: &Edge) -> TokenStream {
+        match &edge.to {
+            To::Node(node) => self.node_variant(*node),
+            To::End(label) => {
+                let end = self.end_variant(label);
+                quote_spanned!(here(self.flow.name.span())=> break #end)
+            }
+        }
+    }
+
+    fn node_variant(&self, NodeId(index): NodeId) -> TokenStream {
+        let (node, variant) = (&self.names.node, node_variant(&self.instances.list[index]));
+        quote_spanned!(here(self.flow.name.span())=> #node::#variant)
+    }
+
+    fn end_variant(&self, label: &str) -> TokenStream {
+        let span = self.flow.name.span();
+        let (end, variant) = (&self.names.end, ident(&camel_case(label), span));
+        quote_spanned!(here(span)=> #end::#variant)
     }
 
     /// The fields of the output.

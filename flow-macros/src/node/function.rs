@@ -102,6 +102,9 @@ pub(super) fn expand(
         give_up: None,
     };
     let value = attempted.value();
+    let awaits = attempted
+        .awaited_only()
+        .filter(|_| attribute.poll.is_none() && !blocking);
     let attempts = (can_fail || context).then(|| {
         let mutable = (can_fail && !once).then(|| quote!(mut));
         quote!(let #mutable __attempts = __visit.attempts();)
@@ -146,6 +149,7 @@ pub(super) fn expand(
         outcome_span: answer.span,
         visit,
         body,
+        awaits,
     }
     .expand();
     let contract = super::contract(name, &vis, attribute, &contract);

@@ -31,6 +31,8 @@ pub(super) struct Step<'a> {
     pub(super) visit: bool,
     /// An expression of the outcome's value, that may `return` an error.
     pub(super) body: TokenStream,
+    /// All that it does is to await this.
+    pub(super) awaits: Option<TokenStream>,
 }
 
 impl Step<'_> {
@@ -73,6 +75,23 @@ impl Step<'_> {
         let alias = self.alias_check();
         // So is the error of a private type that a public node returns.
         let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
+        // What is only awaited needs no state of its own around it.
+        let signature = quote!(#step #lifetimes (#receiver #visit #(#parameters),*));
+        let result = quote!(::core::result::Result<#ty, #rt::Failed>);
+        let function = match &self.awaits {
+            Some(future) => quote! {
+                pub fn #signature -> impl ::core::future::Future<Output = #result> #lifetime_bounds {
+                    #rt::infallible::<#ty, _>(#future)
+                }
+            },
+            None => quote! {
+                pub async fn #signature -> #result #lifetime_bounds {
+                    let __outcome = { #body };
+                    #done
+                    ::core::result::Result::Ok(__outcome)
+                }
+            },
+        };
         quote! {
             #[doc(hidden)]
             #[allow(non_local_definitions)]
@@ -90,13 +109,7 @@ impl Step<'_> {
                     #[doc(hidden)]
                     #[inline]
                     #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
-                    pub async fn #step #lifetimes (
-                        #receiver #visit #(#parameters),*
-                    ) -> ::core::result::Result<#ty, #rt::Failed> #lifetime_bounds {
-                        let __outcome = { #body };
-                        #done
-                        ::core::result::Result::Ok(__outcome)
-                    }
+                    #function
                 }
             };
         }
@@ -144,6 +157,12 @@ pub(super) struct Attempted {
 }
 
 impl Attempted {
+    /// The call, if there is nothing to do but to await it.
+    pub(super) fn awaited_only(&self) -> Option<TokenStream> {
+        let only = self.is_async && !self.can_fail && !self.context;
+        only.then(|| self.call.clone())
+    }
+
     /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
     pub(super) fn value(&self) -> TokenStream {
         let Attempted { call, .. } = self;

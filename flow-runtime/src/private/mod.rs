@@ -2,6 +2,7 @@
 
 mod failures;
 mod generated;
+mod infallible;
 mod printed;
 mod values;
 
@@ -26,10 +27,11 @@ pub use crate::node_error::NodeError;
 pub use crate::options::RunOptions;
 pub use crate::policy::{Policy, Retry};
 pub use crate::scope::{FlowInfo, Scope};
-pub use crate::supervise::supervise;
+pub use crate::supervise::{ended, supervise, supervise_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
+pub use infallible::{Infallible, infallible};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
     CloneForAttempt, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get,

@@ -34,9 +34,13 @@ pub(super) fn implementation(
         None => snake_case(&text),
     };
     let routes = routes(flow, instances, names);
-    let (direct, observed) = (
-        supervised(&quote!(#rt::Direct::new())),
-        supervised(&quote!(#rt::Observed::new(options))),
+    let direct = supervised(
+        &quote!(#rt::Direct::new()),
+        &quote!(#rt::supervise(work.as_mut())),
+    );
+    let observed = supervised(
+        &quote!(#rt::Observed::new(options)),
+        &quote!(#rt::supervise_with(#rt::Hooks::run(&engine), work.as_mut())),
     );
     let result = quote!(::core::result::Result<#output, #rt::FlowError>);
     let seen_around = as_node::seen_around(flow, names);
@@ -80,16 +84,18 @@ pub(super) fn implementation(
     }
 }
 
-/// The body of a method that runs the flow with this engine.
-fn supervised(engine: &TokenStream) -> TokenStream {
+/// The body of a method that runs the flow with this engine, seen to its end by this call.
+fn supervised(engine: &TokenStream, supervise: &TokenStream) -> TokenStream {
     let rt = runtime();
     quote! {
         #[allow(unused_imports)]
         use #rt::Unresolved as _;
         let engine = #engine;
         let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
-        let work = ::core::pin::pin!(::core::option::Option::Some(self.__drive(&engine, &scope, input)));
-        #rt::supervise(&engine, &scope, work).await
+        let mut work = ::core::pin::pin!(::core::option::Option::Some(self.__drive(&engine, &scope, input)));
+        let ended = #supervise.await;
+        work.set(::core::option::Option::None);
+        #rt::ended(&engine, &scope, ended)
     }
 }
 

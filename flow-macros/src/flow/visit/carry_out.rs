@@ -14,11 +14,7 @@ impl Visit<'_> {
     /// The outcome of a node that was carried out; if it has failed, its route or the failure.
     pub(super) fn outcome(&self, carried_out: TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let timeout = match self.contract.poll {
-            true => self.drive.route(self.index, TIMEOUT_ACTION),
-            false => None,
-        };
-        let error = self.drive.error_route(self.index, self.contract);
+        let (timeout, error) = self.failure_routes();
         if timeout.is_none() && error.is_none() {
             return quote_spanned!(site=> let outcome = #carried_out?;);
         }
@@ -44,18 +40,30 @@ impl Visit<'_> {
         }
     }
 
+    /// Where it goes on when it found nothing in time, and when it has failed.
+    pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
+        let timeout = match self.contract.poll {
+            true => self.drive.route(self.index, TIMEOUT_ACTION),
+            false => None,
+        };
+        (timeout, self.drive.error_route(self.index, self.contract))
+    }
+
     /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and the traits by which
     /// values are cloned for it.
-    pub(super) fn carried_out(&self) -> (Vec<TokenStream>, TokenStream) {
+    pub(super) fn awaited(&self) -> (Vec<TokenStream>, TokenStream) {
         let (traits, arguments) = self.arguments();
         let carried_out = match self.contract.kind {
             Kind::Flow => self.flow(&arguments),
-            Kind::Function | Kind::Type => self.step(&arguments),
+            Kind::Function | Kind::Type => {
+                self.step(&arguments, &quote_spanned!(self.site=> .await))
+            }
         };
         (traits, carried_out)
     }
 
-    fn step(&self, arguments: &[Argument]) -> TokenStream {
+    /// A function or a type as a step of the engine: a future, with this after it.
+    pub(super) fn step(&self, arguments: &[Argument], awaited: &TokenStream) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let policy = self
             .settings
@@ -78,7 +86,7 @@ impl Visit<'_> {
             let visit = #rt::Visit::new(scope, &POLICY);
             #bindings
             let work = #work;
-            #rt::Engine::<#path>::step(engine, visit, work).await
+            #rt::Engine::<#path>::step(engine, visit, work)#awaited
         })
     }
 

@@ -162,7 +162,7 @@ impl Visit<'_> {
                 of: self.index,
             },
         );
-        let (traits, carried_out) = body_visit.carried_out();
+        let (traits, carried_out) = body_visit.awaited();
         let bounds = body_visit.bounds();
         let result = item_type(self.drive, body);
         let path = &body_visit.path;

@@ -118,8 +118,64 @@ impl<'a> Visit<'a> {
         hidden("visit", &plain(&self.instance.name), self.instance.span)
     }
 
+    /// Whether a failure of it ends the run. Then the loop itself awaits the step: an `async fn` around it would have a
+    /// state of its own, which costs as much as the rest of the loop.
+    fn is_plain_step(&self) -> bool {
+        let times_out_here = self.settings.timeout.is_some() && !self.contract.attempts;
+        matches!(self.place, Place::Loop)
+            && !times_out_here
+            && matches!(self.instance.kind, InstanceKind::Node(_))
+            && self.contract.kind != Kind::Flow
+            && self.failure_routes() == (None, None)
+    }
+
+    /// What the loop does with it: an expression of the index of the route that it took.
+    pub(super) fn visited(&self) -> TokenStream {
+        let function = self.function();
+        let visit = quote_spanned!(self.site=> self.#function(engine, scope, &mut state).await?);
+        if !self.is_plain_step() {
+            return visit;
+        }
+        let written = self.written_function();
+        quote_spanned!(self.site=> { let outcome = #visit; Self::#written(&mut state, outcome) })
+    }
+
+    fn written_function(&self) -> Ident {
+        hidden("written", &plain(&self.instance.name), self.instance.span)
+    }
+
+    /// The step that the loop awaits, and what it writes then.
+    fn expand_plain(&self) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        let (name, written) = (self.function(), self.written_function());
+        let (traits, arguments) = self.arguments();
+        let step = self.step(&arguments, &TokenStream::new());
+        let (bounds, route) = (self.bounds(), self.written());
+        let outcome = quote_spanned!(*site=> <#path as #rt::Step>::Outcome);
+        quote_spanned! {*site=>
+            #[inline]
+            fn #name<__E>(
+                &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State,
+            ) -> impl ::core::future::Future<Output = ::core::result::Result<#outcome, #rt::Failed>>
+            where
+                __E: #rt::Hooks,
+                #(#bounds,)*
+            {
+                #(#traits)*
+                #step
+            }
+            #[inline]
+            fn #written(state: &mut __State, outcome: #outcome) -> usize {
+                #route
+            }
+        }
+    }
+
     /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took.
     pub(super) fn expand(&self) -> TokenStream {
+        if self.is_plain_step() {
+            return self.expand_plain();
+        }
         let rt = &self.rt;
         let name = self.function();
         let (body, more) = self.body();
@@ -155,7 +211,7 @@ impl<'a> Visit<'a> {
         let (rt, site) = (&self.rt, self.site);
         match &self.instance.kind {
             InstanceKind::Node(_) => {
-                let (traits, carried_out) = self.carried_out();
+                let (traits, carried_out) = self.awaited();
                 let outcome = self.outcome(carried_out);
                 let route = self.written();
                 let body = quote_spanned! {site=>

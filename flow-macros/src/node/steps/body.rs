@@ -11,7 +11,8 @@ use super::node::Node;
 use super::phase::Phase;
 
 impl Node<'_> {
-    pub(super) fn body(&self, report: &mut Report) -> TokenStream {
+    /// It, and the call of `exec` if there is nothing to do but to await that.
+    pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
         let contract = self.contract();
         let can_fail = self.exec_can_fail();
         let attempts = contract.visit.then(|| {
@@ -39,11 +40,12 @@ impl Node<'_> {
         };
         let exec = attempted.value();
         let Some(post) = &self.post else {
-            return quote!(#attempts #prep #exec);
+            let only = attempted.awaited_only().filter(|_| self.prep.is_none());
+            return (quote!(#attempts #prep #exec), only);
         };
         let arguments = self.post_arguments(post);
         let value = self.checked(post, &arguments);
-        quote!(#attempts #prep let __exec = #exec; #value)
+        (quote!(#attempts #prep let __exec = #exec; #value), None)
     }
 
     /// The value of a phase that is not tried again.

@@ -52,7 +52,7 @@ pub(super) fn expand(
     };
     checks::check(&steps, attribute, report);
     let node = Node::new(&name, attribute, exec, &steps, report);
-    let body = node.body(report);
+    let (body, awaits) = node.body(report);
     let contract = Contract {
         about: attribute.about(steps.description.clone()),
         ..node.contract()
@@ -74,6 +74,7 @@ pub(super) fn expand(
         outcome: node.outcome,
         visit: contract.visit,
         body,
+        awaits,
     }
     .expand();
     let contract = super::contract(&name, &vis, attribute, &contract);
