@@ -261,6 +261,13 @@ pub trait IntoFailure {
     fn into_failure(self) -> Failure;
 }
 
+impl IntoFailure for Failure {
+    #[inline]
+    fn into_failure(self) -> Failure {
+        self
+    }
+}
+
 #[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> IntoFailure for E {
     #[inline]

@@ -25,6 +25,8 @@ pub(crate) struct Contract {
     pub(crate) poll: bool,
     /// It takes something by value and has no `retry` of its own, so that there can be one attempt only.
     pub(crate) once: bool,
+    /// It makes one attempt, without a timeout, unless a flow asks for more.
+    pub(crate) single: bool,
     /// It has mistakes, which are reported where it is: a flow that uses it says nothing more.
     pub(crate) broken: bool,
     pub(crate) reads: Vec<ReadPort>,
@@ -111,6 +113,7 @@ impl Contract {
             attempts: false,
             poll: false,
             once: false,
+            single: false,
             broken: false,
             reads: Vec::new(),
             writes: Vec::new(),

@@ -50,6 +50,7 @@ impl ToTokens for Contract {
             (self.fallible, "fallible"),
             (self.attempts, "attempts"),
             (self.once, "once"),
+            (self.single, "single"),
             (self.broken, "broken"),
             (self.poll, "poll"),
         ]
@@ -120,6 +121,7 @@ impl Parse for Contract {
             fallible: has("fallible"),
             attempts: has("attempts"),
             once: has("once"),
+            single: has("single"),
             broken: has("broken"),
             poll: has("poll"),
             reads: list(input)?,

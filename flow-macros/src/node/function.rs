@@ -83,15 +83,20 @@ pub(super) fn expand(
         let help = "remove `async`, or `blocking`: an async function does not block";
         report.error(Code::Malformed, span, format!("`{name}` is async"), help);
     }
+    let single = returned.fallible
+        && sig.asyncness.is_some()
+        && settings.retry.is_none()
+        && settings.timeout.is_none()
+        && attribute.poll.is_none()
+        && !context;
+    let arguments = parameters
+        .iter()
+        .map(|parameter| argument(parameter, repeats));
     let attempted = Attempted {
-        call: match blocking {
-            true => blocking_call(name, &parameters, repeats),
-            false => {
-                let arguments = parameters
-                    .iter()
-                    .map(|parameter| argument(parameter, repeats));
-                quote!(#name(#(#arguments),*))
-            }
+        call: match (blocking, single) {
+            (true, _) => blocking_call(name, &parameters, repeats),
+            (false, true) => quote!(Self::__attempt(#(#arguments),*)),
+            (false, false) => quote!(#name(#(#arguments),*)),
         },
         is_async: sig.asyncness.is_some() || blocking,
         fallible: returned.fallible,
@@ -124,6 +129,7 @@ pub(super) fn expand(
         attempts: can_fail,
         poll: gives_up,
         once: once && can_fail,
+        single,
         reads: parameters
             .iter()
             .filter_map(|parameter| parameter.port())
@@ -150,6 +156,10 @@ pub(super) fn expand(
         visit,
         body,
         awaits,
+        attempt: single.then(|| {
+            let arguments = parameters.iter().map(|parameter| local(&parameter.name));
+            quote!(#name(#(#arguments),*))
+        }),
     }
     .expand();
     let contract = super::contract(name, &vis, attribute, &contract);

@@ -33,6 +33,9 @@ pub(super) struct Step<'a> {
     pub(super) body: TokenStream,
     /// All that it does is to await this.
     pub(super) awaits: Option<TokenStream>,
+    /// All that an attempt does is to await this, which may fail: a flow that asks for no more than one attempt is given
+    /// `__once`.
+    pub(super) attempt: Option<TokenStream>,
 }
 
 impl Step<'_> {
@@ -92,6 +95,30 @@ impl Step<'_> {
                 }
             },
         };
+        let attempt = self.attempt.as_ref().map(|attempt| {
+            let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| {
+                let name = local(name);
+                quote!(#name: #ty)
+            });
+            let parameters: Vec<TokenStream> = parameters.collect();
+            let arguments = self.reads.iter().map(|parameter| local(&parameter.name));
+            let failing =
+                quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
+            quote! {
+                #[inline]
+                fn __attempt #lifetimes (#receiver #(#parameters),*)
+                    -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>> #lifetime_bounds
+                {
+                    #failing
+                }
+                #[doc(hidden)]
+                #[inline]
+                pub fn __once #lifetimes (#receiver __visit: #rt::Visit<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = #result> #lifetime_bounds
+                {
+                    #rt::once(__visit, Self::__attempt(#(#arguments),*))
+                }
+            }
+        });
         quote! {
             #[doc(hidden)]
             #[allow(non_local_definitions)]
@@ -106,6 +133,7 @@ impl Step<'_> {
                 #(#types)*
                 #alias
                 impl #generics #self_ty #bounds {
+                    #attempt
                     #[doc(hidden)]
                     #[inline]
                     #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]

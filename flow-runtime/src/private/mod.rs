@@ -2,7 +2,7 @@
 
 mod failures;
 mod generated;
-mod infallible;
+mod once;
 mod printed;
 mod values;
 
@@ -23,7 +23,7 @@ pub use crate::embed::{
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed};
 pub use crate::error::FlowError;
 pub use crate::flow::{Flow, Route, Target};
-pub use crate::node_error::NodeError;
+pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunOptions;
 pub use crate::policy::{Policy, Retry};
 pub use crate::scope::{FlowInfo, Scope};
@@ -31,7 +31,7 @@ pub use crate::supervise::{ended, supervise, supervise_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
-pub use infallible::{Infallible, infallible};
+pub use once::{Failing, Infallible, Once, failing, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
     CloneForAttempt, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get,

@@ -2,7 +2,7 @@
 //! gives; and what follows from a failure.
 
 use flow_spec::ERROR_KEY;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::{Kind, TIMEOUT_ACTION};
@@ -74,7 +74,12 @@ impl Visit<'_> {
         });
         let visit = self.contract.visit.then(|| quote_spanned!(*site=> visit,));
         let (bindings, names) = bound(arguments, *site);
-        let mut work = quote_spanned!(*site=> <#path>::__step(#receiver #visit #(#names),*));
+        let alone = self.contract.single
+            && self.settings.retry.is_none()
+            && self.settings.timeout.is_none();
+        let function = if alone { "__once" } else { "__step" };
+        let function = Ident::new(function, *site);
+        let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
         if self.settings.timeout.is_some() && !self.contract.attempts {
             work = quote_spanned!(*site=> async {
                 let work = ::core::pin::pin!(#work);

@@ -75,6 +75,7 @@ pub(super) fn expand(
         visit: contract.visit,
         body,
         awaits,
+        attempt: None,
     }
     .expand();
     let contract = super::contract(&name, &vis, attribute, &contract);

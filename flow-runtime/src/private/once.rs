@@ -1,0 +1,88 @@
+//! Steps that make one attempt, as the engines expect them. An `async` block around the node's future would do, but has a
+//! state of its own, which costs as much as the loop around it.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+
+use crate::engine::Failed;
+use crate::node_error::Failure;
+use crate::visit::{IntoFailure, Visit};
+
+pin_project! {
+    /// The future of a node that cannot fail.
+    #[derive(Debug)]
+    pub struct Infallible<F> {
+        #[pin]
+        work: F,
+    }
+}
+
+/// The outcome of `work`, as that of a step.
+#[inline]
+pub fn infallible<T, F: Future<Output = T>>(work: F) -> Infallible<F> {
+    Infallible { work }
+}
+
+impl<F: Future> Future for Infallible<F> {
+    type Output = Result<F::Output, Failed>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(Ok(ready!(self.project().work.poll(cx))))
+    }
+}
+
+pin_project! {
+    /// One attempt, with its error of whatever type.
+    #[derive(Debug)]
+    pub struct Failing<F> {
+        #[pin]
+        work: F,
+    }
+}
+
+/// The result of `work`, with its error as the attempts of a node expect it.
+#[inline]
+pub fn failing<T, E: IntoFailure, F: Future<Output = Result<T, E>>>(work: F) -> Failing<F> {
+    Failing { work }
+}
+
+impl<T, E: IntoFailure, F: Future<Output = Result<T, E>>> Future for Failing<F> {
+    type Output = Result<T, Failure>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let result = ready!(self.project().work.poll(cx));
+        Poll::Ready(result.map_err(IntoFailure::into_failure))
+    }
+}
+
+pin_project! {
+    /// A visit that makes one attempt.
+    #[derive(Debug)]
+    pub struct Once<'a, F> {
+        #[pin]
+        work: F,
+        visit: Visit<'a>,
+    }
+}
+
+/// The result of `work`, which is all that the visit tries.
+#[inline]
+pub fn once<T, F: Future<Output = Result<T, Failure>>>(visit: Visit<'_>, work: F) -> Once<'_, F> {
+    Once { work, visit }
+}
+
+impl<T, F: Future<Output = Result<T, Failure>>> Future for Once<'_, F> {
+    type Output = Result<T, Failed>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let visit = self.visit;
+        let result = ready!(self.project().work.poll(cx));
+        Poll::Ready(result.map_err(|failure| visit.attempts().exhausted(failure).into()))
+    }
+}
