@@ -164,6 +164,49 @@ pub mod prelude;
 /// # Ok(()) }
 /// ```
 pub use flow_macros::Action;
+/// Says of each setting of a node how it is exported: see the trait [`Params`](trait@Params).
+///
+/// `#[param(secret)]` on a field makes it a secret, as a type of the crate `secrecy` does. Fields of a type that is not
+/// `Serialize` are no mistake: an export names them in `paramsOmitted`.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+/// use flow_runtime::{Export as _, ExportOptions, Params};
+///
+/// #[derive(Default)]
+/// struct Connection(u64);
+///
+/// #[derive(Params, Default)]
+/// struct Fetch {
+///     base_url: String,
+///     #[param(secret)]
+///     password: String,
+///     connection: Connection,
+/// }
+///
+/// #[node]
+/// impl Fetch {
+///     fn exec(&self, path: &str) -> String {
+///         format!("{}{path} over {}, {}", self.base_url, self.connection.0, self.password.len())
+///     }
+/// }
+///
+/// flow! {
+///     Download(path: String) -> (fetch: String) {
+///         start >> Fetch >> end;
+///     }
+/// }
+///
+/// let document = Download::new().export(ExportOptions::default());
+/// let fetch = &document.nodes[0];
+/// assert_eq!(fetch.params["baseUrl"], "");
+/// assert_eq!(fetch.params["password"], "***");
+/// assert_eq!(fetch.params_omitted, ["connection"]);
+/// ```
+#[cfg(feature = "json")]
+pub use flow_macros::Params;
 /// Wires nodes into a flow.
 ///
 /// A flow is written as a signature and statements. The signature names the keys that the caller gives and gets. The
@@ -306,8 +349,6 @@ pub use error::{BoxError, FlowError};
 #[cfg(feature = "json")]
 pub use export::{Export, ExportOptions, Params, ParamsWriter};
 pub use flow::{Flow, Route, Target};
-#[cfg(feature = "json")]
-pub use flow_macros::Params;
 #[cfg(feature = "json")]
 pub use flow_spec;
 pub use node_error::{NodeError, TimedOut};

@@ -45,7 +45,7 @@ impl Default for ExportOptions {
 /// `json`.
 ///
 /// What a node's own struct holds becomes its `params`: if the struct is `Serialize`, as serde writes it; with
-/// [`#[derive(Params)]`](derive@Params), field by field. What cannot be written is named in `paramsOmitted`.
+/// [`#[derive(Params)]`](derive@crate::Params), field by field. What cannot be written is named in `paramsOmitted`.
 /// [`Flow::SPEC`] is the same without values.
 ///
 /// # Examples
