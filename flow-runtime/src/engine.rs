@@ -4,8 +4,13 @@
 //! been polled: [`Direct`] just polls it, and an engine that already knows its outcome would not.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+
+use futures_util::future::Either;
+use pin_project_lite::pin_project;
 
 use crate::__private::Step;
 use crate::error::FlowError;
@@ -128,10 +133,12 @@ impl Observed {
 }
 
 impl Hooks for Observed {
+    #[inline]
     fn run(&self) -> &Run {
         &self.0
     }
 
+    #[inline]
     fn entered(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
         scope.enter(node);
         self.0.count_step(scope)?;
@@ -139,15 +146,18 @@ impl Hooks for Observed {
         Ok(())
     }
 
+    #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         self.0.emit(scope.path(), EventKind::NodeStarted);
     }
 
+    #[inline]
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
         self.0
             .emit(scope.path(), EventKind::NodeFinished { action });
     }
 
+    #[inline]
     fn ended(&self, scope: &Scope<'_>, end: &'static str) {
         scope.leave();
         self.0.emit(scope.flow_path(), EventKind::FlowEnded { end });
@@ -156,25 +166,55 @@ impl Hooks for Observed {
 
 impl<N: Step> Engine<N> for Observed {
     /// The work runs inside a span, so that what a node logs carries its path, and only when there is room for it.
-    async fn step<W>(&self, visit: Visit<'_>, work: W) -> Result<N::Outcome, Failed>
+    #[inline]
+    fn step<W>(
+        &self,
+        visit: Visit<'_>,
+        work: W,
+    ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
         let with = self.0.with.as_deref();
-        let _permit = match with.and_then(|with| with.nodes_at_once.as_ref()) {
-            // The semaphore is never closed.
-            Some(limit) => limit.acquire().await.ok(),
-            None => None,
-        };
         #[cfg(feature = "tracing")]
         let work = {
             use tracing::Instrument as _;
-            work.instrument(tracing::info_span!("node", path = %visit.path(), run = %with.map_or(RunId(0), |with| with.id)))
+            let run = with.map_or(RunId(0), |with| with.id);
+            work.instrument(tracing::info_span!("node", path = %visit.path(), %run))
         };
-        let result = work.await;
-        if let Err(FlowError::Node(error)) = result.as_ref().map_err(|failed| &**failed) {
-            self.0.emit(visit.path(), EventKind::NodeFailed { error });
+        let work = Reported { work, visit };
+        match with.and_then(|with| with.nodes_at_once.as_ref()) {
+            None => Either::Left(work),
+            Some(limit) => Either::Right(async move {
+                // The semaphore is never closed.
+                let _permit = limit.acquire().await.ok();
+                work.await
+            }),
         }
-        result
+    }
+}
+
+pin_project! {
+    /// A step whose failure is told to the observer.
+    struct Reported<'a, W> {
+        #[pin]
+        work: W,
+        visit: Visit<'a>,
+    }
+}
+
+impl<T, W: Future<Output = Result<T, Failed>>> Future for Reported<'_, W> {
+    type Output = Result<T, Failed>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let result = ready!(this.work.poll(cx));
+        if let Err(failed) = &result
+            && let FlowError::Node(error) = &**failed
+        {
+            this.visit.emit(EventKind::NodeFailed { error });
+        }
+        Poll::Ready(result)
     }
 }

@@ -122,11 +122,11 @@ impl Run {
     }
 
     /// Tells the observer, if there is one. An observer that panics does no harm to the run.
+    #[inline]
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
-        let Some(with) = self.with.as_deref() else {
-            return;
-        };
-        if let Some(observer) = &with.options.observer {
+        if let Some(with) = self.with.as_deref()
+            && let Some(observer) = &with.options.observer
+        {
             tell(
                 &**observer,
                 &Event {

@@ -34,6 +34,10 @@ impl<'a> Visit<'a> {
         self.scope.path()
     }
 
+    pub(crate) fn emit(&self, kind: EventKind<'_>) {
+        self.scope.run.emit(self.path(), kind);
+    }
+
     /// The attempts of this visit. The count starts anew with each visit.
     #[inline]
     pub fn attempts(self) -> Attempts<'a> {
