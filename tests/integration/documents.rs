@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 
+use flow_runtime::flow_spec::document::SCHEMA;
 use flow_runtime::flow_spec::{FlowDocument, NodeDocument};
 use flow_runtime::prelude::*;
 use flow_runtime::{Export as _, ExportOptions, Params, flows};
@@ -23,12 +24,14 @@ fn json(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
-/// Every flow of this program: what the macro wrote is read and written again byte for byte, and the analysis that
-/// accepted the macro's graph accepts the document's.
+/// Every flow of this program: what the macro wrote is read and written again byte for byte, it is valid by the shipped
+/// JSON Schema, and the analysis that accepted the macro's graph accepts the document's.
 #[test]
 fn the_document_of_every_flow_is_sound_and_survives_a_round_trip() {
     let flows = flows();
     assert!(flows.len() > 200, "there are {} flows", flows.len());
+    let schema = serde_json::from_str(SCHEMA).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
     let mut all = String::new();
     for flow in flows {
         let document = match FlowDocument::parse(flow.spec()) {
@@ -37,6 +40,9 @@ fn the_document_of_every_flow_is_sound_and_survives_a_round_trip() {
         };
         assert_eq!(document.to_compact_json(), flow.spec());
         assert_eq!(FlowDocument::parse(&document.to_json()).unwrap(), document);
+        for error in schema.iter_errors(&serde_json::from_str(flow.spec()).unwrap()) {
+            let _ = writeln!(all, "{}: {error}", flow.name());
+        }
         for problem in document.check() {
             let _ = writeln!(all, "{}: {problem}", flow.name());
         }
@@ -389,6 +395,8 @@ fn settings_that_serde_can_write_are_params() {
     );
     let problems = FlowDocument::parse(&document.to_json()).unwrap().check();
     assert!(problems.is_empty(), "{problems:#?}");
+    let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
+    assert!(schema.is_valid(&json(&document)), "{}", document.to_json());
 }
 
 /// BP-15, CF-13: what serde cannot write is said to be missing, not left out silently.
