@@ -4,6 +4,9 @@
 //! [`check`], which answers with a [`CheckedGraph`] or with every [`Diagnostic`] it found. A diagnostic names
 //! a [`Site`] in the graph; each front end knows where its user wrote that site (a span, a JSON pointer).
 //!
+//! A [`FlowDocument`] is a flow as JSON. It is read and checked here as well, asked questions, drawn ([`render`]) and
+//! compared with an older version of itself ([`diff()`]).
+//!
 //! This crate knows neither macros nor `async`: nothing is analysed twice, and nothing is analysed elsewhere.
 
 mod analysis;
