@@ -113,11 +113,11 @@ impl Visit<'_> {
             .map(|&node| Visit::new(self.drive, self.store, node, Place::Branch(branch)))
             .collect();
         let steps = visits.iter().map(|visit| {
-            let (visit_function, variant) = (visit.function(), node_variant(visit.instance));
+            let (visited, variant) = (visit.visited(), node_variant(visit.instance));
             let node = &self.drive.names.node;
             quote_spanned! {site=>
                 #rt::Hooks::entered(engine, scope, #node::#variant as u16)?;
-                self.#visit_function(engine, scope, base, own).await?;
+                #visited;
                 #rt::Hooks::finished(engine, scope, "default");
             }
         });

@@ -118,33 +118,41 @@ impl<'a> Visit<'a> {
         hidden("visit", &plain(&self.instance.name), self.instance.span)
     }
 
-    /// Whether a failure of it ends the run. Then the loop itself awaits the step: an `async fn` around it would have a
-    /// state of its own, which costs as much as the rest of the loop.
+    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself awaits the step: an `async fn`
+    /// around it would have a state of its own, which costs as much as the rest of the loop.
     fn is_plain_step(&self) -> bool {
         let times_out_here = self.settings.timeout.is_some() && !self.contract.attempts;
-        matches!(self.place, Place::Loop)
+        !matches!(self.place, Place::Item { .. })
             && !times_out_here
             && matches!(self.instance.kind, InstanceKind::Node(_))
             && self.contract.kind != Kind::Flow
             && self.failure_routes() == (None, None)
     }
 
-    /// What the loop does with it: an expression of the index of the route that it took.
+    /// What the loop or the branch does with it: in the loop, an expression of the index of the route that it took.
     pub(super) fn visited(&self) -> TokenStream {
-        let function = self.function();
-        let visit = quote_spanned!(self.site=> self.#function(engine, scope, &mut state).await?);
+        let (function, site) = (self.function(), self.site);
+        let (store, own) = match self.place {
+            Place::Branch(_) => (quote_spanned!(site=> base, own), quote_spanned!(site=> own)),
+            _ => (
+                quote_spanned!(site=> &mut state),
+                quote_spanned!(site=> &mut state),
+            ),
+        };
+        let visit = quote_spanned!(site=> self.#function(engine, scope, #store).await?);
         if !self.is_plain_step() {
             return visit;
         }
         let written = self.written_function();
-        quote_spanned!(self.site=> { let outcome = #visit; Self::#written(&mut state, outcome) })
+        quote_spanned!(site=> { let outcome = #visit; Self::#written(#own, outcome) })
     }
 
     fn written_function(&self) -> Ident {
         hidden("written", &plain(&self.instance.name), self.instance.span)
     }
 
-    /// The step that the loop awaits, and what it writes then.
+    /// The step that is awaited, and what it writes then. One lifetime for all that its future borrows: rustc has no name
+    /// for what two have in common.
     fn expand_plain(&self) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let (name, written) = (self.function(), self.written_function());
@@ -152,10 +160,23 @@ impl<'a> Visit<'a> {
         let step = self.step(&arguments, &TokenStream::new());
         let (bounds, route) = (self.bounds(), self.written());
         let outcome = quote_spanned!(*site=> <#path as #rt::Step>::Outcome);
+        let (store, own, result) = match self.place {
+            Place::Branch(branch) => {
+                let own = &branch.name;
+                let store = quote_spanned!(*site=> base: &'__v __State, own: &'__v mut #own);
+                let own = quote_spanned!(*site=> own: &mut #own);
+                (store, own, quote_spanned!(*site=> ()))
+            }
+            _ => {
+                let store = quote_spanned!(*site=> state: &'__v mut __State);
+                let own = quote_spanned!(*site=> state: &mut __State);
+                (store, own, quote_spanned!(*site=> usize))
+            }
+        };
         quote_spanned! {*site=>
             #[inline]
-            fn #name<__E>(
-                &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State,
+            fn #name<'__v, __E>(
+                &'__v self, engine: &'__v __E, scope: &'__v #rt::Scope<'__v>, #store
             ) -> impl ::core::future::Future<Output = ::core::result::Result<#outcome, #rt::Failed>>
             where
                 __E: #rt::Hooks,
@@ -165,7 +186,7 @@ impl<'a> Visit<'a> {
                 #step
             }
             #[inline]
-            fn #written(state: &mut __State, outcome: #outcome) -> usize {
+            fn #written(#own, outcome: #outcome) -> #result {
                 #route
             }
         }

@@ -61,6 +61,8 @@ pub(super) fn expand(
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
     let lifetimes = node.lifetimes();
+    // Where a method names a lifetime, what its future captures may have none that we could name.
+    let awaits = awaits.filter(|_| lifetimes.params.is_empty());
     let step = Step {
         name: &name,
         self_ty: quote!(#self_ty),
