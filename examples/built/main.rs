@@ -87,7 +87,7 @@ fn flows_that_nobody_calls_are_in_the_program() {
 
 /// What an export of this JSON is.
 fn exported(spec: &str) -> String {
-    let mut document = FlowDocument::parse(spec).unwrap();
+    let mut document = FlowDocument::parse_spec(spec).unwrap();
     document.cut(DEFAULT_DEPTH);
     document.to_json()
 }

@@ -164,7 +164,7 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
         }
     })?;
     let flow = |record: &section::Record<'_>| {
-        FlowDocument::parse(record.json).map_err(|problems| Error::NotAFlow {
+        FlowDocument::parse_spec(record.json).map_err(|problems| Error::NotAFlow {
             path: path.to_owned(),
             record: Some(record.offset),
             problems,

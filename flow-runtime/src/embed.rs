@@ -1,23 +1,29 @@
 //! A flow's JSON inside the built program: put together while it compiles, and placed where it can be read without
 //! running it.
 //!
-//! The hard thing is that a flow inside a flow has its JSON in another macro's expansion, and another namespace than on
-//! its own. So each flow is handed over in [`Part`]s, and only here do they become text.
+//! The hard thing is that a flow inside a flow has its JSON in another macro's expansion. rustc evaluates constants slowly,
+//! so each text is put together once, and copied as a whole into those of the flows around it. That is why a flow inside
+//! has no namespace here: it would be another one in each.
 
-/// The name of the link section, for Mach-O `__DATA,__flowspec`. In WebAssembly it is a custom section.
+/// Places the record of a flow in the link section, for Mach-O `__DATA,__flowspec`. In WebAssembly it is a custom section.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __embed_flow {
     ($flow:ty) => {
         const _: () = {
-            const SPEC: &str = <$flow as $crate::__private::Flow>::SPEC;
+            #[allow(unused_imports)]
+            use $crate::__private::Unresolved as _;
+            const SPEC: $crate::__private::Spec = $crate::__private::Spec {
+                namespace: <$flow as $crate::__private::Flow>::NAMESPACE,
+                inner: <$flow>::__INNER,
+            };
             #[used]
+            #[allow(long_running_const_eval)]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__flowspec"))]
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "flowspec"))]
-            static RECORD: [u8; $crate::__private::record_length(SPEC)] =
-                $crate::__private::record(SPEC);
+            static RECORD: [u8; SPEC.record_length()] = SPEC.record();
             $crate::__private::inventory::submit! {
-                $crate::__private::linked::<$flow>($crate::__linked_spec!(SPEC RECORD))
+                $crate::__private::linked::<$flow>($crate::__linked_spec!($flow, RECORD))
             }
         };
     };
@@ -28,7 +34,7 @@ macro_rules! __embed_flow {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __linked_spec {
-    ($spec:ident $record:ident) => {
+    ($flow:ty, $record:ident) => {
         $crate::__private::spec_of(&$record)
     };
 }
@@ -38,26 +44,49 @@ macro_rules! __linked_spec {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __linked_spec {
-    ($spec:ident $record:ident) => {
-        $spec
+    ($flow:ty, $record:ident) => {
+        <$flow as $crate::__private::Flow>::__SPEC
     };
 }
 
-/// The whole JSON of a flow.
+/// The JSON of a flow, as bytes.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_spec {
     ($flow:ty, $namespace:expr) => {{
         #[allow(unused_imports)]
         use $crate::__private::Unresolved as _;
-        const PARTS: &[$crate::__private::Part] = <$flow>::__PARTS;
-        const LENGTH: usize = $crate::__private::text_length(PARTS, $namespace);
-        const TEXT: [u8; LENGTH] = $crate::__private::text(PARTS, $namespace);
-        $crate::__private::as_text(&TEXT)
+        const SPEC: $crate::__private::Spec = $crate::__private::Spec {
+            namespace: $namespace,
+            inner: <$flow>::__INNER,
+        };
+        #[allow(long_running_const_eval)]
+        const TEXT: [u8; SPEC.length()] = SPEC.text();
+        &TEXT
     }};
 }
 
-pub use crate::{__embed_flow as embed, __flow_spec as spec};
+/// The JSON of a flow from its name on, of these texts and flows.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __inner_spec {
+    ($($text:literal $(flow $flow:ty)?,)*) => {
+        #[doc(hidden)]
+        #[allow(long_running_const_eval)]
+        pub const __INNER: $crate::__private::Inner = {
+            #[allow(unused_imports)]
+            use $crate::__private::Unresolved as _;
+            const PARTS: &[&[u8]] = &[
+                $($text.as_bytes(), $(<$flow>::__INNER.before(), <$flow>::__INNER.text(),)?)*
+            ];
+            const TEXT: [u8; $crate::__private::joined_length(PARTS)] =
+                $crate::__private::joined(PARTS);
+            $crate::__private::Inner::new(&TEXT, &[$($(<$flow>::__INNER,)?)*])
+        };
+    };
+}
+
+pub use crate::{__embed_flow as embed, __flow_spec as spec, __inner_spec as inner};
 
 use crate::flow::Flow;
 
@@ -70,38 +99,98 @@ const RECORD_VERSION: u32 = 1;
 /// The magic, the version, and the length of the JSON.
 const HEADER: usize = MAGIC.len() + 4 + 4;
 
-/// A piece of a flow's JSON.
-#[derive(Debug)]
-pub enum Part {
-    /// JSON as it is.
-    Text(&'static str),
-    /// The flow's namespace.
-    Namespace,
-    /// The flow that the node of this name is.
-    Flow {
-        /// The name of the node.
-        node: &'static str,
-        /// The parts of its flow.
-        parts: &'static [Part],
-    },
+/// How many levels of flows a flow's JSON may have inside: what a reader of documents accepts.
+const DEEPEST: usize = 32;
+
+/// The JSON of a flow, which is the text before its namespace, that, the text after it, and `inner`.
+#[derive(Debug, Clone, Copy)]
+pub struct Spec {
+    /// The namespace of a run of this flow.
+    pub namespace: &'static str,
+    /// The rest.
+    pub inner: Inner,
 }
 
-/// The namespace of a flow, which begins with those of the flows around it.
-struct Namespace<'a> {
-    around: Option<&'a Namespace<'a>>,
-    name: &'a str,
+/// The JSON of a flow from its name on.
+#[derive(Debug, Clone, Copy)]
+pub struct Inner {
+    text: &'static [u8],
+    /// How many levels of flows it has inside.
+    depth: usize,
 }
 
-/// The length of the text of these parts.
-pub const fn text_length(parts: &[Part], namespace: &str) -> usize {
-    length(parts, &Namespace::of(namespace))
+impl Spec {
+    const fn parts(&self) -> [&'static [u8]; 4] {
+        [
+            b"{\"version\":\"2.0.0\",\"namespace\":\"",
+            self.namespace.as_bytes(),
+            b"\",",
+            self.inner.text,
+        ]
+    }
+
+    /// How long it is, in bytes.
+    pub const fn length(&self) -> usize {
+        joined_length(&self.parts())
+    }
+
+    /// The JSON.
+    pub const fn text<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+        joined(&self.parts())
+    }
+
+    /// How long its record is, in bytes.
+    pub const fn record_length(&self) -> usize {
+        HEADER + self.length()
+    }
+
+    /// What stands in the section.
+    pub const fn record<const LENGTH: usize>(&self) -> [u8; LENGTH] {
+        let length = (self.length() as u32).to_le_bytes();
+        let [begin, namespace, middle, inner] = self.parts();
+        let version = &RECORD_VERSION.to_le_bytes();
+        joined(&[&MAGIC, version, &length, begin, namespace, middle, inner])
+    }
 }
 
-/// The text of these parts.
-pub const fn text<const LENGTH: usize>(parts: &[Part], namespace: &str) -> [u8; LENGTH] {
-    let mut text = [0; LENGTH];
-    write(parts, &Namespace::of(namespace), &mut text, 0);
-    text
+impl Inner {
+    /// Of a flow that has a mistake.
+    pub const NOTHING: Inner = Inner {
+        text: b"}",
+        depth: 0,
+    };
+
+    /// The text of a flow with these flows as nodes.
+    pub const fn new(text: &'static [u8], inside: &[Inner]) -> Self {
+        let (mut depth, mut rest) = (0, inside);
+        while let [flow, others @ ..] = rest {
+            if flow.fits() && depth < flow.depth + 1 {
+                depth = flow.depth + 1;
+            }
+            rest = others;
+        }
+        Inner { text, depth }
+    }
+
+    const fn fits(&self) -> bool {
+        self.depth < DEEPEST
+    }
+
+    /// How the node that it is ends: with the beginning of this flow, or by saying that it is left out.
+    pub const fn before(&self) -> &'static [u8] {
+        match self.fits() {
+            true => b"\"internalFlow\":{\"version\":\"2.0.0\",",
+            false => b"\"internalFlowOmitted\":true",
+        }
+    }
+
+    /// What comes after that.
+    pub const fn text(&self) -> &'static [u8] {
+        match self.fits() {
+            true => self.text,
+            false => b"",
+        }
+    }
 }
 
 /// The text that these bytes are.
@@ -112,88 +201,33 @@ pub const fn as_text(bytes: &[u8]) -> &str {
     }
 }
 
-/// How long the record of this JSON is.
-pub const fn record_length(spec: &str) -> usize {
-    HEADER + spec.len()
-}
-
-/// The record of this JSON: what stands in the section.
-pub const fn record<const LENGTH: usize>(spec: &str) -> [u8; LENGTH] {
-    let mut record = [0; LENGTH];
-    let at = put(&mut record, 0, &MAGIC);
-    let at = put(&mut record, at, &RECORD_VERSION.to_le_bytes());
-    let at = put(&mut record, at, &(spec.len() as u32).to_le_bytes());
-    put(&mut record, at, spec.as_bytes());
-    record
-}
-
 /// The JSON in a record.
-pub const fn spec_of(record: &'static [u8]) -> &'static str {
-    as_text(record.split_at(HEADER).1)
+pub const fn spec_of(record: &'static [u8]) -> &'static [u8] {
+    record.split_at(HEADER).1
 }
 
-impl<'a> Namespace<'a> {
-    const fn of(name: &'a str) -> Self {
-        Namespace { around: None, name }
+/// How long these are together.
+pub const fn joined_length(parts: &[&[u8]]) -> usize {
+    let (mut length, mut rest) = (0, parts);
+    while let [part, others @ ..] = rest {
+        length += part.len();
+        rest = others;
     }
-
-    const fn length(&self) -> usize {
-        match self.around {
-            None => self.name.len(),
-            Some(around) => around.length() + 1 + self.name.len(),
-        }
-    }
-
-    const fn write(&self, out: &mut [u8], at: usize) -> usize {
-        let at = match self.around {
-            None => at,
-            Some(around) => {
-                let at = around.write(out, at);
-                put(out, at, b".")
-            }
-        };
-        put(out, at, self.name.as_bytes())
-    }
+    length
 }
 
-const fn length(parts: &[Part], namespace: &Namespace<'_>) -> usize {
-    let (mut length_so_far, mut rest) = (0, parts);
-    while let [part, after @ ..] = rest {
-        length_so_far += match part {
-            Part::Text(text) => text.len(),
-            Part::Namespace => namespace.length(),
-            Part::Flow { node, parts } => {
-                let around = Some(namespace);
-                length(parts, &Namespace { around, name: node })
-            }
-        };
-        rest = after;
+/// One after the other.
+pub const fn joined<const LENGTH: usize>(parts: &[&[u8]]) -> [u8; LENGTH] {
+    let mut joined = [0; LENGTH];
+    let (mut at, mut rest) = (0, parts);
+    while let [part, others @ ..] = rest {
+        let (_, after) = joined.split_at_mut(at);
+        let (place, _) = after.split_at_mut(part.len());
+        place.copy_from_slice(part);
+        at += part.len();
+        rest = others;
     }
-    length_so_far
-}
-
-const fn write(parts: &[Part], namespace: &Namespace<'_>, out: &mut [u8], at: usize) -> usize {
-    let (mut at, mut rest) = (at, parts);
-    while let [part, after @ ..] = rest {
-        at = match part {
-            Part::Text(text) => put(out, at, text.as_bytes()),
-            Part::Namespace => namespace.write(out, at),
-            Part::Flow { node, parts } => {
-                let around = Some(namespace);
-                write(parts, &Namespace { around, name: node }, out, at)
-            }
-        };
-        rest = after;
-    }
-    at
-}
-
-/// Copies the bytes to this place, and says what place comes after.
-const fn put(out: &mut [u8], at: usize, bytes: &[u8]) -> usize {
-    let (_, rest) = out.split_at_mut(at);
-    let (target, _) = rest.split_at_mut(bytes.len());
-    target.copy_from_slice(bytes);
-    at + bytes.len()
+    joined
 }
 
 /// A flow that is linked into this program. [`flows`] lists them.
@@ -201,13 +235,13 @@ const fn put(out: &mut [u8], at: usize, bytes: &[u8]) -> usize {
 pub struct LinkedFlow {
     name: &'static str,
     namespace: &'static str,
-    spec: &'static str,
+    spec: &'static [u8],
 }
 
 inventory::collect!(LinkedFlow);
 
 /// What [`flows`] lists of this flow.
-pub const fn linked<F: Flow>(spec: &'static str) -> LinkedFlow {
+pub const fn linked<F: Flow>(spec: &'static [u8]) -> LinkedFlow {
     LinkedFlow {
         name: F::NAME,
         namespace: F::NAMESPACE,
@@ -228,7 +262,7 @@ impl LinkedFlow {
 
     /// Its JSON, without the values of settings: what [`Flow::SPEC`] is.
     pub fn spec(&self) -> &'static str {
-        self.spec
+        as_text(self.spec)
     }
 }
 
@@ -266,35 +300,30 @@ pub fn flows() -> Vec<&'static LinkedFlow> {
 mod tests {
     use super::*;
 
-    const INNER: &[Part] = &[Part::Text("<"), Part::Namespace, Part::Text(">")];
-    const OUTER: &[Part] = &[
-        Part::Namespace,
-        Part::Text(": "),
-        Part::Flow {
-            node: "agent",
-            parts: INNER,
-        },
-        Part::Text(", "),
-        Part::Flow {
-            node: "critic",
-            parts: &[Part::Flow {
-                node: "deep",
-                parts: INNER,
-            }],
-        },
-    ];
-
-    #[test]
-    fn each_flow_has_the_namespace_of_its_node() {
-        const LENGTH: usize = text_length(OUTER, "a.b");
-        const TEXT: [u8; LENGTH] = text(OUTER, "a.b");
-        assert_eq!(as_text(&TEXT), "a.b: <a.b.agent>, <a.b.critic.deep>");
-    }
+    const LEAF: Inner = Inner::new(b"\"name\":\"Leaf\"}", &[]);
 
     #[test]
     fn a_record_holds_its_length() {
-        const RECORD: [u8; record_length("{}")] = record("{}");
-        assert_eq!(&RECORD, b"FLOWSPEC\x01\0\0\0\x02\0\0\0{}");
-        assert_eq!(spec_of(&RECORD), "{}");
+        const SPEC: Spec = Spec {
+            namespace: "a.b",
+            inner: LEAF,
+        };
+        const RECORD: [u8; SPEC.record_length()] = SPEC.record();
+        let json = r#"{"version":"2.0.0","namespace":"a.b","name":"Leaf"}"#;
+        assert_eq!(&RECORD[..16], b"FLOWSPEC\x01\0\0\0\x33\0\0\0");
+        assert_eq!(as_text(spec_of(&RECORD)), json);
+        assert_eq!(json.len(), 0x33);
+    }
+
+    #[test]
+    fn what_nests_too_deep_is_left_out() {
+        let mut flow = LEAF;
+        for _ in 0..DEEPEST {
+            assert!(flow.fits());
+            flow = Inner::new(b"}", &[LEAF, flow, LEAF]);
+        }
+        assert_eq!(flow.before(), b"\"internalFlowOmitted\":true");
+        assert_eq!(flow.text(), b"");
+        assert!(Inner::new(b"}", &[flow]).fits());
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::{Debug, Display};
 use std::future::Future;
 
+use crate::embed::as_text;
 use crate::error::FlowError;
 use crate::options::RunOptions;
 
@@ -62,10 +63,17 @@ pub trait Flow: Send + Sync {
     /// snake_case. A flow used as a node has the namespace of that node instead.
     const NAMESPACE: &'static str;
 
-    /// The flow as JSON, without the values of its settings: one line, with the flows inside it, however deep.
+    /// The flow as JSON, without the values of its settings: one line, with the flows inside it. These have no
+    /// `namespace`, which is that of the node that each is; below 32 levels they are left out.
     ///
-    /// The same bytes are in the built program, where `cargo flow` finds them. `flow_spec::FlowDocument` reads them.
-    const SPEC: &'static str;
+    /// The same bytes are in the built program, where `cargo flow` finds them. `flow_spec::FlowDocument::parse_spec` reads
+    /// them.
+    const SPEC: &'static str = as_text(Self::__SPEC);
+
+    /// The bytes of [`SPEC`](Flow::SPEC). Whether they are UTF-8 takes rustc longer to find out than to put them together, so
+    /// this is done for flows only whose `SPEC` is used.
+    #[doc(hidden)]
+    const __SPEC: &'static [u8];
 
     /// Where it goes on, for every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];

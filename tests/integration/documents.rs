@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 fn document<F: Flow>() -> FlowDocument {
-    FlowDocument::parse(F::SPEC).expect("the macro writes a document")
+    FlowDocument::parse_spec(F::SPEC).expect("the macro writes a document")
 }
 
 fn node<'d>(document: &'d FlowDocument, id: &str) -> &'d NodeDocument {

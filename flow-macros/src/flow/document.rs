@@ -1,11 +1,11 @@
 //! The flow's JSON: written here as text, but for what only a compiler can put together.
 //!
-//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us, and its namespace is that of the node
-//! that it is. So the text is cut at these places, and the runtime joins the parts while the program compiles.
+//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us. So the text is cut at these places, and
+//! the runtime joins the parts while the program compiles.
 
 use flow_spec::document::{
     ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
-    SettingsDocument, property, types,
+    SettingsDocument, VERSION, property, types,
 };
 use flow_spec::{DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, To};
 use proc_macro2::TokenStream;
@@ -16,7 +16,6 @@ use syn::Expr;
 use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION, WritePort, documentation};
 use crate::names::{here, located, plain};
 use crate::node::type_text;
-use crate::protocol::runtime_at;
 use crate::settings::duration_text;
 
 use super::drive::Drive;
@@ -25,42 +24,25 @@ use super::items::label_of;
 use super::resolve::mapping;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
-/// Stands for the flow's namespace. JSON has no such letter: it writes it as an escape.
-const NAMESPACE: &str = "\u{1}";
-
-/// The parts of the flow's JSON.
+/// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node is.
 pub(super) fn parts(drive: &Drive<'_>) -> TokenStream {
-    let site = here(drive.flow.name.span());
-    let rt = runtime_at(site);
-    let inner: Vec<(usize, &Instance, String)> = drive
-        .nodes()
-        .filter(|(_, _, contract)| contract.kind == Kind::Flow)
-        .map(|(index, instance, _)| (index, instance, placeholder(index).to_compact_json()))
-        .collect();
     let text = document(drive).to_compact_json();
-    let mut rest = text.as_str();
+    let begin = format!("{{\"version\":\"{VERSION}\",");
+    let mut rest = text.strip_prefix(&begin).unwrap_or(&text);
     let mut parts = Vec::new();
-    let namespace = Value::from(NAMESPACE).to_string();
-    if let Some((before, after)) = rest.split_once(namespace.trim_matches('"')) {
-        parts.push(quote!(#rt::Part::Text(#before)));
-        parts.push(quote!(#rt::Part::Namespace));
-        rest = after;
-    }
-    for (_, instance, placeholder) in inner {
-        let (Some((before, after)), Some(path)) =
-            (rest.split_once(placeholder.as_str()), instance.path())
+    for (index, instance, contract) in drive.nodes() {
+        let flow = format!("\"internalFlow\":{}", placeholder(index).to_compact_json());
+        let (Kind::Flow, Some((before, after)), Some(path)) =
+            (contract.kind, rest.split_once(&flow), instance.path())
         else {
             continue;
         };
-        let (id, path) = (id(instance), located(path));
-        parts.push(quote!(#rt::Part::Text(#before)));
-        parts.push(
-            quote_spanned!(here(instance.span)=> #rt::Part::Flow { node: #id, parts: <#path>::__PARTS }),
-        );
+        let path = located(path);
+        parts.push(quote_spanned!(here(instance.span)=> #before flow #path));
         rest = after;
     }
-    parts.push(quote!(#rt::Part::Text(#rest)));
-    quote!(&[#(#parts),*])
+    parts.push(quote!(#rest));
+    quote!(#(#parts,)*)
 }
 
 /// The name of a node in the document. What only a loop knows is named after both, as no other node can be.
@@ -73,7 +55,8 @@ pub(super) fn id(instance: &Instance) -> String {
 
 /// Stands for the flow that a node is.
 fn placeholder(node: usize) -> FlowDocument {
-    FlowDocument::new(NAMESPACE, node.to_string())
+    // No name has such a letter, which JSON writes as an escape.
+    FlowDocument::new(format!("\u{1}{node}"), "")
 }
 
 fn document(drive: &Drive<'_>) -> FlowDocument {
@@ -82,7 +65,7 @@ fn document(drive: &Drive<'_>) -> FlowDocument {
         description: documentation(&flow.attributes),
         inputs: signature(&flow.inputs),
         outputs: signature(&flow.outputs),
-        ..FlowDocument::new(flow.name.to_string(), NAMESPACE)
+        ..FlowDocument::new(flow.name.to_string(), "")
     };
     document.nodes = drive
         .nodes()

@@ -246,12 +246,7 @@ impl Drive<'_> {
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));
         quote_spanned! {site=>
             impl #name {
-                #[doc(hidden)]
-                pub const __PARTS: &'static [#rt::Part] = {
-                    #[allow(unused_imports)]
-                    use #rt::Unresolved as _;
-                    #parts
-                };
+                #rt::inner! { #parts }
                 #rt::values! { self {#(#values,)*} {#(#types,)*} }
             }
             #rt::embed!(#name);

@@ -89,7 +89,7 @@ pub trait Export: Flow {
     fn export(&self, options: ExportOptions) -> FlowDocument {
         let mut values = Values::new(options.include_sensitive);
         self.__collect(&mut values);
-        let mut document = match FlowDocument::parse(Self::SPEC) {
+        let mut document = match FlowDocument::parse_spec(Self::SPEC) {
             Ok(document) => document,
             Err(problems) => {
                 let first = problems.first().map(ToString::to_string);

@@ -17,8 +17,7 @@ pub use typed_builder;
 pub use crate::action::Action;
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
 pub use crate::embed::{
-    LinkedFlow, Part, as_text, embed, linked, record, record_length, spec, spec_of, text,
-    text_length,
+    Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed};
 pub use crate::error::FlowError;
@@ -74,7 +73,7 @@ pub trait Drive<E>: Flow {
 /// flow has an inherent method of this name, which comes first.
 pub trait Unresolved {
     /// Nothing.
-    const __PARTS: &'static [Part] = &[Part::Text("{}")];
+    const __INNER: Inner = Inner::NOTHING;
 
     /// Adds nothing.
     #[cfg(feature = "json")]

@@ -104,6 +104,19 @@ impl FlowDocument {
         }
     }
 
+    /// Gives each flow inside that has no namespace the one of the node that it is: the flow's own, and the node's id after
+    /// a dot.
+    pub fn fill_namespaces(&mut self) {
+        for node in &mut self.nodes {
+            if let Some(inner) = &mut node.internal_flow {
+                if inner.namespace.is_empty() {
+                    inner.namespace = format!("{}.{}", self.namespace, node.id);
+                }
+                inner.fill_namespaces();
+            }
+        }
+    }
+
     /// Leaves out nested flows below this many levels: `0` keeps the flow itself only. What is left out is marked
     /// ([`NodeDocument::internal_flow_omitted`]).
     ///

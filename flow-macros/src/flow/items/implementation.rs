@@ -61,7 +61,7 @@ pub(super) fn implementation(
                 type End = #end;
                 const NAME: &'static str = #text;
                 const NAMESPACE: &'static str = #namespace;
-                const SPEC: &'static str = #rt::spec!(#name, #namespace);
+                const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 async fn run(&self, input: #input) -> #result { #direct }
                 async fn run_with(&self, input: #input, options: #rt::RunOptions) -> #result { #observed }

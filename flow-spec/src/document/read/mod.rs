@@ -41,6 +41,18 @@ impl FlowDocument {
         finished(flow, problems)
     }
 
+    /// As [`parse`](FlowDocument::parse), of what a program says of a flow: there, the flows inside have no namespaces, and
+    /// are given them.
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`](FlowDocument::parse).
+    pub fn parse_spec(text: &str) -> Result<FlowDocument, Vec<Problem>> {
+        let mut flow = FlowDocument::parse(text)?;
+        flow.fill_namespaces();
+        Ok(flow)
+    }
+
     /// As [`parse`](FlowDocument::parse), of JSON that is read already.
     ///
     /// # Errors
