@@ -165,7 +165,7 @@ async fn main() -> Result<ExitCode, FlowError> {
     assert_eq!(agent.namespace, "youtube.research.agent");
     let search = agent.nodes[0].internal_flow.as_ref().expect("a search");
     assert_eq!(search.namespace, "youtube.research.agent.search");
-    assert_eq!(search.nodes[0].params["apiKey"], "***");
+    assert_eq!(search.nodes[0].params["api_key"], "***");
     assert_eq!(agent.nodes[2].params["model"], "small-1");
     Ok(ExitCode::SUCCESS)
 }

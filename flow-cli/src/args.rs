@@ -242,6 +242,12 @@ pub(crate) struct Build {
     /// Leave the default features off.
     #[arg(long)]
     pub(crate) no_default_features: bool,
+    /// Leave Cargo.lock as it is.
+    #[arg(long)]
+    pub(crate) locked: bool,
+    /// Build without the network.
+    #[arg(long)]
+    pub(crate) offline: bool,
     /// Build for this platform.
     #[arg(long, value_name = "TRIPLE")]
     pub(crate) target: Option<String>,

@@ -61,6 +61,8 @@ pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
         ("--release", options.release),
         ("--all-features", options.all_features),
         ("--no-default-features", options.no_default_features),
+        ("--locked", options.locked),
+        ("--offline", options.offline),
     ];
     let given = flags.into_iter().filter(|(_, given)| *given);
     arguments.extend(given.map(|(flag, _)| OsString::from(flag)));

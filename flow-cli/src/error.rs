@@ -151,6 +151,11 @@ impl Error {
                 }
                 Fault::Newer { .. } => "update it: install the newest `flow-cli`",
             },
+            Error::NotAFlow {
+                record: Some(_), ..
+            } => {
+                "if a newer flow-runtime built it, update this program: install the newest `flow-cli`"
+            }
             Error::NoFlows { absence, .. } => match (*absence)? {
                 Absence::Stripped => {
                     "leave the sections in: `strip` and `strip = true` keep the flows, `--strip-sections` and `wasm-strip` do not"

@@ -51,8 +51,8 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
     }
 }
 
-/// Builds the package and reads what comes of it: its executables and shared libraries; if they have no flows, its
-/// Rust libraries.
+/// Builds the package and reads what comes of it: its executables and shared libraries, and its Rust libraries, of which an
+/// executable has only what it names. Where executables are named, the libraries are read only if those have no flows.
 ///
 /// # Errors
 ///
@@ -66,7 +66,8 @@ pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
             found.push(read(&file)?);
             places.push(file);
         }
-        if found.iter().any(|found| !found.flows.is_empty()) {
+        let named = !build.bin.is_empty() || !build.example.is_empty() || build.examples;
+        if named && found.iter().any(|found| !found.flows.is_empty()) {
             break;
         }
     }

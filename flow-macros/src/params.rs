@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 
-use crate::names::{camel_case, here, path_text, plain};
+use crate::names::{here, path_text, plain};
 use crate::protocol::{runtime, runtime_at};
 use crate::report::Report;
 
@@ -57,21 +57,11 @@ fn write(member: &Member, field: &Field, report: &mut Report) -> TokenStream {
     let rt = runtime_at(site);
     let secret = is_secret(field, report);
     let name = match member {
-        Member::Named(name) => lower_camel_case(&plain(name)),
+        Member::Named(name) => plain(name),
         Member::Unnamed(index) => index.index.to_string(),
     };
     quote_spanned! {site=>
-        (&&&#rt::export_values::ParamOf { value: &self.#member, secret: #secret }).write(#name, params);
-    }
-}
-
-/// `api_key` → `apiKey`
-fn lower_camel_case(name: &str) -> String {
-    let camel = camel_case(name);
-    let mut letters = camel.chars();
-    match letters.next() {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => name.to_owned(),
+        (&&&&#rt::export_values::ParamOf { value: &self.#member, secret: #secret }).__write(#name, params);
     }
 }
 

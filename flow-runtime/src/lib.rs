@@ -201,7 +201,7 @@ pub use flow_macros::Action;
 ///
 /// let document = Download::new().export(ExportOptions::default());
 /// let fetch = &document.nodes[0];
-/// assert_eq!(fetch.params["baseUrl"], "");
+/// assert_eq!(fetch.params["base_url"], "");
 /// assert_eq!(fetch.params["password"], "***");
 /// assert_eq!(fetch.params_omitted, ["connection"]);
 /// ```

@@ -251,6 +251,29 @@ fn forks_loops_branches_and_waits_are_nodes_of_built_in_types() {
     assert_eq!(actions, ["default", "timeout"]);
 }
 
+#[node(writes = r#type)]
+async fn नमस्ते(text: &str) -> Result<String, std::io::Error> {
+    Ok(text.to_owned())
+}
+
+flow! {
+    Named(text: String) -> (r#type: String) {
+        branch quoted(text) { text == "a  b" || text.is_empty() => "odd", else => "plain" }
+        start >> quoted;
+        quoted - "odd"   >> नमस्ते >> end;
+        quoted - "plain" >> नमस्ते;
+    }
+}
+
+/// Names are those that Rust takes, without their `r#`; and a text in a condition stays as it is.
+#[test]
+fn names_and_texts_are_written_as_they_are() {
+    let document = Named::new().export(ExportOptions::default());
+    assert_eq!(node(&document, "नमस्ते").outputs.required, ["type"]);
+    let case = &node(&document, "quoted").params["cases"][0];
+    assert_eq!(case["when"], r#"text == "a  b" || text.is_empty()"#);
+}
+
 /// BP-20: a mapping is exported with its node, which keeps the names of its own contract.
 #[test]
 fn mappings_are_exported() {
@@ -338,6 +361,8 @@ struct Keyed {
     #[param(secret)]
     password: String,
     token: SecretString,
+    spare: Option<SecretString>,
+    keys: Vec<SecretString>,
     client: Client,
     /// Secret and of a type that serde does not know: not even its name must be missing from what is masked.
     #[param(secret)]
@@ -375,6 +400,8 @@ fn settings() -> Settings {
         base_url: "https://a".to_owned(),
         password: "hunter2".to_owned(),
         token: SecretString::from("t-1"),
+        spare: Some(SecretString::from("t-2")),
+        keys: vec![SecretString::from("t-3")],
         client: client(),
         vault: client(),
     };
@@ -420,14 +447,14 @@ fn secrets_are_masked_unless_asked_for() {
     };
     assert_eq!(
         keyed(ExportOptions::default()),
-        json!({ "baseUrl": "https://a", "password": "***", "token": "***", "vault": "***" })
+        json!({ "base_url": "https://a", "password": "***", "token": "***", "spare": "***", "keys": "***", "vault": "***" })
     );
     assert_eq!(
         keyed(ExportOptions {
             include_sensitive: true,
             ..ExportOptions::default()
         }),
-        json!({ "baseUrl": "https://a", "password": "hunter2", "token": "t-1" })
+        json!({ "base_url": "https://a", "password": "hunter2", "token": "t-1", "spare": "t-2", "keys": ["t-3"] })
     );
 }
 

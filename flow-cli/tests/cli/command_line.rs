@@ -59,6 +59,8 @@ fn every_command_has_help_with_examples() {
       -F, --features <FEATURES>   Turn these features on
           --all-features          Turn all features on
           --no-default-features   Leave the default features off
+          --locked                Leave Cargo.lock as it is
+          --offline               Build without the network
           --target <TRIPLE>       Build for this platform
           --manifest-path <PATH>  The package's Cargo.toml
 
@@ -94,6 +96,8 @@ fn every_command_has_help_with_examples() {
       -F, --features <FEATURES>   Turn these features on
           --all-features          Turn all features on
           --no-default-features   Leave the default features off
+          --locked                Leave Cargo.lock as it is
+          --offline               Build without the network
           --target <TRIPLE>       Build for this platform
           --manifest-path <PATH>  The package's Cargo.toml
 
@@ -136,6 +140,8 @@ fn a_mistake_on_the_command_line_has_the_exit_code_2() {
       --features <FEATURES>
       --all-features
       --no-default-features
+      --locked
+      --offline
       --target <TRIPLE>
       --manifest-path <PATH>
 
@@ -158,6 +164,8 @@ fn a_mistake_on_the_command_line_has_the_exit_code_2() {
       --features <FEATURES>
       --all-features
       --no-default-features
+      --locked
+      --offline
       --target <TRIPLE>
       --manifest-path <PATH>
 

@@ -246,6 +246,7 @@ fn a_newer_document() {
     error: the record at byte 96 of `app` is no flow
            /version: the format has the version 3.0.0, and this program reads 2.0.0 [F023]
              help: export the flow again, or use a version of this program for it
+           help: if a newer flow-runtime built it, update this program: install the newest `flow-cli`
     [exit code 2]
     ");
 }

@@ -11,7 +11,6 @@ use flow_spec::{DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
-use syn::Expr;
 
 use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION, WritePort, documentation};
 use crate::names::{here, located, plain};
@@ -21,6 +20,7 @@ use crate::settings::duration_text;
 use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
 use super::items::label_of;
+use super::printed::printed;
 use super::resolve::mapping;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
@@ -136,7 +136,10 @@ fn node(drive: &Drive<'_>, index: usize, instance: &Instance, contract: &Contrac
 fn node_type(instance: &Instance) -> String {
     match &instance.kind {
         InstanceKind::Node(path) => match path.segments.last() {
-            Some(last) => type_text(&syn::parse_quote!(#last)),
+            Some(last) => {
+                let text = type_text(&syn::parse_quote!(#last));
+                text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+            }
             None => String::new(),
         },
         InstanceKind::Fork(_) => types::FORK.to_owned(),
@@ -174,31 +177,9 @@ fn conditions(branch: &BranchSyntax) -> Value {
     let cases: Vec<Value> = branch
         .cases
         .iter()
-        .map(|(when, action)| json!({ "when": condition_text(when), "action": action.value() }))
+        .map(|(when, action)| json!({ "when": printed(when.to_token_stream()), "action": action.value() }))
         .collect();
     json!({ "cases": cases, "otherwise": label_of(branch.otherwise.as_ref()) })
-}
-
-/// A condition as its author would write it: rustc prints tokens with a space after a sign as after an operator.
-fn condition_text(condition: &Expr) -> String {
-    let printed = condition.to_token_stream().to_string();
-    let mut text = String::new();
-    let mut operand_before = false;
-    for word in printed.split_whitespace() {
-        text.push_str(word);
-        let before = word.trim_end_matches(['*', '!', '-', '&']);
-        let sign = before.len() < word.len()
-            && match before.chars().last() {
-                None => !operand_before,
-                Some(last) => "([,".contains(last),
-            };
-        if !sign {
-            text.push(' ');
-        }
-        operand_before =
-            word.ends_with(|last: char| last.is_alphanumeric() || "_)]}\"'".contains(last));
-    }
-    text.trim_end().to_owned()
 }
 
 /// The settings of a node, where the flow does not replace them.

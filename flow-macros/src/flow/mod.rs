@@ -11,6 +11,7 @@ mod drive;
 mod instances;
 mod items;
 mod parse;
+mod printed;
 mod resolve;
 mod store;
 mod syntax;

@@ -106,9 +106,42 @@ impl Settings {
     }
 }
 
-/// A duration as the language spells it: `1m 30s`.
+/// A duration as the language spells it: `1m 30s`. No days, and what is longer: not every tool knows how long a month is.
 pub(crate) fn duration_text(duration: Duration) -> String {
-    humantime::format_duration(duration).to_string()
+    let (seconds, nanos) = (duration.as_secs(), u64::from(duration.subsec_nanos()));
+    let parts = [
+        (seconds / 3600, "h"),
+        (seconds / 60 % 60, "m"),
+        (seconds % 60, "s"),
+        (nanos / 1_000_000, "ms"),
+        (nanos / 1_000 % 1_000, "us"),
+        (nanos % 1_000, "ns"),
+    ];
+    let written = parts.into_iter().filter(|(count, _)| *count > 0);
+    let written: Vec<String> = written
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    written.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_written_as_they_are_read() {
+        for text in [
+            "200ms",
+            "1m 30s",
+            "744h",
+            "1000000h",
+            "1h 1m 1s 1ms 1us 1ns",
+            "30s",
+        ] {
+            let duration = humantime::parse_duration(text).unwrap();
+            assert_eq!(duration_text(duration), text);
+        }
+    }
 }
 
 pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {

@@ -14,7 +14,7 @@ pub(crate) use values::Values;
 
 #[doc(hidden)]
 pub mod private {
-    pub use super::params::{OpaqueParam, ParamOf, SecretParam, SerializeParam};
+    pub use super::params::{ExposedParam, OpaqueParam, ParamOf, SecretParam, SerializeParam};
     #[cfg(feature = "schemars")]
     pub use super::values::{NoSchema, SchemaOf, UserSchema};
     pub use super::values::{
@@ -44,7 +44,8 @@ impl Default for ExportOptions {
 /// The JSON of a flow together with the values of its settings. Implemented by [`flow!`](crate::flow), with the feature
 /// `json`.
 ///
-/// What a node's own struct holds becomes its `params`: if the struct is `Serialize`, as serde writes it; with
+/// What a node's own struct holds becomes its `params`: if the struct is `Serialize`, as serde writes it, so that it should
+/// have no secrets; with
 /// [`#[derive(Params)]`](derive@crate::Params), field by field. What cannot be written is named in `paramsOmitted`.
 /// [`Flow::SPEC`] is the same without values.
 ///
@@ -78,7 +79,7 @@ impl Default for ExportOptions {
 /// let ask = Ask { model: "small".to_owned(), api_key: "sk-1".to_owned() };
 /// let document = Qa::builder().ask(ask).build().export(ExportOptions::default());
 /// assert_eq!(document.nodes[0].params["model"], "small");
-/// assert_eq!(document.nodes[0].params["apiKey"], "***");
+/// assert_eq!(document.nodes[0].params["api_key"], "***");
 /// ```
 pub trait Export: Flow {
     /// The document of this flow.

@@ -1,5 +1,7 @@
 //! The settings of a node as JSON, field by field: some are secret, and some cannot be written.
 
+use std::sync::Arc;
+
 use flow_spec::document::MASK;
 use secrecy::zeroize::Zeroize;
 use secrecy::{ExposeSecret as _, SecretBox};
@@ -8,9 +10,12 @@ use serde_json::{Map, Value};
 
 /// The settings of a node, field by field. Derive it where some of them are secret or are not `Serialize`.
 ///
-/// A field becomes a param of its name in camelCase. Marked `#[param(secret)]`, or of a type of the crate
-/// [`secrecy`](https://docs.rs/secrecy), it is written as `***`, unless the export asks for secrets. A field whose type
-/// is not `Serialize` is named in `paramsOmitted`.
+/// A field becomes a param of its name. Marked `#[param(secret)]`, or of a type of the crate
+/// [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it is written as `***`, unless the
+/// export asks for secrets. A field whose type is not `Serialize` is named in `paramsOmitted`.
+///
+/// What serde itself writes of a field is written as it is: of a struct with a secret in it that implements `secrecy`'s
+/// `SerializableSecret`, mark the field.
 ///
 /// [`Export`](crate::Export) has an example.
 pub trait Params {
@@ -27,8 +32,11 @@ pub struct ParamsWriter {
 }
 
 /// What there is to say of one field.
-pub(super) enum Param {
+#[derive(Debug)]
+pub enum Param {
+    /// Its JSON.
     Value(Value),
+    /// That it has none.
     Opaque,
 }
 
@@ -60,14 +68,8 @@ impl ParamsWriter {
     }
 
     /// Writes `***`.
-    #[doc(hidden)]
-    pub fn mask(&mut self, name: &str) {
+    fn mask(&mut self, name: &str) {
         self.put(name, Param::Value(MASK.into()));
-    }
-
-    #[doc(hidden)]
-    pub fn include_sensitive(&self) -> bool {
-        self.include_sensitive
     }
 
     pub(super) fn finish(self) -> (Map<String, Value>, Vec<String>) {
@@ -89,6 +91,57 @@ pub(super) fn to_param(value: &impl Serialize) -> Param {
     serde_json::to_value(value).map_or(Param::Opaque, Param::Value)
 }
 
+/// A secret, or what holds secrets.
+pub trait Secret {}
+
+impl<T: Zeroize + ?Sized> Secret for SecretBox<T> {}
+impl<T: Secret> Secret for Option<T> {}
+impl<T: Secret> Secret for Vec<T> {}
+impl<T: Secret + ?Sized> Secret for Box<T> {}
+impl<T: Secret + ?Sized> Secret for Arc<T> {}
+
+/// A secret that can be written if the export asks for secrets.
+pub trait Expose: Secret {
+    /// It, as it is.
+    fn exposed(&self) -> Param;
+}
+
+impl<T: Serialize + Zeroize + ?Sized> Expose for SecretBox<T> {
+    fn exposed(&self) -> Param {
+        to_param(&self.expose_secret())
+    }
+}
+
+impl<T: Expose> Expose for Option<T> {
+    fn exposed(&self) -> Param {
+        self.as_ref()
+            .map_or(Param::Value(Value::Null), Expose::exposed)
+    }
+}
+
+impl<T: Expose> Expose for Vec<T> {
+    fn exposed(&self) -> Param {
+        let values = self.iter().map(|item| match item.exposed() {
+            Param::Value(value) => Some(value),
+            Param::Opaque => None,
+        });
+        let values: Option<Vec<Value>> = values.collect();
+        values.map_or(Param::Opaque, |values| Param::Value(values.into()))
+    }
+}
+
+impl<T: Expose + ?Sized> Expose for Box<T> {
+    fn exposed(&self) -> Param {
+        (**self).exposed()
+    }
+}
+
+impl<T: Expose + ?Sized> Expose for Arc<T> {
+    fn exposed(&self) -> Param {
+        (**self).exposed()
+    }
+}
+
 /// One field, of whatever type: what can be done with it is found by the number of references that a call has to take
 /// away. The first of the traits below that its type has is the one that is called.
 #[derive(Debug)]
@@ -99,32 +152,50 @@ pub struct ParamOf<'a, T: ?Sized> {
     pub secret: bool,
 }
 
-/// A type of the crate `secrecy`.
+/// A secret that serde can write.
+pub trait ExposedParam {
+    /// Writes it.
+    fn __write(&self, name: &str, params: &mut ParamsWriter);
+}
+
+/// Any other secret.
 pub trait SecretParam {
     /// Writes it.
-    fn write(&self, name: &str, params: &mut ParamsWriter);
+    fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
 /// A type that serde can write.
 pub trait SerializeParam {
     /// Writes it.
-    fn write(&self, name: &str, params: &mut ParamsWriter);
+    fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
 /// Any other type.
 pub trait OpaqueParam {
     /// Says that it is not there.
-    fn write(&self, name: &str, params: &mut ParamsWriter);
+    fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
-impl<T: Serialize + Zeroize + ?Sized> SecretParam for &&ParamOf<'_, SecretBox<T>> {
-    fn write(&self, name: &str, params: &mut ParamsWriter) {
-        params.secret(name, &self.value.expose_secret());
+impl<T: Expose + ?Sized> ExposedParam for &&&ParamOf<'_, T> {
+    fn __write(&self, name: &str, params: &mut ParamsWriter) {
+        match params.include_sensitive {
+            true => params.put(name, self.value.exposed()),
+            false => params.mask(name),
+        }
+    }
+}
+
+impl<T: Secret + ?Sized> SecretParam for &&ParamOf<'_, T> {
+    fn __write(&self, name: &str, params: &mut ParamsWriter) {
+        match params.include_sensitive {
+            true => params.omit(name),
+            false => params.mask(name),
+        }
     }
 }
 
 impl<T: Serialize + ?Sized> SerializeParam for &ParamOf<'_, T> {
-    fn write(&self, name: &str, params: &mut ParamsWriter) {
+    fn __write(&self, name: &str, params: &mut ParamsWriter) {
         match self.secret {
             true => params.secret(name, &self.value),
             false => params.value(name, &self.value),
@@ -133,8 +204,8 @@ impl<T: Serialize + ?Sized> SerializeParam for &ParamOf<'_, T> {
 }
 
 impl<T: ?Sized> OpaqueParam for ParamOf<'_, T> {
-    fn write(&self, name: &str, params: &mut ParamsWriter) {
-        match self.secret && !params.include_sensitive() {
+    fn __write(&self, name: &str, params: &mut ParamsWriter) {
+        match self.secret && !params.include_sensitive {
             true => params.mask(name),
             false => params.omit(name),
         }

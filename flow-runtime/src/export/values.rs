@@ -71,23 +71,23 @@ pub struct SettingsOf<'a, T>(pub &'a T);
 /// A type with the derive.
 pub trait ParamsSettings {
     /// Its settings.
-    fn settings(&self, include_sensitive: bool) -> NodeParams;
+    fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
 /// A type that serde can write.
 pub trait SerializeSettings {
     /// Its settings.
-    fn settings(&self, include_sensitive: bool) -> NodeParams;
+    fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
 /// Any other type.
 pub trait OpaqueSettings {
     /// Says that they are not there.
-    fn settings(&self, include_sensitive: bool) -> NodeParams;
+    fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
 impl<T: Params> ParamsSettings for &&SettingsOf<'_, T> {
-    fn settings(&self, include_sensitive: bool) -> NodeParams {
+    fn __settings(&self, include_sensitive: bool) -> NodeParams {
         let mut writer = ParamsWriter::new(include_sensitive);
         self.0.params(&mut writer);
         let (params, omitted) = writer.finish();
@@ -96,13 +96,13 @@ impl<T: Params> ParamsSettings for &&SettingsOf<'_, T> {
 }
 
 impl<T: Serialize> SerializeSettings for &SettingsOf<'_, T> {
-    fn settings(&self, _: bool) -> NodeParams {
+    fn __settings(&self, _: bool) -> NodeParams {
         NodeParams::of(to_param(self.0))
     }
 }
 
 impl<T> OpaqueSettings for SettingsOf<'_, T> {
-    fn settings(&self, _: bool) -> NodeParams {
+    fn __settings(&self, _: bool) -> NodeParams {
         // A struct without fields has nothing that could be missing.
         match size_of::<T>() {
             0 => NodeParams::of(Param::Value(Value::Null)),
@@ -120,19 +120,19 @@ pub struct SchemaOf<T>(pub std::marker::PhantomData<fn() -> T>);
 #[cfg(feature = "schemars")]
 pub trait UserSchema {
     /// Its schema.
-    fn schema(&self) -> Option<Map<String, Value>>;
+    fn __schema(&self) -> Option<Map<String, Value>>;
 }
 
 /// Any other type.
 #[cfg(feature = "schemars")]
 pub trait NoSchema {
     /// Nothing.
-    fn schema(&self) -> Option<Map<String, Value>>;
+    fn __schema(&self) -> Option<Map<String, Value>>;
 }
 
 #[cfg(feature = "schemars")]
 impl<T: schemars::JsonSchema> UserSchema for &SchemaOf<T> {
-    fn schema(&self) -> Option<Map<String, Value>> {
+    fn __schema(&self) -> Option<Map<String, Value>> {
         let settings = schemars::generate::SchemaSettings::draft2020_12().with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
@@ -150,7 +150,7 @@ impl<T: schemars::JsonSchema> UserSchema for &SchemaOf<T> {
 
 #[cfg(feature = "schemars")]
 impl<T> NoSchema for SchemaOf<T> {
-    fn schema(&self) -> Option<Map<String, Value>> {
+    fn __schema(&self) -> Option<Map<String, Value>> {
         None
     }
 }

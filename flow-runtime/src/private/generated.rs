@@ -58,7 +58,7 @@ macro_rules! __flow_value {
     };
     ($values:ident node $id:literal $value:expr) => {
         $values.node($id, |sensitive| {
-            (&&&SettingsOf(&$value)).settings(sensitive)
+            (&&&SettingsOf(&$value)).__settings(sensitive)
         })
     };
 }
@@ -69,7 +69,7 @@ macro_rules! __flow_value {
 #[macro_export]
 macro_rules! __flow_schemas {
     ($values:ident $($key:literal $type:ty,)*) => {
-        $($values.schema($key, (&&SchemaOf::<$type>(::core::marker::PhantomData)).schema());)*
+        $($values.schema($key, (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema());)*
     };
 }
 

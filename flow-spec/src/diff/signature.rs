@@ -231,7 +231,8 @@ impl Side {
             (false, true, false) => format!("`{name}` may be missing now"),
             (false, false, true) => format!("`{name}` is always there now"),
         };
-        let breaks = self.is_input == new.requires(name);
+        // An output that may be missing is an `Option`: whoever reads it has to change, whichever way it changed.
+        let breaks = !self.is_input || new.requires(name);
         add(Kind::Changed, message, breaks);
     }
 

@@ -99,7 +99,7 @@ fn inputs() {
 
 #[test]
 fn outputs() {
-    assert_snapshot!(lines(OLD, &[("/outputs/required", r#"["receipt"]"#)]), @"c- /outputs/properties/receipt output `receipt` is always there now");
+    assert_snapshot!(lines(OLD, &[("/outputs/required", r#"["receipt"]"#)]), @"B- /outputs/properties/receipt output `receipt` is always there now");
     assert_snapshot!(lines(OLD, &[("/outputs/properties/amount", "{}")]), @"c- /outputs/properties/amount output `amount` was added");
     assert_snapshot!(lines(OLD, &[("/outputs", "")]), @"B- /outputs/properties/receipt output `receipt` was removed");
     let number = r#"{ "type": "number" }"#;

@@ -75,8 +75,8 @@ fn is_id(id: &str) -> bool {
     let mut letters = id.chars();
     let first = letters
         .next()
-        .is_some_and(|letter| letter.is_alphabetic() || letter == '_');
-    first && letters.all(|letter| letter.is_alphanumeric() || letter == '_' || letter == '-')
+        .is_some_and(|letter| unicode_ident::is_xid_start(letter) || letter == '_');
+    first && letters.all(|letter| unicode_ident::is_xid_continue(letter) || letter == '-')
 }
 
 /// Every id by which the flow speaks of a node, and where.
