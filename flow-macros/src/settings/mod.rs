@@ -124,6 +124,11 @@ pub(crate) fn duration_text(duration: Duration) -> String {
     written.join(" ")
 }
 
+pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
+    let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
+    quote!(::core::time::Duration::new(#secs, #nanos))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,9 +147,4 @@ mod tests {
             assert_eq!(duration_text(duration), text);
         }
     }
-}
-
-pub(crate) fn duration_tokens(duration: Duration) -> TokenStream {
-    let (secs, nanos) = (duration.as_secs(), duration.subsec_nanos());
-    quote!(::core::time::Duration::new(#secs, #nanos))
 }
