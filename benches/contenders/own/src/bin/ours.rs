@@ -1,0 +1,226 @@
+//! The workloads as flows of this library.
+
+use std::mem;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use bench_harness::{
+    BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task, Workload, main as contend, task,
+    task_on_two_workers,
+};
+use flow_runtime::prelude::*;
+
+#[path = "../nodes.rs"]
+mod nodes;
+
+use nodes::*;
+
+flow! {
+    Chain(total: u64) -> (total: u64) {
+        start >> one >> two >> three >> four >> five >> six >> seven >> eight >> nine >> ten >> end;
+    }
+}
+
+flow! {
+    FallibleChain(total: u64) -> (total: u64) {
+        start >> try_one >> try_two >> try_three >> try_four >> try_five
+            >> try_six >> try_seven >> try_eight >> try_nine >> try_ten >> end;
+    }
+}
+
+flow! {
+    Loop(total: u64, limit: u64) -> (total: u64) {
+        start >> one >> check;
+        check - "again" >> one;
+        check - "done" >> end;
+    }
+}
+
+flow! {
+    Branch(value: u64) -> (value: u64) {
+        start >> choose;
+        choose - "left" >> left >> meet;
+        choose - "middle" >> middle >> meet;
+        choose - "right" >> right >> meet;
+        meet >> end;
+    }
+}
+
+flow! {
+    Fork(value: u64) -> (sum: u64) {
+        start >> [a, b, c, d, e, f, g, h] >> sum >> end;
+    }
+}
+
+flow! {
+    Innermost(total: u64) -> (total: u64) {
+        start >> four >> five >> six >> seven >> end;
+    }
+}
+
+flow! {
+    Inner(total: u64) -> (total: u64) {
+        start >> two >> three >> Innermost >> eight >> nine >> end;
+    }
+}
+
+flow! {
+    Nested(total: u64) -> (total: u64) {
+        start >> one >> Inner >> ten >> end;
+    }
+}
+
+flow! {
+    Payload(payload: Vec<u8>) -> (payload: Vec<u8>) {
+        start >> large_one >> large_two >> large_three >> large_four >> large_five
+            >> large_six >> large_seven >> large_eight >> large_nine >> large_ten >> end;
+    }
+}
+
+flow! {
+    Batch(items: Vec<u64>) -> (items: Vec<u64>, results: Vec<u64>) {
+        node results: for item in items { doubled } with concurrency(16);
+        start >> results >> end;
+    }
+}
+
+flow! {
+    WaitingBatch(items: Vec<u64>) -> (items: Vec<u64>, results: Vec<u64>) {
+        node results: for item in items { slowly_doubled } with concurrency(16);
+        start >> results >> end;
+    }
+}
+
+flow! {
+    WaitingChain(total: u64) -> (total: u64) {
+        start >> waiting_one >> waiting_two >> waiting_three >> waiting_four >> waiting_five
+            >> waiting_six >> waiting_seven >> waiting_eight >> waiting_nine >> waiting_ten >> end;
+    }
+}
+
+struct Ours;
+
+impl Contender for Ours {
+    fn workload(workload: Workload) -> Result<Task, &'static str> {
+        Ok(match workload {
+            Workload::Chain => {
+                let flow = Chain::new();
+                task(async move |total| {
+                    total_of(flow.run(ChainInput { total }).await, |out| out.total)
+                })
+            }
+            Workload::FallibleChain => {
+                let flow = FallibleChain::new();
+                task(async move |total| {
+                    total_of(flow.run(FallibleChainInput { total }).await, |out| {
+                        out.total
+                    })
+                })
+            }
+            Workload::Loop => {
+                let flow = Loop::new();
+                task(async move |total| {
+                    let input = LoopInput {
+                        total,
+                        limit: total + ROUNDS,
+                    };
+                    total_of(flow.run(input).await, |out| out.total)
+                })
+            }
+            Workload::Branch => {
+                let flow = Branch::new();
+                task(async move |value| {
+                    total_of(flow.run(BranchInput { value }).await, |out| out.value)
+                })
+            }
+            Workload::Fork => {
+                let flow = Fork::new();
+                task(async move |value| {
+                    total_of(flow.run(ForkInput { value }).await, |out| out.sum)
+                })
+            }
+            Workload::Nested => {
+                let flow = Nested::new();
+                task(async move |total| {
+                    total_of(flow.run(NestedInput { total }).await, |out| out.total)
+                })
+            }
+            Workload::Payload => {
+                let flow = Payload::new();
+                let mut value = vec![0_u8; PAYLOAD_BYTES];
+                task(async move |_| {
+                    let before = value[0];
+                    let payload = mem::take(&mut value);
+                    value = total_of(flow.run(PayloadInput { payload }).await, |out| out.payload);
+                    u64::from(value[0].wrapping_sub(before))
+                })
+            }
+            Workload::Batch => {
+                let flow = Batch::new();
+                let mut all: Vec<u64> = (0..BATCH_ITEMS).collect();
+                task(async move |_| {
+                    let items = mem::take(&mut all);
+                    let out = flow.run(BatchInput { items }).await;
+                    let (items, results) = total_of(out, |out| (out.items, out.results));
+                    all = items;
+                    results.iter().sum()
+                })
+            }
+            Workload::WaitingBatch => {
+                let flow = WaitingBatch::new();
+                let mut all: Vec<u64> = (0..BATCH_ITEMS).collect();
+                task(async move |_| {
+                    let items = mem::take(&mut all);
+                    let out = flow.run(WaitingBatchInput { items }).await;
+                    let (items, results) = total_of(out, |out| (out.items, out.results));
+                    all = items;
+                    results.iter().sum()
+                })
+            }
+            Workload::Concurrent => {
+                let flow = Arc::new(WaitingChain::new());
+                task_on_two_workers(async move |total| {
+                    let mut chains = tokio::task::JoinSet::new();
+                    for _ in 0..CHAINS {
+                        let flow = Arc::clone(&flow);
+                        chains.spawn(async move {
+                            total_of(flow.run(WaitingChainInput { total }).await, |out| out.total)
+                        });
+                    }
+                    chains.join_all().await.iter().sum()
+                })
+            }
+            Workload::Observed => {
+                let flow = Loop::new();
+                let observer: Arc<dyn Observer> = Arc::new(|_: &Event<'_>| {});
+                task(async move |total| {
+                    let input = LoopInput {
+                        total,
+                        limit: total + ROUNDS,
+                    };
+                    let options = RunOptions::new().observer(Arc::clone(&observer));
+                    total_of(flow.run_with(input, options).await, |out| out.total)
+                })
+            }
+            Workload::ObservedChain => {
+                let flow = Chain::new();
+                let observer: Arc<dyn Observer> = Arc::new(|_: &Event<'_>| {});
+                task(async move |total| {
+                    let options = RunOptions::new().observer(Arc::clone(&observer));
+                    total_of(flow.run_with(ChainInput { total }, options).await, |out| {
+                        out.total
+                    })
+                })
+            }
+        })
+    }
+}
+
+/// Of a run that failed, what shows in the check.
+fn total_of<O, T: Default>(result: Result<O, FlowError>, take: impl FnOnce(O) -> T) -> T {
+    result.map(take).unwrap_or_default()
+}
+
+fn main() -> ExitCode {
+    contend::<Ours>()
+}

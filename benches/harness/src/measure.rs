@@ -1,0 +1,103 @@
+//! The command line of a contender: it checks, times or counts one workload, and prints one line.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::{Contender, Task, Workload};
+
+const USAGE: &str =
+    "usage: <contender> check|time|allocations|repeat <workload> [milliseconds|runs]";
+
+/// The whole program of a contender.
+pub fn main<C: Contender>() -> ExitCode {
+    match answer::<C>(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(answer) => {
+            println!("{answer}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `unsupported: …` is an answer as well.
+fn answer<C: Contender>(arguments: &[String]) -> Result<String, String> {
+    let [command, workload, rest @ ..] = arguments else {
+        return Err(USAGE.into());
+    };
+    let workload: Workload = workload.parse()?;
+    let amount = match rest {
+        [] => None,
+        [amount] => Some(
+            amount
+                .parse::<u64>()
+                .map_err(|error| format!("{amount}: {error}"))?,
+        ),
+        _ => return Err(USAGE.into()),
+    };
+    let mut task = match C::workload(workload) {
+        Ok(task) => task,
+        Err(reason) => return Ok(format!("unsupported: {reason}")),
+    };
+    match command.as_str() {
+        "check" => check(&mut task, workload),
+        "time" => Ok(time(&mut task, Duration::from_millis(amount.unwrap_or(50)))),
+        "allocations" => Ok(allocations(&mut task, amount.unwrap_or(100))),
+        "repeat" => Ok(task(0..amount.unwrap_or(100)).to_string()),
+        _ => Err(USAGE.into()),
+    }
+}
+
+/// Whether it does what it should.
+fn check(task: &mut Task, workload: Workload) -> Result<String, String> {
+    for seed in 0..8 {
+        let (found, expected) = (task(seed..seed + 1), workload.expected(seed));
+        if found != expected {
+            return Err(format!(
+                "{workload} of {seed} came to {found} instead of {expected}"
+            ));
+        }
+    }
+    Ok("ok".into())
+}
+
+/// Nanoseconds per run: the median of samples that take a millisecond or one run each, until the time is up.
+fn time(task: &mut Task, time: Duration) -> String {
+    let sample = |task: &mut Task, runs: u64| {
+        let start = Instant::now();
+        task(0..runs);
+        start.elapsed()
+    };
+    let mut runs = 1;
+    while sample(task, runs) < Duration::from_millis(1) && runs < 1 << 40 {
+        runs *= 2;
+    }
+    let end = Instant::now() + time;
+    let mut samples = Vec::new();
+    while samples.len() < 3 || Instant::now() < end {
+        samples.push(sample(task, runs).as_nanos() as f64 / runs as f64);
+    }
+    samples.sort_by(f64::total_cmp);
+    format!("{:.2}", samples[samples.len() / 2])
+}
+
+/// Allocations and bytes per run, those of the first few runs left out.
+fn allocations(task: &mut Task, runs: u64) -> String {
+    task(0..4);
+    let mut count = |runs: u64| {
+        let counted = allocation_counter::measure(|| {
+            task(0..runs);
+        });
+        (counted.count_total as f64, counted.bytes_total as f64)
+    };
+    // What is due to the call and not to its runs is in both.
+    let (few, many) = (count(runs), count(2 * runs));
+    let per_run = |few: f64, many: f64| (many - few) / runs as f64;
+    format!(
+        "{:.2} {:.0}",
+        per_run(few.0, many.0),
+        per_run(few.1, many.1)
+    )
+}
