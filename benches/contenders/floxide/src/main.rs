@@ -1,0 +1,111 @@
+//! floxide 3.2.2: typed nodes that hand on their values.
+//!
+//! A workflow is a struct of its nodes, built once; each node is made with `node!`, each workflow with `workflow!`. A loop
+//! needs a node more, `done`, as a workflow must have one that nothing comes after. A batch is a `BatchNode`, which gives
+//! each item to a thread for blocking work, sixteen at once and then the next sixteen; what these threads allocate is not
+//! counted.
+
+use std::mem;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use bench_harness::{
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs,
+    Workload, main as contend, task as runs, task_on_two_workers,
+};
+use floxide::{BatchNode, Workflow, WorkflowCtx};
+
+mod nodes;
+mod workflows;
+
+use nodes::*;
+use workflows::*;
+
+/// The runs of a workflow from number to number.
+fn numbers(workflow: impl Workflow<(), Input = u64, Output = u64> + 'static) -> Runs {
+    runs(async move |input| {
+        let run = workflow.run(&WorkflowCtx::new(()), input).await;
+        run.unwrap_or_default()
+    })
+}
+
+fn batch(workflow: impl Workflow<(), Input = Vec<u64>, Output = Vec<u64>> + 'static) -> Runs {
+    let items: Vec<u64> = (0..BATCH_ITEMS).collect();
+    runs(async move |_| {
+        let run = workflow.run(&WorkflowCtx::new(()), items.clone()).await;
+        run.unwrap_or_default().iter().sum()
+    })
+}
+
+fn first(payload: &[u8]) -> u8 {
+    payload.first().copied().unwrap_or_default()
+}
+
+struct Floxide;
+
+impl Contender for Floxide {
+    fn workload(workload: Workload) -> Result<Runs, &'static str> {
+        Ok(match workload {
+            Workload::Chain => numbers(plain::chain()),
+            Workload::FallibleChain => numbers(can_fail::chain()),
+            Workload::Nested => numbers(nested()),
+            Workload::Branch => numbers(Branch {
+                choose: Choose {},
+                left: Plus { more: 1 },
+                middle: Plus { more: 2 },
+                right: Plus { more: 3 },
+                meet: Double {},
+            }),
+            Workload::Loop => {
+                let workflow = Rounds {
+                    add: LimitedAdd {},
+                    check: Check {},
+                    done: Done {},
+                };
+                runs(async move |total| {
+                    let context = WorkflowCtx::new(Limit(total + ROUNDS));
+                    workflow.run(&context, total).await.unwrap_or_default()
+                })
+            }
+            Workload::Payload => {
+                let workflow = large::chain();
+                let mut payload = vec![0_u8; PAYLOAD_BYTES];
+                runs(async move |_| {
+                    let before = first(&payload);
+                    let input = mem::take(&mut payload);
+                    let run = workflow.run(&WorkflowCtx::new(()), input).await;
+                    payload = run.unwrap_or_default();
+                    u64::from(first(&payload).wrapping_sub(before))
+                })
+            }
+            Workload::Batch => batch(Batch {
+                results: BatchNode::new(Double {}, BATCH_CONCURRENCY),
+            }),
+            Workload::WaitingBatch => batch(WaitingBatch {
+                results: BatchNode::new(SlowDouble {}, BATCH_CONCURRENCY),
+            }),
+            Workload::Concurrent => {
+                let workflow = Arc::new(waiting::chain());
+                task_on_two_workers(async move |total| {
+                    let mut chains = tokio::task::JoinSet::new();
+                    for _ in 0..CHAINS {
+                        let workflow = Arc::clone(&workflow);
+                        chains.spawn(async move {
+                            let run = workflow.run(&WorkflowCtx::new(()), total).await;
+                            run.unwrap_or_default()
+                        });
+                    }
+                    chains.join_all().await.iter().sum()
+                })
+            }
+            Workload::Fork => return Err("a local run takes one node after the other"),
+            Workload::Observed | Workload::ObservedChain => {
+                return Err("no observers, only tracing");
+            }
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    contend::<Floxide>()
+}
