@@ -4,12 +4,15 @@ use flow_spec::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned as _;
-use syn::{Data, DeriveInput, Fields, Ident, LitStr, Variant};
+use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Variant};
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
 use crate::protocol::{named_macro, runtime};
 use crate::report::Report;
+
+/// The attribute `#[action(…)]` on an enum whose macro its node emits.
+pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
@@ -64,15 +67,26 @@ fn stub(item: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The macro that tells a node's contract the actions.
+/// The macro that tells a node's contract the actions, unless a node tells them itself.
 fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> TokenStream {
+    let told_by_node = |attribute: &Attribute| {
+        let marker = attribute.parse_args::<Ident>();
+        attribute.path().is_ident("action") && marker.is_ok_and(|marker| marker == TOLD_BY_NODE)
+    };
+    match item.attrs.iter().any(told_by_node) {
+        true => TokenStream::new(),
+        false => named_macro(&item.ident, &item.vis, &told_arm(actions, broken)),
+    }
+}
+
+/// The arm of a macro that tells a node's contract the actions.
+pub(crate) fn told_arm(actions: &[ActionPort], broken: bool) -> TokenStream {
     let rt = runtime();
     let told = actions_tokens(actions);
     let broken = broken.then(|| quote!(broken));
-    let arms = quote! {
+    quote! {
         (@actions $node:tt) => { #rt::node_contract! { $node #told #broken } };
-    };
-    named_macro(&item.ident, &item.vis, &arms)
+    }
 }
 
 /// The action that each variant is.

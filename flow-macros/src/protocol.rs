@@ -13,6 +13,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Path, Visibility};
 
+use crate::contract::{Contract, Kind};
 use crate::names::plain;
 
 /// How many nodes are asked in one chain.
@@ -30,23 +31,40 @@ pub(crate) fn runtime_at(site: Span) -> TokenStream {
 }
 
 /// The macro that tells `contract`, for the node `name`.
-pub(crate) fn contract_macro(
-    name: &Ident,
-    vis: &Visibility,
-    contract: &TokenStream,
-) -> TokenStream {
+pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {
+    named_macro(name, vis, &contract_arms(contract))
+}
+
+/// The arms of a macro that tells `contract`.
+pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
     let rt = runtime();
-    let arms = quote! {
+    let asks = match contract.kind {
+        Kind::Function | Kind::Type => quote!(#rt::NoQuestion),
+        Kind::Flow => quote!(<$type as #rt::Flow>::Asks),
+        // One with mistakes asks nothing, so that whoever runs the flow has no further error.
+        Kind::Human if contract.broken => quote!(#rt::NoQuestion),
+        Kind::Human => quote!(#rt::Asked<$type>),
+    };
+    // What a flow holds of the node, and what it makes of the value that it declares.
+    let (held, value) = match contract.kind {
+        Kind::Human => (
+            quote!(#rt::Asked<$type>),
+            quote!(<#rt::Asked<$type> as ::core::default::Default>::default()),
+        ),
+        _ => (quote!($type), quote!($($value)*)),
+    };
+    quote! {
         (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
             $next! { @contract [$($rest),*] $body [$($told)* #contract] }
         };
         (@contract [] $body:tt [$($told:tt)*]) => {
             #rt::flow_resolved! { $body [$($told)* #contract] }
         };
-        (@type $type:ty) => { $type };
+        (@type $type:ty) => { #held };
+        (@value $type:ty, $($value:tt)*) => { #value };
+        (@asks $type:ty) => { #asks };
         (@nothing) => {};
-    };
-    named_macro(name, vis, &arms)
+    }
 }
 
 /// A macro with these arms, which can be imported as `name`.

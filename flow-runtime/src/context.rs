@@ -43,6 +43,8 @@ pub struct Context {
     attempt: u32,
     run: RunId,
     cancellation: Option<CancellationToken>,
+    #[cfg(feature = "durable")]
+    step: Option<(crate::durable::ExecutionId, u32)>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -55,6 +57,8 @@ impl Context {
             attempt,
             run: with.map_or(RunId(0), |with| with.id),
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
+            #[cfg(feature = "durable")]
+            step: with.and_then(|with| Some((with.journal.as_ref()?.execution(), scope.visit()))),
             observer: with.and_then(|with| with.options.observer.clone()),
         }
     }
@@ -68,6 +72,14 @@ impl Context {
     /// The node's path within the run, such as `orders.payment.charge`.
     pub fn namespace(&self) -> &str {
         self.namespace.get_or_init(|| self.path.put_together())
+    }
+
+    /// What names this step of this execution and no other, and is the same whenever the step runs again after a crash: a
+    /// key by which other systems can tell that they have seen a request before. Nothing in a run without a store.
+    #[cfg(feature = "durable")]
+    pub fn step_id(&self) -> Option<String> {
+        let (execution, visit) = self.step?;
+        Some(format!("{execution}/{}#{visit}", self.namespace()))
     }
 
     /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it

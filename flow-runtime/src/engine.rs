@@ -15,7 +15,7 @@ use pin_project_lite::pin_project;
 use crate::__private::Step;
 use crate::error::FlowError;
 use crate::observer::{EventKind, RunId};
-use crate::options::RunOptions;
+use crate::options::RunSettings;
 use crate::run::Run;
 use crate::scope::Scope;
 use crate::visit::Visit;
@@ -54,6 +54,39 @@ pub trait Hooks: Send + Sync {
     #[inline]
     fn item_started(&self, _scope: &Scope<'_>) {}
 
+    /// Carries a flow out that is the current node, within the time that the flow around it allows. `None` if it took longer.
+    fn within<T: Send>(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        after: Duration,
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> impl Future<Output = Option<T>> + Send {
+        let _ = (scope, attempt);
+        async move { tokio::time::timeout(after, work).await.ok() }
+    }
+
+    /// Waits before an attempt at a flow that is the current node.
+    fn wait_to_retry(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        wait: Duration,
+    ) -> impl Future<Output = Result<(), Failed>> + Send {
+        let _ = attempt;
+        self.wait(scope, wait)
+    }
+
+    /// Asks a person, and waits for the answer.
+    #[cfg(feature = "durable")]
+    fn ask<N: crate::question::Human>(
+        &self,
+        visit: Visit<'_>,
+        prompt: String,
+    ) -> impl Future<Output = Result<N, Failed>> + Send {
+        crate::question::ask::<N>(self.run(), visit, prompt)
+    }
+
     /// The flow pauses.
     fn wait(
         &self,
@@ -77,6 +110,27 @@ pub trait Hooks: Send + Sync {
         scope.leave();
     }
 }
+
+/// What an engine does with the state of a flow, between one node and the next.
+pub trait Keeps<S>: Hooks {
+    /// A node is about to run, and this is the state before it.
+    #[inline]
+    fn reached(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
+        let _ = state;
+        self.entered(scope, node)
+    }
+
+    /// The node at which the flow goes on, and the state that it had there. Nothing if it begins.
+    #[inline]
+    fn restored(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
+        let _ = scope;
+        Ok(None)
+    }
+}
+
+impl<S> Keeps<S> for Direct {}
+
+impl<S> Keeps<S> for Observed {}
 
 /// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked up.
 #[derive(Debug)]
@@ -122,12 +176,12 @@ impl<N: Step> Engine<N> for Direct {
 pub struct Observed(Run);
 
 impl Observed {
-    /// An engine for one run with these options.
-    pub fn new(options: RunOptions) -> Self {
+    /// An engine for one run with these settings.
+    pub fn new(settings: RunSettings) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Observed(Run::with(
             RunId(NEXT.fetch_add(1, Ordering::Relaxed)),
-            options,
+            settings,
         ))
     }
 }
@@ -175,22 +229,36 @@ impl<N: Step> Engine<N> for Observed {
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        let with = self.0.with.as_deref();
-        #[cfg(feature = "tracing")]
-        let work = {
-            use tracing::Instrument as _;
-            let run = with.map_or(RunId(0), |with| with.id);
-            work.instrument(tracing::info_span!("node", path = %visit.path(), %run))
-        };
-        let work = Reported { work, visit };
-        match with.and_then(|with| with.nodes_at_once.as_ref()) {
-            None => Either::Left(work),
-            Some(limit) => Either::Right(async move {
-                // The semaphore is never closed.
-                let _permit = limit.acquire().await.ok();
-                work.await
-            }),
-        }
+        carried_out(&self.0, visit, work)
+    }
+}
+
+/// A step of a run with options: within a span, when there is room for it, and with its failure told to the observer.
+#[inline]
+pub(crate) fn carried_out<'r, 'v, T, W>(
+    run: &'r Run,
+    visit: Visit<'v>,
+    work: W,
+) -> impl Future<Output = Result<T, Failed>> + Send + use<'r, 'v, T, W>
+where
+    T: Send,
+    W: Future<Output = Result<T, Failed>> + Send,
+{
+    let with = run.with.as_deref();
+    #[cfg(feature = "tracing")]
+    let work = {
+        use tracing::Instrument as _;
+        let run = with.map_or(RunId(0), |with| with.id);
+        work.instrument(tracing::info_span!("node", path = %visit.path(), %run))
+    };
+    let work = Reported { work, visit };
+    match with.and_then(|with| with.nodes_at_once.as_ref()) {
+        None => Either::Left(work),
+        Some(limit) => Either::Right(async move {
+            // The semaphore is never closed.
+            let _permit = limit.acquire().await.ok();
+            work.await
+        }),
     }
 }
 

@@ -68,6 +68,14 @@ pub enum FlowError {
         /// How long it may take.
         after: Duration,
     },
+    /// What the flow asked a person has no answer, or one of another type.
+    #[cfg(feature = "durable")]
+    Unanswered {
+        /// The path of the node that asked.
+        path: String,
+        /// Why.
+        error: BoxError,
+    },
     /// The run was cancelled; see [`RunOptions::cancellation`](crate::RunOptions::cancellation).
     Cancelled {
         /// The path of the node that was running.
@@ -84,6 +92,8 @@ impl FlowError {
             | FlowError::StepLimit { path, .. }
             | FlowError::TimedOut { path, .. }
             | FlowError::Cancelled { path } => path,
+            #[cfg(feature = "durable")]
+            FlowError::Unanswered { path, .. } => path,
         }
     }
 
@@ -113,6 +123,10 @@ impl fmt::Display for FlowError {
                     "the run was stopped at `{path}`: it took longer than {after:?}"
                 )
             }
+            #[cfg(feature = "durable")]
+            FlowError::Unanswered { path, .. } => {
+                write!(f, "the question of `{path}` was not answered")
+            }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }
     }
@@ -122,6 +136,8 @@ impl Error for FlowError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             FlowError::Node(error) => error.source(),
+            #[cfg(feature = "durable")]
+            FlowError::Unanswered { error, .. } => Some(&**error),
             _ => None,
         }
     }

@@ -5,7 +5,8 @@ use std::future::Future;
 
 use crate::embed::as_text;
 use crate::error::FlowError;
-use crate::options::RunOptions;
+use crate::options::{RunOptions, RunSettings};
+use crate::question::{AnsweredBy, Unasked};
 
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///
@@ -55,6 +56,9 @@ pub trait Flow: Send + Sync {
     type Node: Copy + Debug + Display + Send + Sync + 'static;
     /// Its ends. For `Qa`, the enum `QaEnd`.
     type End: Copy + Debug + Display + Send + Sync + 'static;
+    /// What it asks people: whether `run` will do, or somebody is needed to answer.
+    #[doc(hidden)]
+    type Asks;
 
     /// The flow's name, as written.
     const NAME: &'static str;
@@ -78,7 +82,7 @@ pub trait Flow: Send + Sync {
     /// Where it goes on, for every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 
-    /// Runs the flow to an end.
+    /// Runs the flow to an end. It does not compile for a flow that asks people: see [`run_with`](Flow::run_with).
     ///
     /// # Errors
     ///
@@ -89,13 +93,19 @@ pub trait Flow: Send + Sync {
     ///
     /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. The values of the
     /// run are lost. What its nodes have done elsewhere stays done.
+    #[inline]
     fn run(
         &self,
         input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send
+    where
+        Self: Unattended,
+    {
+        self.__run(input)
+    }
 
-    /// Runs the flow to an end, with a budget, a cancellation token or an observer. With the feature `tracing`, each
-    /// node runs in a span that carries its path.
+    /// Runs the flow to an end, with a budget, a cancellation token, an observer, or somebody who answers what the flow
+    /// asks people. With the feature `tracing`, each node runs in a span that carries its path.
     ///
     /// # Errors
     ///
@@ -104,12 +114,68 @@ pub trait Flow: Send + Sync {
     /// # Cancel safety
     ///
     /// As [`run`](Flow::run).
-    fn run_with(
+    #[inline]
+    fn run_with<A>(
         &self,
         input: Self::Input,
-        options: RunOptions,
+        options: RunOptions<A>,
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send
+    where
+        Self::Asks: AnsweredBy<A>,
+    {
+        self.__run_with(input, options.settings)
+    }
+
+    #[doc(hidden)]
+    fn __run(
+        &self,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+
+    #[doc(hidden)]
+    fn __run_with(
+        &self,
+        input: Self::Input,
+        settings: RunSettings,
     ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
 }
+
+/// A flow that asks people nothing, so that [`run`](Flow::run) will do. Every such flow is one; generic code that runs flows
+/// asks for it.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::prelude::*;
+/// use flow_runtime::Unattended;
+///
+/// /// Runs a flow, and again if it fails.
+/// async fn twice<F: Unattended>(flow: &F, input: impl Fn() -> F::Input) -> Result<F::Output, FlowError> {
+///     match flow.run(input()).await {
+///         Ok(output) => Ok(output),
+///         Err(_) => flow.run(input()).await,
+///     }
+/// }
+///
+/// #[node]
+/// fn greet(name: &str) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// flow! {
+///     Greeting(name: String) -> (greet: String) {
+///         start >> greet >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let output = twice(&Greeting::new(), || GreetingInput { name: "Ann".into() }).await?;
+/// assert_eq!(output.greet, "Hello, Ann!");
+/// # Ok(()) }
+/// ```
+pub trait Unattended: Flow<Asks: Unasked> {}
+
+impl<F: Flow<Asks: Unasked>> Unattended for F {}
 
 /// One line of a flow's routing table: `from - "action" >> to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -97,10 +97,14 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
 #[doc(hidden)]
+pub use question::AnsweredByNobody;
+#[doc(hidden)]
 pub use visit::IntoFailure;
 mod action;
 mod concurrent;
 mod context;
+#[cfg(feature = "durable")]
+pub mod durable;
 mod embed;
 mod engine;
 mod error;
@@ -111,6 +115,7 @@ mod node_error;
 mod observer;
 mod options;
 mod policy;
+mod question;
 mod run;
 mod scope;
 mod supervise;
@@ -222,6 +227,7 @@ pub use flow_macros::Params;
 /// | `a >> end;`, `a >> end("label");` | the run ends; the output's field `end` says where |
 /// | `node name: Type = value;` | a node that is a type, and its value |
 /// | `node name: Type;` | the same, with a value that the flow's builder asks for |
+/// | `node name: human Type;` | a node whose value a person submits, under another name than its own |
 /// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
 /// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
@@ -295,12 +301,13 @@ pub use flow_macros::flow;
 /// | `timeout = "30s"` | how long one attempt may take |
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for that |
+/// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
 ///
 /// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where it declares the node.
 /// `poll` and `blocking` are settings of functions.
 ///
 /// The page [`language`] explains [reads](language#reads), [writes](language#writes),
-/// [types](language#nodes-as-types), [faults](language#faults), [polls](language#waiting) and
+/// [types](language#nodes-as-types), [human nodes](language#asking-people), [faults](language#faults), [polls](language#waiting) and
 /// [work that blocks](language#work-that-blocks).
 ///
 /// # Examples
@@ -348,11 +355,15 @@ pub use embed::{LinkedFlow, flows};
 pub use error::{BoxError, FlowError};
 #[cfg(feature = "json")]
 pub use export::{Export, ExportOptions, Params, ParamsWriter};
-pub use flow::{Flow, Route, Target};
+pub use flow::{Flow, Route, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
 pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry};
+#[cfg(feature = "durable")]
+pub use question::{Answer, Human, Question};
+#[cfg(feature = "terminal")]
+pub use question::Terminal;
 pub use scope::Path;

@@ -117,6 +117,11 @@ impl NodeError {
         matches!(self.failure, Failure::Deadline(_))
     }
 
+    #[cfg(feature = "durable")]
+    pub(crate) fn failure(&self) -> &Failure {
+        &self.failure
+    }
+
     /// The node's path, such as `orders.payment.charge`.
     pub fn path(&self) -> &str {
         &self.path

@@ -1,6 +1,7 @@
 //! How a single run is to be run.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,9 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::Observer;
+#[cfg(feature = "durable")]
+use crate::question::Answers;
+use crate::question::NoAnswers;
 
 /// How many steps a run may take unless [`RunOptions::step_budget`] says otherwise.
 pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
@@ -44,57 +48,96 @@ pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
 /// ```
 #[derive(Clone)]
 #[must_use]
-pub struct RunOptions {
+pub struct RunOptions<A = NoAnswers> {
+    #[doc(hidden)]
+    pub settings: RunSettings,
+    answers: PhantomData<A>,
+}
+
+/// What options say, whoever answers.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct RunSettings {
     pub(crate) step_budget: u64,
     pub(crate) deadline: Option<Duration>,
     pub(crate) concurrency: Option<NonZeroUsize>,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    #[cfg(feature = "durable")]
+    pub(crate) answer: Option<Arc<dyn crate::question::Answer>>,
 }
 
-impl RunOptions {
-    /// The defaults: a budget of a million steps, no cancellation, no observer.
-    pub fn new() -> Self {
-        RunOptions {
+impl RunSettings {
+    pub(crate) fn new() -> Self {
+        RunSettings {
             step_budget: DEFAULT_STEP_BUDGET,
             deadline: None,
             concurrency: None,
             cancellation: None,
             observer: None,
+            #[cfg(feature = "durable")]
+            answer: None,
         }
     }
+}
 
+impl RunOptions {
+    /// The defaults: a budget of a million steps, no cancellation, no observer, nobody to ask.
+    pub fn new() -> Self {
+        RunOptions {
+            settings: RunSettings::new(),
+            answers: PhantomData,
+        }
+    }
+}
+
+#[cfg(feature = "durable")]
+impl RunOptions<Answers> {
+    /// The defaults, with somebody who answers what the flow asks people: the terminal (feature `terminal`), a function of
+    /// the question, or any other [`Answer`](crate::Answer).
+    pub fn answer(answer: impl crate::question::Answer) -> Self {
+        RunOptions {
+            settings: RunSettings {
+                answer: Some(Arc::new(answer)),
+                ..RunSettings::new()
+            },
+            answers: PhantomData,
+        }
+    }
+}
+
+impl<A> RunOptions<A> {
     /// How many steps the run may take, those of nested flows included. The run ends with
     /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too many.
     pub fn step_budget(mut self, steps: u64) -> Self {
-        self.step_budget = steps;
+        self.settings.step_budget = steps;
         self
     }
 
     /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer: as a cancellation
     /// does.
     pub fn deadline(mut self, after: Duration) -> Self {
-        self.deadline = Some(after);
+        self.settings.deadline = Some(after);
         self
     }
 
     /// How many nodes may be under way at once, in all forks and loops of the run together. Without it, only their own
     /// limits hold.
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
-        self.concurrency = Some(nodes);
+        self.settings.concurrency = Some(nodes);
         self
     }
 
     /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is cancelled: the
     /// work under way is dropped at its next `.await`, and neither retried nor handed to a fallback.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
-        self.cancellation = Some(token);
+        self.settings.cancellation = Some(token);
         self
     }
 
     /// Tells the observer what happens.
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
+        self.settings.observer = Some(observer);
         self
     }
 }
@@ -105,14 +148,29 @@ impl Default for RunOptions {
     }
 }
 
-impl fmt::Debug for RunOptions {
+impl<A> fmt::Debug for RunOptions<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RunOptions")
+        let mut debug = f.debug_struct("RunOptions");
+        self.settings.write_fields(&mut debug);
+        debug.finish()
+    }
+}
+
+impl fmt::Debug for RunSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("RunSettings");
+        self.write_fields(&mut debug);
+        debug.finish()
+    }
+}
+
+impl RunSettings {
+    fn write_fields(&self, debug: &mut fmt::DebugStruct<'_, '_>) {
+        debug
             .field("step_budget", &self.step_budget)
             .field("deadline", &self.deadline)
             .field("concurrency", &self.concurrency)
             .field("cancellation", &self.cancellation)
-            .field("observer", &self.observer.as_ref().map(|_| "…"))
-            .finish()
+            .field("observer", &self.observer.as_ref().map(|_| "…"));
     }
 }

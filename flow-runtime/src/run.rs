@@ -5,6 +5,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -12,7 +13,7 @@ use tokio::time::Instant;
 use crate::engine::Failed;
 use crate::error::FlowError;
 use crate::observer::{Event, EventKind, RunId, tell};
-use crate::options::{DEFAULT_STEP_BUDGET, RunOptions};
+use crate::options::{DEFAULT_STEP_BUDGET, RunSettings};
 use crate::scope::{Path, Scope};
 
 /// What belongs to a run as a whole, whichever flow and node it is at. A run without options is a few words, and
@@ -29,8 +30,10 @@ pub struct Run {
 #[derive(Debug)]
 pub(crate) struct RunWith {
     pub(crate) id: RunId,
-    pub(crate) options: RunOptions,
+    pub(crate) options: RunSettings,
     pub(crate) nodes_at_once: Option<Semaphore>,
+    #[cfg(feature = "durable")]
+    pub(crate) journal: Option<Arc<crate::durable::Journal>>,
 }
 
 impl Run {
@@ -45,7 +48,7 @@ impl Run {
         }
     }
 
-    pub(crate) fn with(id: RunId, options: RunOptions) -> Self {
+    pub(crate) fn with(id: RunId, options: RunSettings) -> Self {
         Run {
             steps_left: AtomicU64::new(options.step_budget),
             with: Some(Arc::new(RunWith {
@@ -54,12 +57,49 @@ impl Run {
                     .concurrency
                     .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
                 options,
+                #[cfg(feature = "durable")]
+                journal: None,
             })),
             ..Run::new()
         }
     }
 
-    pub(crate) fn options(&self) -> Option<&RunOptions> {
+    /// How long ago the node was first reached, in an earlier life of a durable run.
+    pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
+        #[cfg(feature = "durable")]
+        if let Some(journal) = self.with.as_deref().and_then(|with| with.journal.as_ref()) {
+            return journal.spent_at(scope);
+        }
+        let _ = scope;
+        Duration::ZERO
+    }
+
+    /// A run that has a journal.
+    #[cfg(feature = "durable")]
+    pub(crate) fn durable(
+        id: RunId,
+        options: RunSettings,
+        journal: Arc<crate::durable::Journal>,
+    ) -> Self {
+        let mut run = Run::with(id, options);
+        if let Some(with) = run.with.as_mut().and_then(Arc::get_mut) {
+            with.journal = Some(journal);
+        }
+        run
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn steps_left(&self) -> u64 {
+        self.steps_left.load(Ordering::Relaxed)
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn take_steps(&self, taken: u64) {
+        let left = self.steps_left().saturating_sub(taken);
+        self.steps_left.store(left, Ordering::Relaxed);
+    }
+
+    pub(crate) fn options(&self) -> Option<&RunSettings> {
         self.with.as_deref().map(|with| &with.options)
     }
 
@@ -113,12 +153,17 @@ impl Run {
     }
 
     pub(crate) fn interruption(&self, scope: &Scope<'_>) -> String {
-        let place = self
+        self.interrupted()
+            .unwrap_or_else(|| scope.path().to_string())
+    }
+
+    /// The path of the node at which the run was interrupted.
+    pub(crate) fn interrupted(&self) -> Option<String> {
+        let mut place = self
             .interrupted_at
             .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        place.map_or_else(|| scope.path().to_string(), |place| place.to_string())
+            .unwrap_or_else(PoisonError::into_inner);
+        place.take().map(|place| place.to_string())
     }
 
     /// Tells the observer, if there is one. An observer that panics does no harm to the run.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 
 use crate::run::Run;
 
@@ -16,6 +16,8 @@ pub struct Scope<'a> {
     within: Option<&'a Scope<'a>>,
     flow: &'static FlowInfo,
     at: AtomicU16,
+    /// Which visit to that node it is, from 1, if the engine counts them.
+    visit: AtomicU32,
     /// Of which item of a loop over items.
     item: Option<u32>,
 }
@@ -40,6 +42,7 @@ impl<'a> Scope<'a> {
             within: None,
             flow,
             at: AtomicU16::new(NOWHERE),
+            visit: AtomicU32::new(0),
             item: None,
         }
     }
@@ -51,6 +54,7 @@ impl<'a> Scope<'a> {
             within: Some(self),
             flow,
             at: AtomicU16::new(NOWHERE),
+            visit: AtomicU32::new(0),
             item: None,
         }
     }
@@ -62,6 +66,7 @@ impl<'a> Scope<'a> {
             within: self.within,
             flow: self.flow,
             at: AtomicU16::new(NOWHERE),
+            visit: AtomicU32::new(0),
             item: None,
         }
     }
@@ -70,6 +75,7 @@ impl<'a> Scope<'a> {
     pub fn item(&self, index: u32) -> Scope<'_> {
         let mut lane = self.lane();
         *lane.at.get_mut() = self.at.load(Ordering::Relaxed);
+        *lane.visit.get_mut() = self.visit.load(Ordering::Relaxed);
         lane.item = Some(index);
         lane
     }
@@ -103,6 +109,41 @@ impl<'a> Scope<'a> {
     /// The path of the flow itself.
     pub(crate) fn flow_path(&self) -> Path<'_> {
         Path(Place::Node(self, NOWHERE))
+    }
+
+    /// Which visit to the current node it is, from 1; 0 if the engine does not count them.
+    #[cfg(feature = "durable")]
+    pub(crate) fn visit(&self) -> u32 {
+        self.visit.load(Ordering::Relaxed)
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn set_visit(&self, visit: u32) {
+        self.visit.store(visit, Ordering::Relaxed);
+    }
+
+    /// The index of the item that it is of: the innermost one, where loops are within one another.
+    #[cfg(feature = "durable")]
+    pub(crate) fn item_index(&self) -> Option<u32> {
+        self.item.or_else(|| self.within?.item_index())
+    }
+
+    /// The scope of the flow around this one.
+    #[cfg(feature = "durable")]
+    pub(crate) fn within(&self) -> Option<&Scope<'a>> {
+        self.within
+    }
+
+    /// The name of a node.
+    #[cfg(feature = "durable")]
+    pub(crate) fn node_name(&self, node: u16) -> &'static str {
+        self.name_of(node)
+    }
+
+    /// The index of a node by its name.
+    #[cfg(feature = "durable")]
+    pub(crate) fn node_named(&self, name: &str) -> Option<usize> {
+        self.flow.nodes.iter().position(|node| *node == name)
     }
 
     /// The path of the current node, as a value that outlives the scope.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::engine::Failed;
+use crate::engine::{Failed, Hooks};
 use crate::error::{BoxError, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
@@ -34,6 +34,16 @@ impl<'a> Visit<'a> {
         self.scope.path()
     }
 
+    #[cfg(feature = "durable")]
+    pub(crate) fn scope(&self) -> &'a Scope<'a> {
+        self.scope
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn timeout(&self) -> Option<Duration> {
+        self.policy.timeout
+    }
+
     pub(crate) fn emit(&self, kind: EventKind<'_>) {
         self.scope.run.emit(self.path(), kind);
     }
@@ -47,9 +57,12 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// A poll that begins now.
+    /// A poll that begins now or, in a durable run, when the node was first reached.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
-        let deadline = timeout.map(|timeout| (after(timeout), timeout));
+        let deadline = timeout.map(|timeout| {
+            let left = timeout.saturating_sub(self.scope.run.spent_at(self.scope));
+            (after(left), timeout)
+        });
         Poll {
             visit: self,
             every,
@@ -115,7 +128,7 @@ impl Attempts<'_> {
             return Err(self.exhausted(failure));
         }
         self.report(&failure);
-        let next = self.next();
+        let next = after(self.next());
         self.visit.scope.run.sleep_until(next).await;
         Ok(())
     }
@@ -141,21 +154,20 @@ impl Attempts<'_> {
     }
 
     /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
-    pub async fn attempt_flow<T>(
+    pub async fn attempt_flow<T: Send>(
         &self,
+        engine: &impl Hooks,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
         let Some(after) = self.visit.policy.timeout else {
             return work.await;
         };
-        match tokio::time::timeout(after, work).await {
-            Ok(result) => result,
-            Err(_) => {
+        let scope = self.visit.scope;
+        match engine.within(scope, self.index, after, work).await {
+            Some(result) => result,
+            None => {
                 let failure = Failure::TimedOut(TimedOut { after });
-                Err(
-                    NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure)
-                        .into(),
-                )
+                Err(NodeError::new(scope.path().to_string(), self.index + 1, failure).into())
             }
         }
     }
@@ -165,7 +177,11 @@ impl Attempts<'_> {
     /// # Errors
     ///
     /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
-    pub async fn flow_again(&mut self, failed: Failed) -> Result<(), Failed> {
+    pub async fn flow_again(
+        &mut self,
+        engine: &impl Hooks,
+        failed: Failed,
+    ) -> Result<(), Failed> {
         let FlowError::Node(error) = &*failed else {
             return Err(failed);
         };
@@ -181,15 +197,15 @@ impl Attempts<'_> {
         if self.index + 1 >= retry.attempts.get() {
             return Err(failed);
         }
-        tokio::time::sleep_until(self.next()).await;
-        Ok(())
+        let wait = self.next();
+        engine.wait_to_retry(scope, self.index, wait).await
     }
 
-    /// When the next attempt is due.
-    fn next(&mut self) -> Instant {
+    /// How long to wait for the next attempt, which is now the current one.
+    fn next(&mut self) -> Duration {
         let wait = self.visit.policy.retry.jittered_wait_after(self.index);
         self.index += 1;
-        after(wait)
+        wait
     }
 
     /// The node's error: this attempt was the last one.

@@ -50,8 +50,8 @@ pub enum Code {
     ForkShape,
     /// `F021`: two ports mapped to one key.
     MappingClash,
-    /// `F022`: something of the language that is not supported yet.
-    Unsupported,
+    /// `F022`: a human node that is not declared as one, or something else that is.
+    Human,
     /// `F023`: a flow JSON that does not have the shape of one.
     Document,
 }
@@ -80,7 +80,7 @@ impl Code {
         Code::UnusedInput,
         Code::ForkShape,
         Code::MappingClash,
-        Code::Unsupported,
+        Code::Human,
         Code::Document,
     ];
 }

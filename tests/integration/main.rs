@@ -19,6 +19,7 @@ mod mappings;
 mod names_in_the_way;
 mod nodes;
 mod observer;
+mod questions;
 mod retry_and_fallback;
 mod store;
 mod support;

@@ -206,7 +206,7 @@ flow! {
 /// PF-31: there is one `run`, a future, whether the nodes are `async` or not.
 #[tokio::test]
 async fn all_flows_are_run_alike() {
-    async fn run<F: Flow>(flow: F, input: F::Input) -> F::Output {
+    async fn run<F: flow_runtime::Unattended>(flow: F, input: F::Input) -> F::Output {
         flow.run(input).await.unwrap()
     }
 

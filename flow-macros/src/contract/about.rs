@@ -6,11 +6,21 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-/// A node's doc comment, and its own settings.
+/// A node's doc comment, its own settings, and of a human node what is asked.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) description: Option<String>,
     pub(crate) settings: SettingsDocument,
+    pub(crate) question: Option<Question>,
+}
+
+/// What people are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    /// With its `{keys}`, as written.
+    pub(crate) prompt: String,
+    /// The name of the type of the answer.
+    pub(crate) expects: String,
 }
 
 impl ToTokens for About {
@@ -21,6 +31,9 @@ impl ToTokens for About {
             false => serde_json::to_string(&self.settings).unwrap_or_default(),
         };
         tokens.extend(quote!(#description #settings));
+        if let Some(Question { prompt, expects }) = &self.question {
+            tokens.extend(quote!(#prompt #expects));
+        }
     }
 }
 
@@ -34,6 +47,13 @@ impl Parse for About {
                 "" => SettingsDocument::default(),
                 text => serde_json::from_str(text)
                     .map_err(|_| syn::Error::new(settings.span(), "malformed contract"))?,
+            },
+            question: match input.peek(LitStr) {
+                true => Some(Question {
+                    prompt: input.parse::<LitStr>()?.value(),
+                    expects: input.parse::<LitStr>()?.value(),
+                }),
+                false => None,
             },
         })
     }

@@ -8,7 +8,7 @@ use syn::{Generics, LitStr};
 
 use crate::flow::BranchSyntax;
 
-pub(crate) use about::{About, documentation};
+pub(crate) use about::{About, Question, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 
 /// What a node reads, writes and decides.
@@ -46,6 +46,8 @@ pub(crate) enum Kind {
     Type,
     /// A flow.
     Flow,
+    /// A type whose values come from people.
+    Human,
 }
 
 #[derive(Debug, Clone)]
@@ -227,7 +229,8 @@ pub(crate) fn without(rust_type: &str, names: &[&Ident]) -> String {
 }
 
 impl ReadPort {
-    fn borrowed(name: &Ident) -> Self {
+    /// A read by reference, of whatever the key holds.
+    pub(crate) fn borrowed(name: &Ident) -> Self {
         ReadPort {
             name: name.clone(),
             mode: Mode::Borrow,

@@ -7,10 +7,11 @@ use syn::{LitInt, LitStr, Token, braced, bracketed};
 
 use super::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
 
-const KINDS: [(Kind, &str); 3] = [
+const KINDS: [(Kind, &str); 4] = [
     (Kind::Function, "function"),
     (Kind::Type, "type_"),
     (Kind::Flow, "flow"),
+    (Kind::Human, "human"),
 ];
 
 const MODES: [(Mode, &str); 5] = [

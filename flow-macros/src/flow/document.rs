@@ -12,7 +12,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION, WritePort, documentation};
+use crate::contract::{
+    ActionPort, Contract, Kind, Question, TIMEOUT_ACTION, WritePort, documentation,
+};
 use crate::names::{here, located, plain};
 use crate::node::type_text;
 use crate::settings::duration_text;
@@ -21,7 +23,7 @@ use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
 use super::items::label_of;
 use super::printed::printed;
-use super::resolve::mapping;
+use super::resolve::{key_of, mapping};
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
 /// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node is.
@@ -115,12 +117,15 @@ fn node(drive: &Drive<'_>, index: usize, instance: &Instance, contract: &Contrac
     let mapping = mapping(drive.flow, instance);
     let is_flow = contract.kind == Kind::Flow;
     NodeDocument {
-        r#type: node_type(instance),
+        r#type: match contract.kind {
+            Kind::Human => types::HUMAN.to_owned(),
+            _ => node_type(instance),
+        },
         id: id(instance),
         description: contract.about.description.clone(),
-        params: params(drive, instance),
+        params: params(drive, instance, contract),
         settings: settings(drive, instance, contract),
-        inputs: inputs(drive, contract),
+        inputs: inputs(drive, mapping, contract),
         outputs: outputs(drive, instance, contract),
         actions: Some(actions(drive, index, contract)),
         fallible: drive.resolved.graph.graph().nodes[index].fallible,
@@ -150,10 +155,13 @@ fn node_type(instance: &Instance) -> String {
 }
 
 /// What a node of the language consists of. The settings of others are values, which only a running program has.
-fn params(drive: &Drive<'_>, instance: &Instance) -> Map<String, Value> {
+fn params(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
     let id_of = |index: &usize| id(&drive.instances.list[*index]);
     let params = match &instance.kind {
-        InstanceKind::Node(_) => json!({}),
+        InstanceKind::Node(_) => match &contract.about.question {
+            Some(Question { prompt, expects }) => json!({ "prompt": prompt, "expects": expects }),
+            None => json!({}),
+        },
         InstanceKind::Fork(branches) => {
             let branches: Vec<Vec<String>> = branches
                 .iter()
@@ -201,13 +209,13 @@ fn value(rust_type: &str) -> Property {
     property(if known { rust_type } else { "" }, None)
 }
 
-fn inputs(drive: &Drive<'_>, contract: &Contract) -> Schema {
+fn inputs(drive: &Drive<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.reads {
         let name = plain(&port.name);
-        // The conditions of a branch and a loop over items look at whatever the key holds.
+        // The conditions of a branch, a loop over items and a prompt look at whatever the key holds.
         let rust_type = match port.rust_type.as_str() {
-            "" => key_type(drive, &name).unwrap_or_default(),
+            "" => key_type(drive, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
         };
         schema.insert(&name, value(&rust_type), !port.mode.optional());

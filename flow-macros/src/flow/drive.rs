@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
-use crate::names::{camel_case, here, ident, plain};
+use crate::names::{camel_case, here, ident, located, plain};
 use crate::node::type_text;
 use crate::protocol::runtime_at;
 
@@ -74,6 +74,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     quote_spanned! {site=>
         #[allow(non_local_definitions)]
         const _: () = {
+            #rt::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
                     &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
@@ -166,8 +167,12 @@ impl Drive<'_> {
                 quote_spanned! {site=>
                     {
                         let mut node = #first;
+                        if let ::core::option::Option::Some((at, restored)) = #rt::Keeps::<__State>::restored(engine, scope)? {
+                            node = #node::ALL[at];
+                            state = restored;
+                        }
                         loop {
-                            #rt::Hooks::entered(engine, scope, node as u16)?;
+                            #rt::Keeps::reached(engine, scope, node as u16, &state)?;
                             let route: usize = #dispatch;
                             #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
                             // A table would say so too, but only a `match` lets a step lead straight to the next one.
@@ -186,6 +191,7 @@ impl Drive<'_> {
         };
         let outputs = self.outputs(store);
         let described = self.described(store);
+        let stored = self.stored(store);
         quote_spanned! {site=>
             #[allow(
                 non_local_definitions, private_bounds, private_interfaces, unreachable_code, unused_variables, unused_mut,
@@ -195,6 +201,7 @@ impl Drive<'_> {
                 #state
                 #(#branches)*
                 #described
+                #stored
                 impl #name {
                     #(#steps)*
                     #[doc(hidden)]
@@ -210,13 +217,12 @@ impl Drive<'_> {
                 }
                 impl<__E> #rt::Drive<__E> for #name
                 where
-                    __E: #rt::Hooks,
+                    __E: #rt::Keeps<__State>,
                     #(#bounds,)*
                 {
                     async fn drive(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                     ) -> ::core::result::Result<#output, #rt::Failed> {
-
                         let mut state = __State::new(input);
                         let end = #run;
                         #rt::Hooks::ended(engine, scope, end.as_str());
@@ -233,7 +239,9 @@ impl Drive<'_> {
         let site = here(name.span());
         let rt = runtime_at(site);
         let parts = document::parts(self);
-        let values = self.nodes().filter(|(_, instance, _)| instance.is_type());
+        let values = self
+            .nodes()
+            .filter(|(_, instance, contract)| instance.is_type() && contract.kind != Kind::Human);
         let values = values.map(|(_, instance, contract)| {
             let (id, field) = (document::id(instance), &instance.name);
             match contract.kind {
@@ -250,6 +258,52 @@ impl Drive<'_> {
                 #rt::values! { self {#(#values,)*} {#(#types,)*} }
             }
             #rt::embed!(#name);
+        }
+    }
+
+    /// How its inputs, its state and its outputs are stored, and what people are asked where.
+    fn stored(&self, store: &Store) -> TokenStream {
+        let name = &self.flow.name;
+        let TypeNames {
+            input, output, end, ..
+        } = &self.names;
+        let rt = runtime_at(here(name.span()));
+        let parameters = |parameters: &[super::syntax::Parameter]| -> Vec<TokenStream> {
+            let one = |parameter: &super::syntax::Parameter| {
+                let (key, ty) = (&parameter.name, &parameter.ty);
+                let text = plain(key);
+                let site = here(key.span());
+                match parameter.optional {
+                    true => quote_spanned!(site=> optional #text #key #ty),
+                    false => quote_spanned!(site=> required #text #key #ty),
+                }
+            };
+            parameters.iter().map(one).collect()
+        };
+        let (inputs, outputs) = (
+            parameters(&self.flow.inputs),
+            parameters(&self.flow.outputs),
+        );
+        let keys = store.fields().map(|(key, ty)| {
+            let text = plain(key);
+            quote_spanned!(here(key.span())=> optional #text #key #ty)
+        });
+        let questions = self.nodes().filter_map(|(index, instance, _)| {
+            let body = match &instance.kind {
+                InstanceKind::Each { body, .. } => *body,
+                _ => index,
+            };
+            let id = plain(&instance.name);
+            let path = located(self.instances.list[body].path()?);
+            let site = here(instance.span);
+            match self.resolved.contracts[body].kind {
+                Kind::Flow => Some(quote_spanned!(site=> flow #id #path)),
+                Kind::Human => Some(quote_spanned!(site=> human #id #path)),
+                Kind::Function | Kind::Type => None,
+            }
+        });
+        quote_spanned! {here(name.span())=>
+            #rt::stored! { #name #input #output #end {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*} }
         }
     }
 

@@ -131,6 +131,11 @@ impl Store {
         self.keys.iter().map(|key| (plain(&key.name), &key.ty))
     }
 
+    /// The fields and their types.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&Ident, &TokenStream)> {
+        self.keys.iter().map(|key| (&key.name, &key.ty))
+    }
+
     /// Whether anything writes the key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.by_name.contains_key(key)

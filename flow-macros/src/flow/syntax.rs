@@ -46,8 +46,10 @@ pub(crate) struct NodeSyntax {
 
 /// What a declared node is.
 pub(crate) enum NodeSource {
-    /// `path { mapping } = value`
+    /// `human path { mapping } = value`
     Path {
+        /// The word `human`.
+        human: Option<Span>,
         path: Path,
         mapping: Vec<Mapping>,
         value: Option<Expr>,

@@ -75,6 +75,7 @@ impl NodeAttribute {
                 blocking: self.blocking.is_some(),
                 ..self.settings.document(SettingsDocument::default())
             },
+            question: None,
         }
     }
 

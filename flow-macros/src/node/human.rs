@@ -1,15 +1,29 @@
-//! `#[node(human = "…")]` on a type: its value comes from outside. Read, checked, and not supported yet.
+//! `#[node(human = "…")]` on a type: its value comes from a person.
+//!
+//! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]` makes the latter of it, and
+//! one macro of its name tells both. Without the feature `durable` of the runtime there is nobody to ask, so what is needed
+//! then stands beside what is needed with it, and the runtime chooses.
 
 use flow_spec::Code;
-use proc_macro2::TokenStream;
-use quote::quote;
-use syn::{Data, DeriveInput};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser as _};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Data, DataEnum, DeriveInput, LitStr, Path, Token};
 
+use crate::action::TOLD_BY_NODE;
+use crate::contract::{
+    About, ActionPort, Contract, Kind, Question, ReadPort, TIMEOUT_ACTION, WritePort, documentation,
+};
+use crate::names::{here, ident, plain, snake_case};
+use crate::protocol::{contract_arms, named_macro, runtime, runtime_at};
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
+use super::prompt::Prompt;
 
-/// What comes beside the type: nothing yet.
+/// What comes beside the type.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -17,43 +31,287 @@ pub(super) fn expand(
 ) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let name = &item.ident;
-    match &attribute.human {
-        None => {
-            let message = format!("`{name}` does not say what is asked of whom");
-            let help = "a type is a node if its value comes from a person: `#[node(human = \"Deploy?\")]`; \
-                        for a step with settings, put `#[node]` on its `impl` block";
-            report.error(Code::Malformed, name.span(), message, help);
-        }
-        Some(prompt) if prompt.value().trim().is_empty() => {}
-        Some(prompt) => {
-            let help = "it is part of the language, and will come with a later release";
-            report.error(
-                Code::Unsupported,
-                prompt.span(),
-                "a human node is not supported yet",
-                help,
-            );
-        }
+    let Some(literal) = &attribute.human else {
+        let message = format!("`{name}` does not say what is asked of whom");
+        let help = "a type is a node if its value comes from a person: `#[node(human = \"Deploy?\")]`; \
+                    for a step with settings, put `#[node]` on its `impl` block";
+        report.error(Code::Malformed, name.span(), message, help);
+        return Ok(TokenStream::new());
+    };
+    refuse_settings(&item, attribute, report);
+    if let Some(parameter) = item.generics.params.first() {
+        let message =
+            format!("`{name}` cannot be generic: what a person is asked for has one type");
+        let help = "name the types that it is submitted with";
+        report.error(Code::Malformed, parameter.span(), message, help);
     }
-    if let Data::Enum(data) = &item.data {
-        crate::action::actions(data.variants.iter(), report);
-    }
-    Ok(TokenStream::new())
+    let prompt = Prompt::parse(literal, report);
+    let (actions, broken) = match &item.data {
+        Data::Enum(data) => variants(data, attribute, report),
+        _ => (Vec::new(), false),
+    };
+    let times_out = attribute.settings.timeout.is_some();
+    let contract = Contract {
+        kind: Kind::Human,
+        fallible: times_out,
+        poll: times_out,
+        broken,
+        reads: prompt.keys.iter().map(ReadPort::borrowed).collect(),
+        writes: writes(&item, attribute, report),
+        actions,
+        about: About {
+            question: Some(Question {
+                prompt: literal.value(),
+                expects: plain(name),
+            }),
+            ..attribute.about(documentation(&item.attrs))
+        },
+        ..Contract::empty()
+    };
+    let sound = sound(&item, attribute, &contract, literal, &prompt);
+    let unanswered = Contract {
+        kind: Kind::Human,
+        ..Contract::broken()
+    };
+    let unanswered = told(&item, &unanswered);
+    let rt = runtime_at(here(literal.span()));
+    Ok(quote_spanned!(here(literal.span())=> #rt::human! { {#sound} {#unanswered} }))
 }
 
-/// What comes beside a type with mistakes, as every one is now.
+/// What comes beside a type with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    let DeriveInput {
-        ident: name,
-        vis,
-        generics,
-        ..
-    } = syn::parse2(item)?;
-    let (_, arguments, _) = generics.split_for_impl();
-    Ok(super::stub(
-        &name,
-        &vis,
-        &generics,
-        &quote!(#name #arguments),
-    ))
+    let item: DeriveInput = syn::parse2(item)?;
+    let contract = Contract {
+        kind: Kind::Human,
+        ..Contract::broken()
+    };
+    Ok(told(&item, &contract))
+}
+
+/// The type itself, and `#[derive(Action)]` if it is an enum without. The derive leaves the macro to the node.
+pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream {
+    let parsed: syn::Result<DeriveInput> = syn::parse2(item.clone());
+    let (Ok(parsed), Some(_)) = (parsed, &attribute.human) else {
+        return item;
+    };
+    let derived = parsed.attrs.iter().any(derives_action);
+    let is_enum = matches!(parsed.data, Data::Enum(_));
+    if !derived && !is_enum {
+        return item;
+    }
+    let derive = (!derived).then(|| quote!(#[derive(::flow_runtime::Action)]));
+    let marker = format_ident!("{TOLD_BY_NODE}");
+    let with_attributes = |input: ParseStream<'_>| {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let rest: TokenStream = input.parse()?;
+        Ok(quote!(#(#attributes)* #derive #[action(#marker)] #rest))
+    };
+    with_attributes.parse2(item.clone()).unwrap_or(item)
+}
+
+/// Whether an attribute is a derive of `Action`.
+fn derives_action(attribute: &Attribute) -> bool {
+    let is_action = |path: &Path| {
+        path.segments
+            .last()
+            .is_some_and(|last| last.ident == "Action")
+    };
+    let list = |attribute: &Attribute| {
+        attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated)
+    };
+    attribute.path().is_ident("derive")
+        && list(attribute).is_ok_and(|paths| paths.iter().any(is_action))
+}
+
+/// Settings of steps.
+fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut Report) {
+    let name = &item.ident;
+    let is_enum = matches!(item.data, Data::Enum(_));
+    let mut refuse = |span, message: String, help: &str| {
+        report.error(Code::NamesNothing, span, message, help);
+    };
+    if let Some((span, _)) = &attribute.settings.retry {
+        let message = format!("`{name}` is asked for once, so there is nothing to retry");
+        refuse(
+            *span,
+            message,
+            "remove `retry`; `timeout = \"24h\"` says how long there is to answer",
+        );
+    }
+    if let Some(poll) = &attribute.poll {
+        let message =
+            format!("the flow waits until `{name}` is submitted, so there is nothing to poll");
+        let help = "remove `poll`; `timeout = \"24h\"` says how long there is to answer";
+        refuse(poll.span, message, help);
+    }
+    if let Some(span) = attribute.blocking {
+        let message =
+            format!("a person is asked for `{name}`, so there is nothing that could block");
+        refuse(span, message, "remove `blocking`");
+    }
+    if let Some(actions) = &attribute.actions {
+        let (message, help) = match is_enum {
+            true => (
+                format!("the actions of `{name}` are its own variants"),
+                "remove `actions`",
+            ),
+            false => (
+                format!("`{name}` is a struct, and takes no actions"),
+                "make it an enum, whose variants are its actions, and remove `actions`",
+            ),
+        };
+        refuse(actions.span(), message, help);
+    }
+    match attribute.writes.as_deref() {
+        Some([key, ..]) if is_enum => {
+            let message = format!("`{name}` writes the fields of the variant that is submitted");
+            refuse(
+                key.span(),
+                message,
+                "remove `writes`, and name a field by the key that it is to write",
+            );
+        }
+        Some([_, second, ..]) => {
+            let message = format!("`{name}` is one value, and is written under one key");
+            refuse(second.span(), message, "name one key");
+        }
+        _ => {}
+    }
+}
+
+/// Its actions, and whether they have mistakes, which the derive reports.
+fn variants(
+    data: &DataEnum,
+    attribute: &NodeAttribute,
+    report: &mut Report,
+) -> (Vec<ActionPort>, bool) {
+    let mut reported_by_derive = Report::default();
+    let actions = crate::action::actions(data.variants.iter(), &mut reported_by_derive);
+    let timeout = actions
+        .iter()
+        .find(|action| action.name.value() == TIMEOUT_ACTION);
+    if let (Some(action), Some(_)) = (timeout, &attribute.settings.timeout) {
+        let message = format!(
+            "the action \"{TIMEOUT_ACTION}\" is what a flow routes if nobody answers in time, and `{}` is it too",
+            action.variant
+        );
+        let help = "name the variant otherwise, or remove `timeout`";
+        report.error(Code::Name, action.name.span(), message, help);
+    }
+    let broken = !reported_by_derive.is_empty() || data.variants.is_empty();
+    (actions, broken)
+}
+
+/// What a struct writes: itself. What an enum writes is said by its actions.
+fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec<WritePort> {
+    if matches!(item.data, Data::Enum(_)) || !report.is_empty() {
+        return Vec::new();
+    }
+    let name = &item.ident;
+    let by_name = || ident(&snake_case(&name.to_string()), name.span());
+    let given = attribute.writes.as_ref().and_then(|keys| keys.first());
+    vec![WritePort {
+        name: given.cloned().unwrap_or_else(by_name),
+        index: 0,
+        optional: false,
+        rust_type: plain(name),
+    }]
+}
+
+/// What tells the contract; of an enum, also its actions to other nodes.
+fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
+    let rt = runtime();
+    let mut arms = contract_arms(contract);
+    if let Data::Enum(data) = &item.data {
+        let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
+        arms.extend(crate::action::told_arm(&actions, contract.broken));
+    }
+    let macro_ = named_macro(&item.ident, &item.vis, &arms);
+    let name = &item.ident;
+    let (generics, arguments, bounds) = item.generics.split_for_impl();
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_local_definitions)]
+        const _: () = {
+            #[diagnostic::do_not_recommend]
+            impl #generics #rt::Node for #name #arguments #bounds {}
+        };
+        #macro_
+    }
+}
+
+/// All of a type without mistakes.
+fn sound(
+    item: &DeriveInput,
+    attribute: &NodeAttribute,
+    contract: &Contract,
+    literal: &LitStr,
+    prompt: &Prompt,
+) -> TokenStream {
+    let rt = runtime();
+    let name = &item.ident;
+    let text = plain(name);
+    let policy = attribute.settings.policy(&quote!(#rt::Policy::DEFAULT));
+    let (actions, written) = match &item.data {
+        Data::Enum(_) => (quote!(#name), None),
+        _ => (
+            quote!(()),
+            Some(quote!(impl #rt::Writes<0usize> for #name { type Type = #name; })),
+        ),
+    };
+    let prompt = shown(name, literal, prompt);
+    let told = told(item, contract);
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_local_definitions, private_bounds, private_interfaces)]
+        const _: () = {
+            impl #rt::Step for #name {
+                type Outcome = #name;
+                type Actions = #actions;
+                const POLICY: #rt::Policy = #policy;
+            }
+            #written
+            #rt::answered! { #name #text }
+            #prompt
+        };
+        #told
+    }
+}
+
+/// The function that fills the prompt in, and for each of its keys a trait that says what cannot be shown.
+fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
+    let site = here(literal.span());
+    let shown = |key: &Ident| format_ident!("{}_in_the_prompt", plain(key), span = site);
+    let traits = prompt.keys.iter().map(|key| {
+        let (shown, key) = (shown(key), plain(key));
+        let message = format!("`{{Self}}` cannot be printed, and the prompt of `{name}` shows it for `{{{{{key}}}}}`");
+        let note = "implement `std::fmt::Display` for `{Self}`, or let the prompt show another key";
+        quote_spanned! {site=>
+            #[diagnostic::on_unimplemented(message = #message, label = "not `Display`", note = #note)]
+            #[allow(non_camel_case_types)]
+            pub trait #shown: ::core::fmt::Display {}
+            #[diagnostic::do_not_recommend]
+            impl<T: ::core::fmt::Display + ?::core::marker::Sized> #shown for T {}
+        }
+    });
+    let names = |prefix: &'static str| {
+        (0..prompt.keys.len()).map(move |index| format_ident!("{prefix}{index}", span = site))
+    };
+    let (values, types): (Vec<Ident>, Vec<Ident>) =
+        (names("value_").collect(), names("T").collect());
+    let bounds = prompt.keys.iter().map(shown);
+    let format = LitStr::new(&prompt.format, site);
+    let function = quote_spanned! {site=>
+        #[doc(hidden)]
+        #[allow(clippy::too_many_arguments, clippy::useless_format, clippy::uninlined_format_args)]
+        pub fn __prompt<#(#types: #bounds + ?::core::marker::Sized),*>(#(#values: &#types),*) -> ::std::string::String {
+            ::std::format!(#format #(, #values)*)
+        }
+    };
+    quote! {
+        #(#traits)*
+        impl #name {
+            #function
+        }
+    }
 }

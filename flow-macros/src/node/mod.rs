@@ -5,10 +5,12 @@ mod function;
 mod human;
 mod outcome;
 mod parameter;
+mod prompt;
 pub(crate) use parameter::option_of;
 mod step;
 mod steps;
 
+use flow_spec::Code;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
@@ -25,6 +27,11 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let attribute = NodeAttribute::parse(settings, &mut report);
     let kind = item_kind(&item);
+    if let (Some(prompt), Some("impl" | "fn" | "async")) = (&attribute.human, kind) {
+        let help = "put `#[node(human = …)]` on the `enum` or the `struct` of the answer";
+        let message = "a person is asked for the value of a type, and this is code to run";
+        report.error(Code::Malformed, prompt.span(), message, help);
+    }
     let expansion = match kind {
         Some("impl") => report_or(
             steps::expand(&attribute, item.clone(), &mut report),
@@ -45,6 +52,10 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
         (false, Some("enum" | "struct")) => human::stub(item.clone()).unwrap_or_default(),
         (false, _) => function::stub(item.clone()).unwrap_or_default(),
     };
+    let item = match kind {
+        Some("enum" | "struct") => human::item(&attribute, item),
+        _ => item,
+    };
     let errors = report.into_tokens();
     quote!(#item #errors #expansion)
 }
@@ -58,7 +69,7 @@ fn stub(
 ) -> TokenStream {
     let rt = crate::protocol::runtime();
     let (generics, _, bounds) = generics.split_for_impl();
-    let contract = contract_macro(name, vis, &Contract::broken().to_token_stream());
+    let contract = contract_macro(name, vis, &Contract::broken());
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {
@@ -92,7 +103,7 @@ fn contract(
     contract: &Contract,
 ) -> TokenStream {
     match &attribute.actions {
-        None => contract_macro(name, vis, &contract.to_token_stream()),
+        None => contract_macro(name, vis, contract),
         Some(actions) => {
             let path = macro_path(actions);
             // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
@@ -137,7 +148,7 @@ pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
             vis,
             name,
             contract,
-        }) => contract_macro(&name, &vis, &contract.to_token_stream()),
+        }) => contract_macro(&name, &vis, &contract),
         Err(error) => error.into_compile_error(),
     }
 }

@@ -12,7 +12,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
 }
 
 /// What stands between the braces of `flow!`.
-pub(super) const FLOWS: [&str; 20] = [
+pub(super) const FLOWS: [&str; 21] = [
     r#"
     /// Approves an expense claim.
     pub ExpenseApproval(claim: Claim, policy: Policy) -> (receipt: Option<Receipt>) {
@@ -138,6 +138,16 @@ pub(super) const FLOWS: [&str; 20] = [
         start >> lines >> [averages >> spelling, facts] >> take_text >> end;
     }"#,
     r#"
+    Asking(version: u32, next: u32) -> (price: Option<Price>) {
+        node again: human crate::people::Release { version <- next } with timeout = "2h";
+        node all: for version in next { Release };
+        node human: human Price;
+        node wrong: human review = Review;
+        start >> Release - "yes" >> again >> all >> human >> end;
+        Release - "never" >> end;
+        again - "timeout" >> end("late");
+    }"#,
+    r#"
     Agreement(claim: Claim) -> (claim: Claim, length: u64) {
         node one: revise;
         node two: revise with retry(attempts = 5, wait = "1s"), timeout = "1h 2m";
@@ -147,7 +157,7 @@ pub(super) const FLOWS: [&str; 20] = [
 ];
 
 /// What stands after `#[node]`.
-pub(super) const NODES: [NodeSource; 34] = [
+pub(super) const NODES: [NodeSource; 38] = [
     node("", "async fn hello() {}"),
     node(
         "actions = Verdict",
@@ -239,6 +249,16 @@ pub(super) const NODES: [NodeSource; 34] = [
     ),
     node(r#"human = "Deploy?""#, "pub enum Deploy<T> where T: Copy { Yes, No { reason: T } }"),
     node(r#"human = """#, "struct Price(u8);"),
+    node(
+        r#"human = "Deploy {version} to {r#type}, {{now}}?", timeout = "24h""#,
+        "/// Whether to.\n#[derive(Debug)] pub(crate) enum Release { Yes { by: String }, #[action(\"never\")] No, }",
+    ),
+    node(r#"human = "How much?", writes = price"#, "pub struct Price { amount: u64 }"),
+    node(
+        r#"human = "{a b} {", actions = X, writes(a, b), retry(attempts = 2), poll(every = "1s"), blocking, timeout = "1s""#,
+        "#[derive(Clone, flow_runtime::Action)] enum Wrong { Timeout, #[action(\"timeout\")] B(u8) }",
+    ),
+    node(r#"human = "}""#, "fn code() {}"),
     node(
         r#"writes, actions, retry, timeout = 3, poll(), poll(each = "1s"), speed = { 3 }, concurrency(3), blocking = 2"#,
         "fn wrong<T>(self, (a, b): (u8, u8), c: &mut u8, d: impl Fn(), ref e: u8, _: u8) -> &str { }",

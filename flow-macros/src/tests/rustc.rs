@@ -95,6 +95,9 @@ impl Rustc {
 
     /// Defines the contract macros of an expansion.
     fn learn(&mut self, expansion: &TokenStream) {
+        if let Some(sound) = of_human(expansion) {
+            self.learn(&sound);
+        }
         let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
         for window in tokens.windows(4) {
             let [
@@ -152,6 +155,22 @@ fn told_actions(expansion: &TokenStream) -> Option<TokenStream> {
             }
             _ => None,
         }
+    })
+}
+
+/// `human! { {…} {…} }`: what a human node becomes where there is somebody to ask.
+pub(super) fn of_human(expansion: &TokenStream) -> Option<TokenStream> {
+    let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
+    tokens.windows(3).find_map(|window| match window {
+        [
+            TokenTree::Ident(name),
+            TokenTree::Punct(_),
+            TokenTree::Group(group),
+        ] if name == "human" => match group.stream().into_iter().next() {
+            Some(TokenTree::Group(sound)) => Some(sound.stream()),
+            _ => None,
+        },
+        _ => None,
     })
 }
 

@@ -48,6 +48,14 @@ macro_rules! __flow_values {
     ($($anything:tt)*) => {};
 }
 
+/// Nothing.
+#[cfg(not(feature = "durable"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __flow_stored {
+    ($($anything:tt)*) => {};
+}
+
 /// Hands over the values of one node.
 #[cfg(feature = "json")]
 #[doc(hidden)]
@@ -78,5 +86,62 @@ macro_rules! __flow_schemas {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_schemas {
+    ($($anything:tt)*) => {};
+}
+
+/// What a type becomes that people are asked for: the first, or the second where nobody can be asked.
+#[cfg(feature = "durable")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __human_node {
+    ({$($sound:tt)*} {$($unanswered:tt)*}) => { $($sound)* };
+}
+
+/// The second.
+#[cfg(not(feature = "durable"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __human_node {
+    ({$($sound:tt)*} {$($unanswered:tt)*}) => {
+        ::core::compile_error!(
+            "a human node needs the feature `durable` of flow-runtime\nhelp: add it: `cargo add flow-runtime --features durable`"
+        );
+        $($unanswered)*
+    };
+}
+
+/// `impl Human` for a type that people are asked for.
+#[cfg(feature = "durable")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __human {
+    ($type:ident $name:literal) => {
+        impl $crate::Human for $type {
+            const NAME: &'static str = $name;
+            $crate::__human_schema!($type);
+        }
+    };
+}
+
+/// The schema of a type that people are asked for.
+#[cfg(all(feature = "durable", feature = "schemars"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __human_schema {
+    ($type:ident) => {
+        fn schema() -> ::core::option::Option<$crate::__private::Value> {
+            #[allow(unused_imports)]
+            use $crate::__private::export_values::*;
+            let schema = (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema();
+            schema.map($crate::__private::Value::Object)
+        }
+    };
+}
+
+/// Nothing.
+#[cfg(all(feature = "durable", not(feature = "schemars")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __human_schema {
     ($($anything:tt)*) => {};
 }

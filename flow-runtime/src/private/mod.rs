@@ -4,6 +4,8 @@ mod failures;
 mod generated;
 mod once;
 mod printed;
+#[cfg(feature = "durable")]
+mod stored;
 mod values;
 
 use std::future::{Future, Ready};
@@ -19,12 +21,13 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
-pub use crate::engine::{Direct, Engine, Failed, Hooks, Observed};
+pub use crate::engine::{Direct, Engine, Failed, Hooks, Keeps, Observed};
 pub use crate::error::FlowError;
 pub use crate::flow::{Flow, Route, Target};
 pub use crate::node_error::{Failure, NodeError};
-pub use crate::options::RunOptions;
+pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
+pub use crate::question::{Asked, NoQuestion};
 pub use crate::scope::{FlowInfo, Scope};
 pub use crate::supervise::{ended, supervise, supervise_with};
 pub use crate::visit::{Attempts, Visit};
@@ -79,6 +82,15 @@ pub trait Unresolved {
     #[cfg(feature = "json")]
     fn __values(&self, _values: &mut crate::export::Values) {}
 
+    /// Asks nothing.
+    #[cfg(feature = "durable")]
+    fn __question(_path: &str) -> Option<QuestionType>
+    where
+        Self: Sized,
+    {
+        None
+    }
+
     /// Never called.
     fn __drive<E, T>(
         &self,
@@ -126,7 +138,14 @@ impl<T: Default> DefaultNode for T {
 #[cfg(feature = "json")]
 pub use crate::export::private as export_values;
 
-pub use crate::{__export_flow as export, __flow_values as values};
+#[cfg(feature = "durable")]
+pub use crate::__human as answered;
+#[cfg(feature = "durable")]
+pub use serde_json::Value;
+pub use crate::{__human_node as human, __export_flow as export, __flow_stored as stored, __flow_values as values};
+#[cfg(feature = "durable")]
+pub use stored::{Json, Keep, QuestionType, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment};
+
 
 /// A retry policy whose numbers the macro has checked.
 pub const fn retry(

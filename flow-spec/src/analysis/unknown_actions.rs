@@ -28,9 +28,15 @@ impl<'g> Resolver<'g> {
     pub(super) fn cannot_fail(&self, at: usize, id: NodeId) -> Diagnostic {
         let name = words::name(self.graph, id);
         let message = format!("`{name}` cannot fail, so it never takes \"{ERROR_ACTION}\"");
-        Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(format!(
-            "let `{name}` return a `Result`, or remove this edge"
-        ))
+        let help = match self.graph.nodes.get(id.0).map(|node| &node.kind) {
+            Some(NodeKind::Human) => {
+                format!(
+                    "say how long there is to answer, by a `timeout` of `{name}`, or remove this edge"
+                )
+            }
+            _ => format!("let `{name}` return a `Result`, or remove this edge"),
+        };
+        Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(help)
     }
 
     /// What to say of an edge for an action that the node does not have, and what it was meant for if there is

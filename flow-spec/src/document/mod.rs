@@ -48,7 +48,7 @@ pub mod types {
     pub const BRANCH: &str = "flow.branch";
     /// A pause: `params.duration`.
     pub const WAIT: &str = "flow.wait";
-    /// An answer from outside the program: `params.prompt`.
+    /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the answer.
     pub const HUMAN: &str = "flow.human";
     /// All of them.
     pub const ALL: [&str; 5] = [FORK, EACH, BRANCH, WAIT, HUMAN];

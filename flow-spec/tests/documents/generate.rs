@@ -111,7 +111,10 @@ fn node(dice: &mut Dice, depth: usize, flow: &mut FlowDocument) {
         }
         6 => {
             node.r#type = types::HUMAN.to_owned();
-            node.params = object(json!({ "prompt": "Deploy {policy}?" }));
+            node.params = object(match dice.below(2) {
+                0 => json!({ "prompt": "Deploy {policy}?" }),
+                _ => json!({ "prompt": "Deploy {policy}?", "expects": "Approval" }),
+            });
         }
         _ => node.params = params(dice),
     }

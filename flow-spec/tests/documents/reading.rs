@@ -181,6 +181,9 @@ fn nodes_of_the_language() {
         { "type": "flow.human", "id": "f", "params": { "prompt": "" } },
         { "type": "flow.loop", "id": "g" },
         { "type": "flow.fro", "id": "h" },
+        { "type": "flow.human", "id": "k", "params": { "prompt": "x", "expects": 1 } },
+        { "type": "flow.human", "id": "l", "params": { "prompt": "x", "expect": "X" } },
+        { "type": "flow.human", "id": "m", "params": { "expects": "X" } },
         { "type": "flow.wait", "id": "i", "params": { "duration": "5s" }, "internalFlowOmitted": true },
         { "type": "j", "id": "j" }
     ]);

@@ -61,7 +61,7 @@ fn sound() -> Value {
             } },
             { "type": "flow.wait", "id": "pause", "params": { "duration": "5s" } },
             { "type": "flow.each", "id": "all", "params": { "item": "x", "over": "xs", "body": "left" } },
-            { "type": "flow.human", "id": "ask", "params": { "prompt": "Deploy?" } },
+            { "type": "flow.human", "id": "ask", "params": { "prompt": "Deploy?", "expects": "Approval" } },
             { "type": "Inner", "id": "inner", "internalFlow": {
                 "version": "2.0.0", "nodes": [], "edges": [], "ends": [{ "label": "default" }]
             } }

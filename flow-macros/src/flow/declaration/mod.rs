@@ -30,6 +30,7 @@ pub(super) fn check(
     if instance.path().is_some() {
         check_name(instance, contract, report);
         check_value(flow, instance, contract, report);
+        check_human(flow, instance, contract, report);
         mapping::check_mapping(resolve::mapping(flow, instance), instance, contract, report);
         each::check_collected(flow, instance, report);
     }
@@ -53,6 +54,56 @@ fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
             "a flow tells functions from types by their names: start this one with a {letter} letter"
         );
         report.error(Code::Name, last.ident.span(), message, help);
+    }
+}
+
+/// Before its contract is known, only the word `human` says of a declared node that it has no value.
+fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+    let Some(declaration) = instance.declared(flow).filter(|_| !instance.hidden) else {
+        return;
+    };
+    let NodeSource::Path {
+        human, path, value, ..
+    } = &declaration.source
+    else {
+        return;
+    };
+    let (name, text) = (&declaration.name, path_text(path));
+    let first = value
+        .as_ref()
+        .and_then(|value| value.to_token_stream().into_iter().next());
+    let last = path.segments.last().map(|last| last.ident.span());
+    match (human, contract.kind == Kind::Human) {
+        (Some(word), false) => {
+            let message = format!("`{text}` is no human node");
+            let help =
+                format!("remove `human`, or put `#[node(human = \"…\")]` on the type `{text}`");
+            report.error(Code::Human, *word, message, help);
+        }
+        (None, true) => {
+            let message = format!(
+                "`{text}` is a human node: its value comes from a person, not from the flow"
+            );
+            let help = format!("write `node {name}: human {text}`");
+            let help = match value {
+                Some(_) => format!("{help}, without `= …`"),
+                None => help,
+            };
+            report.error(
+                Code::Human,
+                last.unwrap_or_else(|| name.span()),
+                message,
+                help,
+            );
+        }
+        (Some(_), true) => {
+            if let Some(first) = first {
+                let message =
+                    format!("the value of `{text}` comes from a person, not from the flow");
+                report.error(Code::Human, first.span(), message, "remove `= …`");
+            }
+        }
+        (None, false) => {}
     }
 }
 

@@ -2,7 +2,7 @@
 
 use flow_spec::Code;
 
-use crate::contract::Contract;
+use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION};
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::report::Report;
@@ -76,10 +76,27 @@ pub(super) fn check_settings(
 
 /// `retry` and `timeout`, given by the flow.
 fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
+    let times_out = |action: &&ActionPort| action.name.value() == TIMEOUT_ACTION;
+    if let (Some((span, _)), Kind::Human, Some(action)) = (
+        settings.timeout,
+        contract.kind,
+        contract.actions.iter().find(times_out),
+    ) {
+        let message = format!(
+            "the action \"{TIMEOUT_ACTION}\" is what a flow routes if nobody answers in time, and `{}` of `{name}` is it too",
+            action.variant
+        );
+        let help = "name the variant otherwise, or remove `timeout`";
+        report.error(Code::Name, span, message, help);
+    }
     let Some((span, retry)) = &settings.retry else {
         return;
     };
-    if !contract.attempts {
+    if contract.kind == Kind::Human {
+        let message = format!("`{name}` is asked for once, so there is nothing to retry");
+        let help = "remove `retry`; `timeout = \"24h\"` says how long there is to answer";
+        report.error(Code::NamesNothing, *span, message, help);
+    } else if !contract.attempts {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
         let help =
             "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";

@@ -103,6 +103,7 @@ impl Instances {
                     kind: InstanceKind::Node(path.clone()),
                     declaration: Some(declaration),
                     hidden: true,
+                    asks: false,
                     span,
                 });
                 self.list.len() - 1

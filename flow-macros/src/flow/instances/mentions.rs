@@ -62,6 +62,7 @@ impl Instances {
             kind,
             declaration: None,
             hidden: false,
+            asks: false,
             span,
         });
     }
@@ -113,6 +114,7 @@ impl Instances {
                 kind,
                 declaration: None,
                 hidden: false,
+                asks: false,
                 span,
             });
         }

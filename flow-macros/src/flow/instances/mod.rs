@@ -34,6 +34,8 @@ pub(crate) struct Instance {
     declaration: Option<usize>,
     /// It is what a loop over items runs, and nothing else: it has no name of its own.
     pub(crate) hidden: bool,
+    /// It is declared with the word `human`.
+    pub(crate) asks: bool,
     /// Where it is declared or else first mentioned.
     pub(crate) span: Span,
 }
@@ -93,10 +95,16 @@ impl Instances {
                     body: usize::MAX,
                 },
             };
-            instances.declare(&node.name, kind, Some(index), report);
+            instances.declare(flow, &node.name, kind, Some(index), report);
         }
         for (index, branch) in flow.branches.iter().enumerate() {
-            instances.declare(&branch.name, InstanceKind::Branch(index), None, report);
+            instances.declare(
+                flow,
+                &branch.name,
+                InstanceKind::Branch(index),
+                None,
+                report,
+            );
         }
         for node in &flow.nodes {
             if let (NodeSource::Fork(fork), Some(index)) =
@@ -153,12 +161,17 @@ impl Instances {
 
     fn declare(
         &mut self,
+        flow: &FlowSyntax,
         name: &Ident,
         kind: InstanceKind,
         declaration: Option<usize>,
         report: &mut Report,
     ) {
         let text = plain(name);
+        let asks = matches!(
+            declaration.map(|index| &flow.nodes[index].source),
+            Some(NodeSource::Path { human: Some(_), .. })
+        );
         if RESERVED.contains(&text.as_str()) {
             let help = format!("name it otherwise, such as `{text}_step`");
             report.error(
@@ -186,6 +199,7 @@ impl Instances {
             kind,
             declaration,
             hidden: false,
+            asks,
             span: name.span(),
         });
     }
@@ -200,11 +214,11 @@ impl Instance {
         }
     }
 
-    /// Whether it is a type or a flow, and so has a value.
+    /// Whether it is a type or a flow, and so has a value. One that people are asked for has none, but only a declaration
+    /// says that it is one.
     pub(crate) fn is_type(&self) -> bool {
-        self.path()
-            .and_then(|path| path.segments.last())
-            .is_some_and(|segment| is_type_name(&segment.ident))
+        let last = self.path().and_then(|path| path.segments.last());
+        !self.asks && last.is_some_and(|segment| is_type_name(&segment.ident))
     }
 
     /// Its declaration; of a hidden one, that of its loop.

@@ -1,7 +1,7 @@
 //! A flow as a node of another one: what it writes there, and its contract.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
@@ -94,5 +94,5 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
         },
         ..Contract::empty()
     };
-    contract_macro(&flow.name, &flow.vis, &contract.to_token_stream())
+    contract_macro(&flow.name, &flow.vis, &contract)
 }

@@ -1,14 +1,16 @@
 //! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the contracts.
 
+use std::collections::HashSet;
+
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::LitStr;
 
-use crate::flow::instances::Instances;
+use crate::flow::instances::{Instance, Instances, path_key};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
-use crate::names::snake_case;
-use crate::protocol::runtime;
+use crate::names::{here, snake_case};
+use crate::protocol::{macro_path, runtime};
 
 use super::enums::{ends, node_variant};
 use super::signature::unique;
@@ -39,11 +41,12 @@ pub(super) fn implementation(
         &quote!(#rt::supervise(work.as_mut())),
     );
     let observed = supervised(
-        &quote!(#rt::Observed::new(options)),
+        &quote!(#rt::Observed::new(settings)),
         &quote!(#rt::supervise_with(#rt::Hooks::run(&engine), work.as_mut())),
     );
     let result = quote!(::core::result::Result<#output, #rt::FlowError>);
     let seen_around = as_node::seen_around(flow, names);
+    let asks = asks(instances);
     let keys: Vec<&Ident> = unique(&flow.inputs)
         .map(|parameter| &parameter.name)
         .collect();
@@ -59,12 +62,13 @@ pub(super) fn implementation(
                 type Output = #output;
                 type Node = #node;
                 type End = #end;
+                type Asks = #asks;
                 const NAME: &'static str = #text;
                 const NAMESPACE: &'static str = #namespace;
                 const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
-                async fn run(&self, input: #input) -> #result { #direct }
-                async fn run_with(&self, input: #input, options: #rt::RunOptions) -> #result { #observed }
+                async fn __run(&self, input: #input) -> #result { #direct }
+                async fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #result { #observed }
             }
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
@@ -82,6 +86,30 @@ pub(super) fn implementation(
             }
         };
     }
+}
+
+/// What the flow asks people, as a type: a tree of pairs, which stays flat where a list of hundreds would exceed rustc's
+/// recursion limit.
+fn asks(instances: &Instances) -> TokenStream {
+    let rt = runtime();
+    let mut seen = HashSet::new();
+    let paths = instances.list.iter().filter_map(Instance::path);
+    let mut level: Vec<TokenStream> = paths
+        .filter(|path| seen.insert(path_key(path)))
+        .map(|path| {
+            let macro_path = macro_path(path);
+            let last = path.segments.last().map(|last| last.ident.span());
+            quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@asks #path))
+        })
+        .collect();
+    while level.len() > 1 {
+        let pairs = level.chunks(2).map(|pair| match pair {
+            [left, right] => quote!((#left, #right)),
+            rest => quote!(#(#rest)*),
+        });
+        level = pairs.collect();
+    }
+    level.pop().unwrap_or_else(|| quote!(#rt::NoQuestion))
 }
 
 /// The body of a method that runs the flow with this engine, seen to its end by this call.

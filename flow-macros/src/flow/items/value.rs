@@ -29,10 +29,14 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         .iter()
         .filter(|instance| instance.is_type())
         .collect();
+    let hinted = instances.list.iter();
+    let hints = hinted
+        .filter(|instance| instance.is_type() || instance.asks)
+        .map(hint);
     if valued.is_empty() {
-        return without_values(flow, &documentation, &other);
+        let value = without_values(flow, &documentation, &other);
+        return quote!(#value #(#hints)*);
     }
-    let hints = valued.iter().map(|instance| hint(instance));
     let functions: Vec<_> = valued
         .iter()
         .filter_map(|instance| declared_function(flow, instance))
@@ -174,10 +178,11 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
         Err(_) => quote!((#value)),
     };
     let (name, ty) = (value_function(instance), node_type(instance));
+    let (told, path) = (instance.path().map(macro_path), instance.path());
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
-        #[allow(dead_code)]
-        fn #name() -> #ty { #value }
+        #[allow(dead_code, unused_parens)]
+        fn #name() -> #ty { #told!(@value #path, #value) }
     })
 }
 

@@ -1,7 +1,7 @@
 //! Declarations: `node` in its three forms, with its mapping and its settings, and `branch`.
 
 use flow_spec::Code;
-use proc_macro2::TokenTree;
+use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -31,6 +31,7 @@ pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<N
         each(input)?
     } else {
         NodeSource::Path {
+            human: human(input)?,
             path: input.call(type_path)?,
             mapping: if input.peek(token::Brace) {
                 mapping(input)?
@@ -55,6 +56,18 @@ pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<N
         source,
         settings,
     })
+}
+
+/// The word `human` before a path. A node may have that name, or be in a module of that name.
+fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
+    let ahead = input.fork();
+    let is_human = ahead.parse::<Ident>().is_ok_and(|word| word == "human");
+    let path_follows =
+        ahead.peek(Ident::peek_any) && !ahead.parse::<Ident>().is_ok_and(|word| word == "with");
+    match is_human && path_follows {
+        true => Ok(Some(input.parse::<Ident>()?.span())),
+        false => Ok(None),
+    }
 }
 
 /// A path that may have generic arguments: `Ask<OpenAi>`.

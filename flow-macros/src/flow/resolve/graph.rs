@@ -86,7 +86,10 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
                 name: DEFAULT_ACTION.to_owned(),
                 writes: Vec::new(),
             }];
-        } else if contract.poll && routes_timeout(flow, instances, index) {
+        } else if contract.poll
+            && node.action(TIMEOUT_ACTION).is_none()
+            && routes_timeout(flow, instances, index)
+        {
             node.actions.push(Action {
                 name: TIMEOUT_ACTION.to_owned(),
                 writes: Vec::new(),
@@ -205,6 +208,7 @@ fn kind(instance: &Instance, contract: &Contract) -> NodeKind {
                 .map(|last| last.ident.to_string())
                 .unwrap_or_default(),
         ),
+        InstanceKind::Node(_) if contract.kind == Kind::Human => NodeKind::Human,
         InstanceKind::Node(_) => NodeKind::Step,
         InstanceKind::Fork(branches) => {
             let chain = |chain: &Vec<usize>| Branch {

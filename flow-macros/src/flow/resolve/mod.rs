@@ -7,7 +7,7 @@ use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Kind};
 use crate::names::plain;
 use crate::report::Report;
 
@@ -75,7 +75,16 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
     let mut contracts = Vec::new();
     for instance in &instances.list {
         contracts.push(match &instance.kind {
-            InstanceKind::Node(path) => of_path(path)?,
+            InstanceKind::Node(path) => {
+                let contract = of_path(path)?;
+                // A person who is given time by the flow may be too late, as one whose type gives it.
+                let times_out = contract.kind == Kind::Human && instance.times_out(flow);
+                Contract {
+                    fallible: contract.fallible || times_out,
+                    poll: contract.poll || times_out,
+                    ..contract
+                }
+            }
             InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index], &optional),
             InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
                 Contract::empty()

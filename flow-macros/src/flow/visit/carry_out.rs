@@ -55,6 +55,7 @@ impl Visit<'_> {
         let (traits, arguments) = self.arguments();
         let carried_out = match self.contract.kind {
             Kind::Flow => self.flow(&arguments),
+            Kind::Human => self.question(&arguments),
             Kind::Function | Kind::Type => {
                 self.step(&arguments, &quote_spanned!(self.site=> .await))
             }
@@ -95,6 +96,21 @@ impl Visit<'_> {
         })
     }
 
+    /// A person is asked, within the time that there is to answer.
+    fn question(&self, arguments: &[Argument]) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        let (bindings, names) = bound(arguments, *site);
+        quote_spanned!(*site=> {
+            static POLICY: #rt::Policy = #policy;
+            let visit = #rt::Visit::new(scope, &POLICY);
+            let prompt = { #bindings <#path>::__prompt(#(#names),*) };
+            #rt::Hooks::ask::<#path>(engine, visit, prompt).await
+        })
+    }
+
     /// A flow is tried again as a whole, if the flow around it says so.
     fn flow(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
@@ -116,7 +132,7 @@ impl Visit<'_> {
         let attempt = quote_spanned!(*site=> {
             let input = #input;
             let attempt = ::core::pin::pin!(async { #drive });
-            let result = attempts.attempt_flow(attempt).await;
+            let result = attempts.attempt_flow(engine, attempt).await;
             result
         });
         if !self.repeats() {
@@ -133,7 +149,7 @@ impl Visit<'_> {
                 match #attempt {
                     ::core::result::Result::Ok(output) => break ::core::result::Result::Ok(output),
                     ::core::result::Result::Err(failed) => {
-                        if let ::core::result::Result::Err(failed) = attempts.flow_again(failed).await {
+                        if let ::core::result::Result::Err(failed) = attempts.flow_again(engine, failed).await {
                             break ::core::result::Result::Err(failed);
                         }
                     }

@@ -100,6 +100,7 @@ impl<'a> Visit<'a> {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
             }
+            InstanceKind::Node(_) if self.contract.kind == Kind::Human => Vec::new(),
             InstanceKind::Node(_) => {
                 vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
             }
@@ -125,7 +126,7 @@ impl<'a> Visit<'a> {
         !matches!(self.place, Place::Item { .. })
             && !times_out_here
             && matches!(self.instance.kind, InstanceKind::Node(_))
-            && self.contract.kind != Kind::Flow
+            && matches!(self.contract.kind, Kind::Function | Kind::Type)
             && self.failure_routes() == (None, None)
     }
 

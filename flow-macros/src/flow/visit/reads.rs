@@ -224,7 +224,7 @@ impl Visit<'_> {
         );
         let note = match self.contract.kind {
             Kind::Flow => "derive `Clone` for `{Self}`: a flow takes its inputs".to_owned(),
-            Kind::Function | Kind::Type => {
+            Kind::Function | Kind::Type | Kind::Human => {
                 format!(
                     "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
                 )

@@ -102,6 +102,18 @@ fn an_error_need_not_be_routed() {
 }
 
 #[test]
+fn an_error_of_a_person_who_has_all_the_time() {
+    let flow = "
+        human approval
+        start >> approval >> end
+        approval - error >> end
+    ";
+    let expected = r#"edge 2 Action: `approval` cannot fail, so it never takes "error" [F013]
+help: say how long there is to answer, by a `timeout` of `approval`, or remove this edge"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
 fn an_error_of_a_node_that_cannot_fail() {
     let flow = "
         node pay

@@ -34,7 +34,8 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
         object.problems.push(problem);
     }
     let fields = fields(name);
-    let help = format!("say what it consists of: `{}`", fields.join("`, `"));
+    let required = &fields[..required(name)];
+    let help = format!("say what it consists of: `{}`", required.join("`, `"));
     object.require("params", &help);
     object.part("params", |value, pointer, problems| {
         // That it is no object is said already.
@@ -62,7 +63,15 @@ fn fields(name: &str) -> &'static [&'static str] {
         types::EACH => &["item", "over", "body"],
         types::BRANCH => &["cases", "otherwise"],
         types::WAIT => &["duration"],
-        _ => &["prompt"],
+        _ => &["prompt", "expects"],
+    }
+}
+
+/// How many of them have to be there: the first ones.
+fn required(name: &str) -> usize {
+    match name {
+        types::HUMAN => 1,
+        other => fields(other).len(),
     }
 }
 
@@ -90,6 +99,12 @@ fn params(
         }
         _ => {
             object.required_name("prompt", "say what is asked: `\"prompt\": \"Deploy?\"`");
+            if object.has("expects") {
+                object.required_name(
+                    "expects",
+                    "name the type of the answer: `\"expects\": \"Approval\"`",
+                );
+            }
         }
     }
 }

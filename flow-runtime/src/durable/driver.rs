@@ -1,0 +1,440 @@
+//! Drives one run: polls it, writes what it records, hands it the answers that came, and ends or pauses it.
+//!
+//! All of that is one task. The run waits for the store only where a step says so; whatever it has recorded meanwhile is
+//! written in one go.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use futures_util::task::AtomicWaker;
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use super::engine::Durable;
+use super::error::RuntimeError;
+use super::journal::{Entry, Journal};
+use super::record::RecordKind;
+use super::replay::Place;
+use super::store::{Append, PauseState, Settlement, Status, Store, StoreError};
+use crate::__private::Saved;
+use crate::engine::Hooks as _;
+use crate::error::FlowError;
+use crate::supervise::panic_message;
+
+/// After how long records are written that nobody waits for.
+const FLUSH_AFTER: Duration = Duration::from_millis(20);
+
+/// How often a run that does something else asks whether an answer has come from another process.
+const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
+
+/// The run itself: what came of it, with its outputs as they are stored.
+pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>>;
+
+/// Why a run did not come to an end.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// It failed.
+    Failed(FlowError),
+    /// Its input or its output is not what it should be.
+    Refused(RuntimeError),
+}
+
+/// How a run stands when its driver is done with it.
+#[derive(Debug)]
+pub(crate) enum Driven {
+    /// It is over, or waits for people.
+    Stopped(Status),
+    /// It cannot go on here. The store has it as it was after its last record.
+    Halted(RuntimeError),
+}
+
+/// What tells a driver to stop, and that there is something new.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signals {
+    /// An answer came.
+    pub(crate) mail: Arc<Notify>,
+    /// Somebody else has the run now, or it was ended.
+    pub(crate) lost: CancellationToken,
+    /// The runtime shuts down.
+    pub(crate) shut_down: CancellationToken,
+}
+
+pub(crate) struct Driver {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) engine: Arc<Durable>,
+    pub(crate) fence: u64,
+    pub(crate) signals: Signals,
+    /// Told whenever something was written.
+    pub(crate) committed: Arc<Notify>,
+    /// The path of the flow itself.
+    pub(crate) path: String,
+    /// The name of the flow and what has changed in it, if it is not the version that the run was started with.
+    pub(crate) changes: Option<(String, Vec<String>)>,
+    /// The new version, to be stored with the next records.
+    pub(crate) structure: Option<String>,
+}
+
+type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+type Looking = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+/// Wakes the driver, which polls the run only if that is what was woken.
+#[derive(Default)]
+struct RunWaker {
+    woken: AtomicBool,
+    driver: AtomicWaker,
+}
+
+impl Wake for RunWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.driver.wake();
+    }
+}
+
+/// What a driver waits for besides the run.
+struct Waiting {
+    run: Arc<RunWaker>,
+    waker: Waker,
+    appending: Option<(Appending, u64, Option<String>)>,
+    looking: Option<Looking>,
+    flush: Option<Pin<Box<Sleep>>>,
+    look_at: Option<Pin<Box<Sleep>>>,
+    mail: Pin<Box<dyn Future<Output = ()> + Send>>,
+    lost: Pin<Box<WaitForCancellationFutureOwned>>,
+    shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+enum Paused {
+    /// The run is over.
+    Done(Result<Saved, Ended>),
+    /// It waits for people.
+    Asks,
+    /// It cannot go on.
+    Halted(RuntimeError),
+}
+
+impl Driver {
+    /// Polls the run until it is over or waits for people, and writes how it stands then.
+    pub(crate) async fn drive(mut self, work: Work) -> Driven {
+        let mut work = Some(work);
+        let paused = self.run(&mut work).await;
+        let driven = match paused {
+            Paused::Halted(error) => {
+                drop(work.take());
+                if let RuntimeError::ShutDown(_) = error {
+                    self.release().await;
+                }
+                return Driven::Halted(error);
+            }
+            Paused::Asks => self.end(Status::Paused, None).await,
+            Paused::Done(Ok(output)) => {
+                let output = serde_json::Value::Object(output.0).to_string();
+                self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
+                    .await
+            }
+            Paused::Done(Err(Ended::Failed(error))) => {
+                let text = format!("{error:#}");
+                self.end(Status::Failed, Some((RecordKind::RunFailed, text)))
+                    .await
+            }
+            Paused::Done(Err(Ended::Refused(error))) => {
+                self.release().await;
+                return Driven::Halted(error);
+            }
+        };
+        // Only now: a run that is dropped closes its questions.
+        drop(work);
+        driven
+    }
+
+    async fn run(&mut self, work: &mut Option<Work>) -> Paused {
+        let run = Arc::new(RunWaker {
+            woken: AtomicBool::new(true),
+            ..RunWaker::default()
+        });
+        let mut waiting = Waiting {
+            waker: Waker::from(run.clone()),
+            run,
+            appending: None,
+            looking: None,
+            flush: None,
+            look_at: None,
+            mail: self.mail(),
+            lost: Box::pin(self.signals.lost.clone().cancelled_owned()),
+            shut_down: Box::pin(self.signals.shut_down.clone().cancelled_owned()),
+        };
+        let mut done = None;
+        poll_fn(|cx| {
+            waiting.run.driver.register(cx.waker());
+            self.poll(work, &mut done, &mut waiting, cx)
+        })
+        .await
+    }
+
+    fn poll(
+        &mut self,
+        work: &mut Option<Work>,
+        done: &mut Option<Result<Saved, Ended>>,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Paused> {
+        loop {
+            if waiting.lost.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Paused::Halted(RuntimeError::TakenOver(
+                    self.journal.execution(),
+                )));
+            }
+            if waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Paused::Halted(RuntimeError::ShutDown(
+                    self.journal.execution(),
+                )));
+            }
+            if done.is_none() && waiting.run.woken.swap(false, Ordering::AcqRel) {
+                *done = self.poll_run(work, &waiting.waker);
+            }
+            if let Some(error) = self.journal.halted() {
+                return Poll::Ready(Paused::Halted(error));
+            }
+            match self.poll_append(waiting, cx) {
+                Poll::Ready(Ok(())) => continue,
+                Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
+                Poll::Pending => {}
+            }
+            if waiting.appending.is_none()
+                && let Some(done) = done.take()
+            {
+                return Poll::Ready(Paused::Done(done));
+            }
+            match self.poll_answers(waiting, cx) {
+                Poll::Ready(Ok(())) => continue,
+                Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
+                Poll::Pending => {}
+            }
+            if waiting.run.woken.load(Ordering::Acquire) {
+                continue;
+            }
+            if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
+                if self.journal.is_replaying() {
+                    if let Err(error) = self.pass_over() {
+                        return Poll::Ready(Paused::Halted(error));
+                    }
+                    continue;
+                }
+                if self.journal.questions().open > 0 {
+                    return Poll::Ready(Paused::Asks);
+                }
+            }
+            return Poll::Pending;
+        }
+    }
+
+    /// Goes on with a replay in which nothing moves. Ready if something was passed over.
+    fn pass_over(&mut self) -> Result<(), RuntimeError> {
+        let passed = self.journal.pass_over();
+        let Some((flow, changes)) = &self.changes else {
+            return Ok(());
+        };
+        let unused = passed
+            .iter()
+            .map(|path| format!("what `{path}` returned has no use any more"));
+        Err(RuntimeError::FlowChanged {
+            execution: self.journal.execution(),
+            flow: flow.clone(),
+            changes: changes.iter().cloned().chain(unused).collect(),
+        })
+    }
+
+    /// Writes what has to be written. Ready when something has been, pending when there is nothing to do.
+    fn poll_append(
+        &mut self,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), RuntimeError>> {
+        if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
+            waiting.flush = None;
+            let (append, next_seq) = self.take_pending();
+            let path = Journal::first_pending_path(&append);
+            let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.fence);
+            let appending = Box::pin(async move { store.append(id, fence, append).await });
+            waiting.appending = Some((appending, next_seq, path));
+        }
+        let Some((appending, next_seq, path)) = &mut waiting.appending else {
+            return Poll::Pending;
+        };
+        match appending.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(result) => {
+                let (next_seq, path) = (*next_seq, path.take());
+                waiting.appending = None;
+                if result.is_ok() {
+                    self.journal.stored(next_seq);
+                    self.committed.notify_waiters();
+                }
+                Poll::Ready(result.map_err(|error| {
+                    RuntimeError::store(Some(self.journal.execution()), path, error)
+                }))
+            }
+        }
+    }
+
+    fn take_pending(&mut self) -> (Append, u64) {
+        let (mut append, next_seq) = self.journal.take_pending();
+        append.structure = self.structure.take();
+        (append, next_seq)
+    }
+
+    fn is_append_due(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> bool {
+        if self.journal.is_urgent() {
+            return true;
+        }
+        if !self.journal.has_pending() {
+            return false;
+        }
+        let flush = waiting
+            .flush
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH_AFTER)));
+        flush.as_mut().poll(cx).is_ready()
+    }
+
+    /// Looks for answers when somebody said that there are some, from time to time, and when a question expires. Ready when it
+    /// has looked.
+    fn poll_answers(
+        &mut self,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), RuntimeError>> {
+        let questions = self.journal.questions();
+        let now_ms = self.journal.now_ms();
+        let expired = questions.next_expiry_ms.is_some_and(|at| at <= now_ms);
+        if waiting.looking.is_none() && questions.open > 0 {
+            let soon = match questions.next_expiry_ms {
+                Some(at) => Duration::from_millis(at.saturating_sub(now_ms)).min(LOOK_FOR_ANSWERS),
+                None => LOOK_FOR_ANSWERS,
+            };
+            let look_at = waiting
+                .look_at
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep(soon)));
+            let at = Instant::now() + soon;
+            if look_at.deadline() > at {
+                look_at.as_mut().reset(at);
+            }
+            let mailed = waiting.mail.as_mut().poll(cx).is_ready();
+            if mailed {
+                waiting.mail = self.mail();
+            }
+            if mailed || expired || look_at.as_mut().poll(cx).is_ready() {
+                waiting.look_at = None;
+                waiting.looking = Some(Box::pin(look(self.store.clone(), self.journal.clone())));
+            }
+        }
+        let Some(looking) = &mut waiting.looking else {
+            return Poll::Pending;
+        };
+        looking.as_mut().poll(cx).map(|result| {
+            waiting.looking = None;
+            result.map_err(RuntimeError::of(self.journal.execution()))
+        })
+    }
+
+    fn mail(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mail = self.signals.mail.clone();
+        Box::pin(async move { mail.notified().await })
+    }
+
+    /// Polls the run. What came of it, if it is done.
+    fn poll_run(&self, work: &mut Option<Work>, waker: &Waker) -> Option<Result<Saved, Ended>> {
+        let running = work.as_mut()?;
+        let mut cx = Context::from_waker(waker);
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(&mut cx))) {
+            Ok(Poll::Pending) => None,
+            Ok(Poll::Ready(done)) => Some(done),
+            Err(payload) => {
+                let place = self.engine.run().interrupted();
+                let path = place.unwrap_or_else(|| self.path.clone());
+                let message = panic_message(&*payload);
+                Some(Err(Ended::Failed(FlowError::Panicked { path, message })))
+            }
+        }
+    }
+
+    /// Writes how the run stands, and gives it up.
+    async fn end(&mut self, status: Status, last: Option<(RecordKind, String)>) -> Driven {
+        let mut result = None;
+        if let Some((kind, payload)) = last {
+            let place = Place {
+                path: self.path.clone(),
+                visit: 0,
+                item: None,
+            };
+            result = Some(payload.clone());
+            self.journal.add(Entry {
+                kind,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+        }
+        let (append, _) = self.take_pending();
+        let append = Append {
+            status: Some(status),
+            result,
+            release: true,
+            ..append
+        };
+        match self
+            .store
+            .append(self.journal.execution(), self.fence, append)
+            .await
+        {
+            Ok(()) => {
+                self.committed.notify_waiters();
+                Driven::Stopped(status)
+            }
+            Err(error) => {
+                let (execution, path) = (Some(self.journal.execution()), Some(self.path.clone()));
+                Driven::Halted(RuntimeError::store(execution, path, error))
+            }
+        }
+    }
+
+    /// Gives the run up as it is, so that somebody else can go on with it at once. If that fails, somebody can when the
+    /// claim has run out.
+    async fn release(&self) {
+        let append = Append {
+            release: true,
+            now_ms: self.journal.now_ms(),
+            ..Append::default()
+        };
+        let _ = self
+            .store
+            .append(self.journal.execution(), self.fence, append)
+            .await;
+    }
+}
+
+/// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
+async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
+    let now_ms = journal.now_ms();
+    for token in journal.expired(now_ms) {
+        store.settle(token, Settlement::TimedOut, now_ms).await?;
+    }
+    for row in store.pauses(journal.execution()).await? {
+        match row.state {
+            PauseState::Answered(answer) => journal.settle(row.token, Settlement::Answer(answer)),
+            PauseState::TimedOut => journal.settle(row.token, Settlement::TimedOut),
+            PauseState::Open | PauseState::Closed => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,681 @@
+//! The engine of runs that survive: what is recorded is returned, and what is not is done and recorded.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use serde::{Deserialize, Serialize};
+use tokio::sync::broadcast;
+use uuid::Uuid;
+
+use super::error::RuntimeError;
+use super::journal::{Entry, Journal};
+use super::record::RecordKind;
+use super::replay::{Outcome, Place};
+use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
+use crate::__private::{Json, Keep as _, Saved, Step, Stored, StoredState, Unstorable};
+use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
+use crate::error::FlowError;
+use crate::node_error::{Failure, NodeError, TimedOut};
+use crate::observer::{Event, EventKind, Observer, RunId};
+use crate::options::RunSettings;
+use crate::question::{Human, QuestionType};
+use crate::run::Run;
+use crate::scope::Scope;
+use crate::visit::Visit;
+
+/// The state of a flow before one of its nodes: what a recovery begins with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    /// The node.
+    pub(crate) node: String,
+    /// The values by key.
+    pub(crate) state: serde_json::Map<String, serde_json::Value>,
+    /// What the run was given.
+    pub(crate) input: serde_json::Map<String, serde_json::Value>,
+    /// How often each path had been visited.
+    pub(crate) visits: BTreeMap<String, u32>,
+    /// How many steps had been counted.
+    pub(crate) steps: u64,
+}
+
+/// What became of a question, as recorded.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    pub(crate) token: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) timed_out: bool,
+}
+
+/// What a question says, as recorded.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asked {
+    pub(crate) token: String,
+    pub(crate) prompt: String,
+    pub(crate) expected: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_ms: Option<u64>,
+}
+
+/// How the engine keeps snapshots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Snapshots {
+    /// After how many records.
+    pub(crate) every: usize,
+    /// Whether the records before are removed.
+    pub(crate) prune: bool,
+}
+
+/// The states of the flows under way, by path: what a look into the past is for.
+pub(crate) type Captured = Mutex<BTreeMap<String, serde_json::Map<String, serde_json::Value>>>;
+
+/// The engine of one durable run.
+#[derive(Debug)]
+pub struct Durable {
+    run: Run,
+    journal: Arc<Journal>,
+    budget: u64,
+    input: serde_json::Map<String, serde_json::Value>,
+    snapshots: Snapshots,
+    /// Where the run begins, unless at its start.
+    restored: Mutex<Option<Snapshot>>,
+    captured: Option<Arc<Captured>>,
+}
+
+impl Durable {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        mut settings: RunSettings,
+        input: &Saved,
+        snapshots: Snapshots,
+        restored: Option<Snapshot>,
+        captured: Option<Arc<Captured>>,
+        deltas: Option<broadcast::Sender<Delta>>,
+    ) -> Self {
+        let budget = settings.step_budget;
+        settings.observer = Some(Arc::new(Attempts {
+            journal: journal.clone(),
+            observer: settings.observer.take(),
+            deltas,
+        }));
+        let run = Run::durable(run_id(&journal), settings, journal.clone());
+        if let Some(snapshot) = &restored {
+            run.take_steps(snapshot.steps);
+        }
+        Durable {
+            run,
+            journal,
+            budget,
+            input: input.0.clone(),
+            snapshots,
+            restored: Mutex::new(restored),
+            captured,
+        }
+    }
+
+    fn path_of(&self, scope: &Scope<'_>) -> String {
+        scope.flow_path().to_string()
+    }
+
+    /// A value of a record, or the end of the run if it is none.
+    async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
+        match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => {
+                let reason = format!(
+                    "the recorded value is not a `{}`: {error}",
+                    short_name::<T>()
+                );
+                self.journal.halt(self.unreadable(place, reason)).await
+            }
+        }
+    }
+
+    fn unreadable(&self, place: &Place, reason: String) -> RuntimeError {
+        RuntimeError::Unreadable {
+            execution: self.journal.execution(),
+            path: place.path.clone(),
+            reason,
+        }
+    }
+
+    fn unstorable(&self, path: String, reason: String) -> RuntimeError {
+        RuntimeError::Unstorable {
+            execution: Some(self.journal.execution()),
+            path,
+            reason,
+        }
+    }
+
+    /// The failure that is recorded.
+    async fn failed<T>(&self, place: &Place, text: &str) -> Result<T, Failed> {
+        let error: NodeError = self.read(place, text).await;
+        Err(Box::new(FlowError::Node(error)))
+    }
+
+    /// Records a step's failure. What is no node's error ends the run, and is recorded with it.
+    async fn record_failure(&self, place: &Place, failed: &Failed) {
+        if let FlowError::Node(error) = &**failed {
+            let payload = match serde_json::to_string(error) {
+                Ok(payload) => payload,
+                Err(error) => {
+                    let error = self.unstorable(place.path.clone(), error.to_string());
+                    return self.journal.halt(error).await;
+                }
+            };
+            self.journal
+                .write(Entry {
+                    kind: RecordKind::NodeFailed,
+                    place,
+                    attempt: 0,
+                    payload,
+                })
+                .await;
+        }
+    }
+
+    /// Records a step's outcome, and returns what a replay will return.
+    async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
+        let stored = serde_json::to_string(&outcome)
+            .and_then(|payload| Ok((serde_json::from_str::<T>(&payload)?, payload)));
+        match stored {
+            Ok((outcome, payload)) => {
+                let entry = Entry {
+                    kind: RecordKind::Outcome,
+                    place,
+                    attempt: 0,
+                    payload,
+                };
+                self.journal.write(entry).await;
+                outcome
+            }
+            Err(error) => {
+                let reason = format!("`{}` does not survive as JSON: {error}", short_name::<T>());
+                self.journal
+                    .halt(self.unstorable(place.path.clone(), reason))
+                    .await
+            }
+        }
+    }
+
+    async fn sleep_until(&self, until_ms: u64) {
+        let left = until_ms.saturating_sub(self.journal.now_ms());
+        if left > 0 {
+            let _active = self.journal.active();
+            tokio::time::sleep(Duration::from_millis(left)).await;
+        }
+    }
+
+    /// Waits until the time that is recorded, or for this long and records it.
+    async fn wait_at(&self, scope: &Scope<'_>, attempt: u32, wait: Duration) {
+        let place = Journal::place(scope);
+        let recorded = self
+            .journal
+            .replaying(|replay| replay.waits_until(&place, attempt));
+        let until = match recorded {
+            Some(until) => until,
+            None => {
+                self.journal.live().await;
+                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let until = self.journal.now_ms().saturating_add(wait);
+                let payload = until.to_string();
+                let entry = Entry {
+                    kind: RecordKind::Waiting,
+                    place: &place,
+                    attempt,
+                    payload,
+                };
+                self.journal.write(entry).await;
+                until
+            }
+        };
+        if until > self.journal.now_ms() {
+            self.journal.live().await;
+            self.sleep_until(until).await;
+        }
+    }
+
+    /// The question that is open at a visit: asked before, or now.
+    async fn question<N: Human>(
+        &self,
+        place: &Place,
+        prompt: String,
+        timeout: Option<Duration>,
+    ) -> PauseRow {
+        if let Some(row) = self.journal.open_question(place) {
+            return row;
+        }
+        self.journal.live().await;
+        let created_ms = self.journal.now_ms();
+        let kind = QuestionType::of::<N>();
+        let row = PauseRow {
+            token: Token::from(Uuid::new_v4()),
+            execution: self.journal.execution(),
+            path: place.path.clone(),
+            visit: place.visit,
+            prompt,
+            expected: kind.name().to_owned(),
+            schema: kind.schema().map(|schema| schema.to_string()),
+            created_ms,
+            expires_ms: timeout.map(|timeout| {
+                created_ms.saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+            }),
+            state: PauseState::Open,
+        };
+        let asked = Asked {
+            token: row.token.to_string(),
+            prompt: row.prompt.clone(),
+            expected: row.expected.clone(),
+            expires_ms: row.expires_ms,
+        };
+        self.journal.add_question(row.clone());
+        let payload = serde_json::to_string(&asked).unwrap_or_default();
+        self.journal
+            .write(Entry {
+                kind: RecordKind::Paused,
+                place,
+                attempt: 0,
+                payload,
+            })
+            .await;
+        row
+    }
+
+    /// The value of an answer.
+    async fn answered<N: Human>(
+        &self,
+        visit: Visit<'_>,
+        place: &Place,
+        answered: Answered,
+    ) -> Result<N, Failed> {
+        if answered.timed_out {
+            let after = visit.timeout().unwrap_or_default();
+            let failure = Failure::Deadline(TimedOut { after });
+            let error = NodeError::new(place.path.clone(), 1, failure);
+            return Err(Box::new(FlowError::Node(error)));
+        }
+        let answer = answered.answer.unwrap_or_default();
+        match Json::give(answer) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let reason = format!("the recorded answer is not a `{}`: {error}", N::NAME);
+                self.journal.halt(self.unreadable(place, reason)).await
+            }
+        }
+    }
+}
+
+/// A number for observers, the same in each life of the run.
+fn run_id(journal: &Journal) -> RunId {
+    let (_, low) = journal.execution().as_uuid().as_u64_pair();
+    RunId(low)
+}
+
+/// A type's name without the modules that it is in.
+fn short_name<T>() -> String {
+    let mut short = String::new();
+    let mut word = String::new();
+    for letter in std::any::type_name::<T>().chars() {
+        match letter {
+            ':' => word.clear(),
+            letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
+            other => {
+                short.push_str(&word);
+                word.clear();
+                short.push(other);
+            }
+        }
+    }
+    short + &word
+}
+
+impl Hooks for Durable {
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn entered(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
+        scope.enter(node);
+        self.run.count_step(scope)?;
+        let place = self.journal.visit(scope);
+        self.started(scope, &place);
+        Ok(())
+    }
+
+    fn item_started(&self, scope: &Scope<'_>) {
+        self.started(scope, &Journal::place(scope));
+    }
+
+    async fn within<T: Send>(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        after: Duration,
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Option<T> {
+        let place = Journal::place(scope);
+        let (recorded, began) = self.journal.replaying(|replay| {
+            let began = match attempt {
+                0 => replay.started_ms(&place),
+                attempt => replay.waits_until(&place, attempt),
+            };
+            (replay.timed_out(&place, attempt), began)
+        });
+        if let Some(seq) = recorded {
+            let timed_out = std::pin::pin!(self.journal.timed_out(seq));
+            return match select(timed_out, work).await {
+                Either::Left(((), _)) => None,
+                Either::Right((output, _)) => Some(output),
+            };
+        }
+        let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        let deadline = began
+            .unwrap_or_else(|| self.journal.now_ms())
+            .saturating_add(after);
+        let timer = std::pin::pin!(async {
+            self.journal.live().await;
+            // A run that waits for a person is not put aside meanwhile: nobody else would look at the clock.
+            let _active = self.journal.active();
+            let left = deadline.saturating_sub(self.journal.now_ms());
+            tokio::time::sleep(Duration::from_millis(left)).await;
+        });
+        match select(work, timer).await {
+            Either::Left((output, _)) => Some(output),
+            Either::Right(((), _)) => {
+                let entry = Entry {
+                    kind: RecordKind::TimedOut,
+                    place: &place,
+                    attempt,
+                    payload: String::new(),
+                };
+                self.journal.write(entry).await;
+                None
+            }
+        }
+    }
+
+    async fn wait_to_retry(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        wait: Duration,
+    ) -> Result<(), Failed> {
+        self.wait_at(scope, attempt, wait).await;
+        Ok(())
+    }
+
+    async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
+        let place = Journal::place(visit.scope());
+        if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
+            let answered: Answered = self.read(&place, &text).await;
+            return self.answered(visit, &place, answered).await;
+        }
+        let row = self.question::<N>(&place, prompt, visit.timeout()).await;
+        let settlement = {
+            let asking = self.journal.asking(row.token, row.expires_ms);
+            let settlement = asking.settled().await;
+            self.journal.live().await;
+            settlement
+        };
+        let token = row.token.to_string();
+        let answered = match settlement {
+            Settlement::TimedOut => Answered {
+                token,
+                answer: None,
+                timed_out: true,
+            },
+            Settlement::Answer(text) => Answered {
+                token,
+                answer: Some(self.read(&place, &text).await),
+                timed_out: false,
+            },
+        };
+        let payload = serde_json::to_string(&answered).unwrap_or_default();
+        self.journal
+            .write(Entry {
+                kind: RecordKind::Resumed,
+                place: &place,
+                attempt: 0,
+                payload,
+            })
+            .await;
+        self.answered(visit, &place, answered).await
+    }
+
+    async fn wait(&self, scope: &Scope<'_>, duration: Duration) -> Result<(), Failed> {
+        self.wait_at(scope, 0, duration).await;
+        Ok(())
+    }
+
+    fn finished(&self, scope: &Scope<'_>, action: &'static str) {
+        let place = Journal::place(scope);
+        if !self.journal.replaying(|replay| replay.is_finished(&place)) {
+            let payload = action.to_owned();
+            self.journal.add(Entry {
+                kind: RecordKind::NodeFinished,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+            self.run
+                .emit(scope.path(), EventKind::NodeFinished { action });
+        }
+    }
+
+    fn ended(&self, scope: &Scope<'_>, end: &'static str) {
+        scope.leave();
+        let place = Place {
+            path: self.path_of(scope),
+            visit: scope.within().map_or(0, Scope::visit),
+            item: scope.within().and_then(Scope::item_index),
+        };
+        if !self.journal.replaying(|replay| replay.is_ended(&place)) {
+            let payload = end.to_owned();
+            self.journal.add(Entry {
+                kind: RecordKind::FlowEnded,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+            self.run
+                .emit(scope.flow_path(), EventKind::FlowEnded { end });
+        }
+        if let Some(captured) = &self.captured
+            && scope.within().is_some()
+        {
+            captured
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&place.path);
+        }
+    }
+}
+
+impl Durable {
+    fn started(&self, scope: &Scope<'_>, place: &Place) {
+        if self
+            .journal
+            .replaying(|replay| replay.started_ms(place))
+            .is_none()
+        {
+            let payload = String::new();
+            self.journal.add(Entry {
+                kind: RecordKind::NodeStarted,
+                place,
+                attempt: 0,
+                payload,
+            });
+            self.run.emit(scope.path(), EventKind::NodeStarted);
+        }
+    }
+
+    /// The answer that is recorded. A question that is open has none, and does not wait for the rest of the replay.
+    async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
+        match self.journal.replaying(|replay| replay.outcome(place)) {
+            Some(_) => self.journal.recorded(place).await,
+            None => None,
+        }
+    }
+
+    fn snapshot(&self, scope: &Scope<'_>, node: u16, saved: Saved) {
+        let snapshot = Snapshot {
+            node: scope.node_name(node).to_owned(),
+            state: saved.0,
+            input: self.input.clone(),
+            visits: self.journal.visits().into_iter().collect(),
+            steps: self.budget.saturating_sub(self.run.steps_left()),
+        };
+        let path = self.path_of(scope);
+        match serde_json::to_string(&snapshot) {
+            Ok(payload) => self
+                .journal
+                .add_snapshot(path, payload, self.snapshots.prune),
+            Err(error) => self
+                .journal
+                .stop_with(self.unstorable(path, error.to_string())),
+        }
+    }
+}
+
+impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
+    async fn step<W>(&self, visit: Visit<'_>, work: W) -> Result<N::Outcome, Failed>
+    where
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
+    {
+        let place = Journal::place(visit.scope());
+        match self.journal.recorded(&place).await {
+            Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
+            Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
+            Some(Outcome::Answer(_)) | None => {}
+        }
+        let result = {
+            let _active = self.journal.active();
+            carried_out(&self.run, visit, work).await
+        };
+        match result {
+            Ok(outcome) => Ok(self.record(&place, outcome).await),
+            Err(failed) => {
+                self.record_failure(&place, &failed).await;
+                Err(failed)
+            }
+        }
+    }
+}
+
+impl<S: StoredState<Json>> Keeps<S> for Durable {
+    fn reached(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
+        let outermost = scope.within().is_none();
+        let due = outermost && self.journal.snapshot_is_due(self.snapshots.every);
+        if due || self.captured.is_some() {
+            match state.save() {
+                Ok(saved) => {
+                    if let Some(captured) = &self.captured {
+                        let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+                        captured.insert(self.path_of(scope), saved.0.clone());
+                    }
+                    if due {
+                        self.snapshot(scope, node, saved);
+                    }
+                }
+                Err(Unstorable { key, reason }) => {
+                    let reason = format!("`{key}`: {reason}");
+                    self.journal
+                        .stop_with(self.unstorable(self.path_of(scope), reason));
+                }
+            }
+        }
+        self.entered(scope, node)
+    }
+
+    fn restored(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
+        if scope.within().is_some() {
+            return Ok(None);
+        }
+        let restored = self
+            .restored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(Snapshot { node, state, .. }) = restored else {
+            return Ok(None);
+        };
+        let path = self.path_of(scope);
+        let place = Place {
+            path: path.clone(),
+            visit: 0,
+            item: None,
+        };
+        let reason = match (scope.node_named(&node), S::load(Saved(state))) {
+            (Some(at), Ok(state)) => return Ok(Some((at, state))),
+            (None, _) => format!("the flow has no node `{node}`, before which a snapshot was made"),
+            (_, Err(unstorable)) => {
+                format!("the value of a snapshot does not fit its type: {unstorable}")
+            }
+        };
+        self.journal.stop_with(self.unreadable(&place, reason));
+        // The driver sees that it was stopped, and not this.
+        Err(Box::new(FlowError::Cancelled { path }))
+    }
+}
+
+/// Records failed attempts, of which engines are not told, and hands every event on.
+struct Attempts {
+    journal: Arc<Journal>,
+    observer: Option<Arc<dyn Observer>>,
+    deltas: Option<broadcast::Sender<Delta>>,
+}
+
+/// A part of a result, which is not stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Delta {
+    pub(crate) execution: ExecutionId,
+    pub(crate) path: String,
+    pub(crate) visit: u32,
+    pub(crate) text: String,
+}
+
+impl Observer for Attempts {
+    fn on_event(&self, event: &Event<'_>) {
+        if let EventKind::AttemptFailed { attempt, error } = event.kind() {
+            let place = self.journal.place_of(event.path().to_string());
+            let payload = error.to_string();
+            self.journal.add(Entry {
+                kind: RecordKind::AttemptFailed,
+                place: &place,
+                attempt,
+                payload,
+            });
+        }
+        if let (EventKind::Delta(text), Some(deltas)) = (event.kind(), &self.deltas)
+            && deltas.receiver_count() > 0
+        {
+            let place = self.journal.place_of(event.path().to_string());
+            let (execution, text) = (self.journal.execution(), text.to_owned());
+            let delta = Delta {
+                execution,
+                path: place.path,
+                visit: place.visit,
+                text,
+            };
+            // Nobody listens any more: there is nobody to tell.
+            let _ = deltas.send(delta);
+        }
+        if let Some(observer) = &self.observer {
+            observer.on_event(event);
+        }
+    }
+}
+
+/// The visits of a snapshot.
+pub(crate) fn visits_of(snapshot: Option<&Snapshot>) -> HashMap<String, u32> {
+    snapshot
+        .map(|snapshot| snapshot.visits.clone().into_iter().collect())
+        .unwrap_or_default()
+}

@@ -1,0 +1,277 @@
+//! What can go wrong with executions.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::store::{ExecutionId, Status, StoreError, Token};
+
+/// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum RuntimeError {
+    /// The store failed.
+    Store {
+        /// The execution, if it was about one.
+        execution: Option<ExecutionId>,
+        /// The path of the node whose record could not be written, or of the flow.
+        path: Option<String>,
+        /// Why.
+        error: Arc<StoreError>,
+    },
+    /// No flow of this name was registered.
+    NotRegistered {
+        /// The flow's name.
+        flow: String,
+    },
+    /// Another flow of this name was registered before.
+    AlreadyRegistered {
+        /// The flow's name.
+        flow: &'static str,
+    },
+    /// There is no such execution.
+    NotFound(ExecutionId),
+    /// The execution belongs to somebody else. See [`Runtime::owned_by`](super::Runtime::owned_by).
+    NotOwner(ExecutionId),
+    /// The execution is over, so that it can be neither answered nor cancelled.
+    Over {
+        /// The execution.
+        execution: ExecutionId,
+        /// How it ended.
+        status: Status,
+    },
+    /// The flow has changed since the execution was started, and its journal no longer fits.
+    FlowChanged {
+        /// The execution.
+        execution: ExecutionId,
+        /// The flow's name.
+        flow: String,
+        /// What has changed, a line each.
+        changes: Vec<String>,
+    },
+    /// Something stored cannot be read: it is damaged, or its type has changed.
+    Unreadable {
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node that it belongs to, or of the flow.
+        path: String,
+        /// What it is and what is wrong with it.
+        reason: String,
+    },
+    /// A value cannot be stored as JSON and read back.
+    Unstorable {
+        /// The execution, if it has been stored.
+        execution: Option<ExecutionId>,
+        /// The path of the node whose value it is, or of the flow.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// There is no question with this token.
+    UnknownToken(Token),
+    /// The question has been answered before.
+    AlreadyAnswered {
+        /// Its token.
+        token: Token,
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node that asked.
+        path: String,
+    },
+    /// The time to answer is over.
+    Expired {
+        /// The question's token.
+        token: Token,
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node that asked.
+        path: String,
+    },
+    /// The answer is not of the type that was asked for.
+    WrongType {
+        /// The question's token.
+        token: Token,
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node that asked.
+        path: String,
+        /// The type that was asked for.
+        expected: String,
+        /// What is wrong with the answer.
+        reason: String,
+    },
+    /// The journal has no record of this number, or no longer has what is needed to go back to it.
+    NoRecord {
+        /// The execution.
+        execution: ExecutionId,
+        /// The number.
+        seq: u64,
+    },
+    /// Another process has taken the execution over, or ended it.
+    TakenOver(ExecutionId),
+    /// The runtime was shut down before the execution was done. Another one goes on with it.
+    ShutDown(ExecutionId),
+}
+
+impl RuntimeError {
+    pub(crate) fn store(
+        execution: Option<ExecutionId>,
+        path: Option<String>,
+        error: StoreError,
+    ) -> Self {
+        match error {
+            StoreError::LeaseLost(execution) => RuntimeError::TakenOver(execution),
+            StoreError::NotFound(execution) => RuntimeError::NotFound(execution),
+            StoreError::UnknownToken(token) => RuntimeError::UnknownToken(token),
+            error => RuntimeError::Store {
+                execution,
+                path,
+                error: Arc::new(error),
+            },
+        }
+    }
+
+    pub(crate) fn of(execution: ExecutionId) -> impl Fn(StoreError) -> RuntimeError {
+        move |error| RuntimeError::store(Some(execution), None, error)
+    }
+}
+
+impl From<StoreError> for RuntimeError {
+    fn from(error: StoreError) -> Self {
+        RuntimeError::store(None, None, error)
+    }
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RuntimeError::Store {
+                execution,
+                path,
+                error,
+            } => {
+                if let Some(execution) = execution {
+                    write!(f, "execution {execution}")?;
+                    if let Some(path) = path {
+                        write!(f, " at `{path}`")?;
+                    }
+                    f.write_str(": ")?;
+                }
+                error.fmt(f)
+            }
+            RuntimeError::NotRegistered { flow } => {
+                write!(
+                    f,
+                    "no flow `{flow}` is registered: `runtime.register({flow}::new())`"
+                )
+            }
+            RuntimeError::AlreadyRegistered { flow } => {
+                write!(f, "a flow `{flow}` is registered already")
+            }
+            RuntimeError::NotFound(id) => write!(f, "there is no execution {id}"),
+            RuntimeError::NotOwner(id) => write!(f, "execution {id} belongs to somebody else"),
+            RuntimeError::Over { execution, status } => {
+                write!(f, "execution {execution} is {status} already")
+            }
+            RuntimeError::FlowChanged {
+                execution,
+                flow,
+                changes,
+            } => {
+                write!(
+                    f,
+                    "execution {execution} was started with another version of the flow `{flow}`, and its journal no \
+                     longer fits:"
+                )?;
+                changes
+                    .iter()
+                    .try_for_each(|change| write!(f, "\n  {change}"))
+            }
+            RuntimeError::Unreadable {
+                execution,
+                path,
+                reason,
+            } => {
+                write!(f, "execution {execution} at `{path}`: {reason}")
+            }
+            RuntimeError::Unstorable {
+                execution: Some(id),
+                path,
+                reason,
+            } => {
+                write!(
+                    f,
+                    "execution {id} at `{path}`: the value cannot be stored: {reason}"
+                )
+            }
+            RuntimeError::Unstorable {
+                execution: None,
+                path,
+                reason,
+            } => {
+                write!(f, "`{path}`: the value cannot be stored: {reason}")
+            }
+            RuntimeError::UnknownToken(token) => {
+                write!(f, "there is no question with the token {token}")
+            }
+            RuntimeError::AlreadyAnswered {
+                token,
+                execution,
+                path,
+            } => {
+                write!(
+                    f,
+                    "the question {token} of execution {execution} at `{path}` has been answered already"
+                )
+            }
+            RuntimeError::Expired {
+                token,
+                execution,
+                path,
+            } => {
+                write!(
+                    f,
+                    "the time to answer the question {token} of execution {execution} at `{path}` is over"
+                )
+            }
+            RuntimeError::WrongType {
+                execution,
+                path,
+                expected,
+                reason,
+                ..
+            } => {
+                write!(
+                    f,
+                    "execution {execution} at `{path}` asks for a `{expected}`, and the answer is none: {reason}"
+                )
+            }
+            RuntimeError::NoRecord { execution, seq } => {
+                write!(
+                    f,
+                    "execution {execution} has no record {seq}, or no longer the records that lead to it"
+                )
+            }
+            RuntimeError::TakenOver(id) => {
+                write!(
+                    f,
+                    "execution {id} has been taken over or ended by another process"
+                )
+            }
+            RuntimeError::ShutDown(id) => {
+                write!(
+                    f,
+                    "the runtime was shut down before execution {id} was done; another one goes on with it"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for RuntimeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            RuntimeError::Store { error, .. } => error.source(),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,481 @@
+//! The journal of a run under way: what is recorded already, and what has still to be written.
+//!
+//! Steps add records and wait until they are stored; the driver, which polls the run, hands them to the store. So a step
+//! that is dropped while it waits, because another branch failed, leaves no half-written record behind.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+
+use super::error::RuntimeError;
+use super::record::{Record, RecordKind, to_ms};
+use super::replay::{Outcome, Place, Replay};
+use super::store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
+use crate::scope::Scope;
+
+/// What tells the time, in the places where it is stored.
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// The journal of one run.
+pub struct Journal {
+    execution: ExecutionId,
+    clock: Clock,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    replay: Replay,
+    /// How often each path has been visited.
+    visits: HashMap<String, u32>,
+    next_seq: u64,
+    /// Records before this one are stored.
+    stored: u64,
+    pending: Append,
+    /// Somebody waits for what is pending.
+    urgent: bool,
+    waiting: Vec<(u64, Waker)>,
+    /// Steps and waits under way.
+    active: usize,
+    /// Questions that somebody waits at, with what came of them.
+    questions: HashMap<Token, Asking>,
+    /// Questions that were open when the run was loaded.
+    open: Vec<PauseRow>,
+    since_snapshot: usize,
+    halted: Option<RuntimeError>,
+}
+
+#[derive(Default)]
+struct Asking {
+    expires_ms: Option<u64>,
+    settled: Option<Settlement>,
+    waker: Option<Waker>,
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal")
+            .field("execution", &self.execution)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A record that has not been written yet.
+pub(crate) struct Entry<'a> {
+    pub(crate) kind: RecordKind,
+    pub(crate) place: &'a Place,
+    pub(crate) attempt: u32,
+    pub(crate) payload: String,
+}
+
+impl Journal {
+    pub(crate) fn new(execution: ExecutionId, clock: Clock, next_seq: u64) -> Self {
+        Journal {
+            execution,
+            clock,
+            state: Mutex::new(State {
+                next_seq,
+                stored: next_seq,
+                ..State::default()
+            }),
+        }
+    }
+
+    /// What is recorded already: from the newest snapshot on, with the visits that were counted before it.
+    pub(crate) fn load(
+        &self,
+        records: Vec<Record>,
+        visits: HashMap<String, u32>,
+        open: Vec<PauseRow>,
+    ) {
+        let mut state = self.state();
+        state.since_snapshot = records.len();
+        state.replay = Replay::new(records);
+        state.visits = visits;
+        state.open = open;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn execution(&self) -> ExecutionId {
+        self.execution
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        to_ms((self.clock)())
+    }
+
+    /// The current node of a scope is visited.
+    pub(crate) fn visit(&self, scope: &Scope<'_>) -> Place {
+        let path = scope.path().to_string();
+        let mut state = self.state();
+        let visit = match state.visits.get_mut(&path) {
+            Some(visits) => {
+                *visits += 1;
+                *visits
+            }
+            None => {
+                state.visits.insert(path.clone(), 1);
+                1
+            }
+        };
+        scope.set_visit(visit);
+        Place {
+            path,
+            visit,
+            item: scope.item_index(),
+        }
+    }
+
+    /// The visit that a scope is at.
+    pub(crate) fn place(scope: &Scope<'_>) -> Place {
+        Place {
+            path: scope.path().to_string(),
+            visit: scope.visit(),
+            item: scope.item_index(),
+        }
+    }
+
+    /// The visit that is under way to a path.
+    pub(crate) fn place_of(&self, path: String) -> Place {
+        let visit = self.state().visits.get(&path).copied().unwrap_or(0);
+        Place {
+            path,
+            visit,
+            item: None,
+        }
+    }
+
+    pub(crate) fn visits(&self) -> HashMap<String, u32> {
+        self.state().visits.clone()
+    }
+
+    /// How long ago a node was first reached, in an earlier life of the run.
+    pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
+        let started = self.state().replay.started_ms(&Journal::place(scope));
+        let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));
+        Duration::from_millis(spent)
+    }
+
+    pub(crate) fn replaying<T>(&self, look: impl FnOnce(&Replay) -> T) -> T {
+        look(&self.state().replay)
+    }
+
+    /// Adds a record, which is stored with the next one that somebody waits for, or soon. Its number.
+    pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
+        let at_ms = self.now_ms();
+        let mut state = self.state();
+        let seq = state.next_seq;
+        state.next_seq += 1;
+        state.since_snapshot += 1;
+        state.pending.records.push(Record {
+            seq,
+            at_ms,
+            kind: entry.kind,
+            path: entry.place.path.clone(),
+            visit: entry.place.visit,
+            item: entry.place.item,
+            attempt: entry.attempt,
+            payload: entry.payload,
+        });
+        seq
+    }
+
+    /// Adds a record, and returns when it is stored.
+    pub(crate) async fn write(&self, entry: Entry<'_>) {
+        let seq = self.add(entry);
+        self.state().urgent = true;
+        poll_fn(|cx| {
+            let mut state = self.state();
+            if seq < state.stored {
+                return Poll::Ready(());
+            }
+            state.waiting.push((seq, cx.waker().clone()));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// How many records there are since the last snapshot, and whether they may be followed by one.
+    pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
+        let state = self.state();
+        state.replay.is_over() && state.since_snapshot >= every
+    }
+
+    pub(crate) fn add_snapshot(&self, path: String, payload: String, prune: bool) {
+        let place = Place {
+            path,
+            visit: 0,
+            item: None,
+        };
+        let seq = self.add(Entry {
+            kind: RecordKind::Snapshot,
+            place: &place,
+            attempt: 0,
+            payload,
+        });
+        let mut state = self.state();
+        state.since_snapshot = 0;
+        if prune {
+            state.pending.prune_before = Some(seq);
+        }
+    }
+
+    /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is recorded has been taken.
+    pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
+        poll_fn(move |cx| {
+            let mut state = self.state();
+            match state.replay.outcome(place) {
+                Some(seq) if state.replay.is_turn(seq, cx.waker()) => {
+                    Poll::Ready(state.replay.take(place))
+                }
+                Some(_) => Poll::Pending,
+                None => poll_over(&mut state, cx).map(|()| None),
+            }
+        })
+    }
+
+    /// Returns when the turn has come of the record that says that an attempt took too long.
+    pub(crate) fn timed_out(&self, seq: u64) -> impl Future<Output = ()> + Send {
+        poll_fn(move |cx| {
+            let mut state = self.state();
+            match state.replay.is_turn(seq, cx.waker()) {
+                true => {
+                    state.replay.advance();
+                    Poll::Ready(())
+                }
+                false => Poll::Pending,
+            }
+        })
+    }
+
+    /// Returns when all that is recorded has been taken.
+    pub(crate) fn live(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|cx| poll_over(&mut self.state(), cx))
+    }
+
+    /// Something is under way until the result is dropped.
+    pub(crate) fn active(&self) -> Active<'_> {
+        self.state().active += 1;
+        Active(self)
+    }
+
+    /// The question that was asked at a visit in an earlier life of the run.
+    pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
+        let state = self.state();
+        let found = state
+            .open
+            .iter()
+            .find(|row| row.path == place.path && row.visit == place.visit);
+        found.cloned()
+    }
+
+    /// Asks a question, which is stored together with the next records.
+    pub(crate) fn add_question(&self, row: PauseRow) {
+        self.state().pending.opened.push(row);
+    }
+
+    /// What comes of a question. If it is dropped before, the question is closed.
+    pub(crate) fn asking(&self, token: Token, expires_ms: Option<u64>) -> AskingGuard<'_> {
+        let mut state = self.state();
+        let known = state.open.iter().find(|row| row.token == token);
+        let settled = match known.map(|row| &row.state) {
+            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
+            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
+            _ => None,
+        };
+        let asking = Asking {
+            expires_ms,
+            settled,
+            waker: None,
+        };
+        state.questions.entry(token).or_insert(asking);
+        AskingGuard {
+            journal: self,
+            token,
+            closes: true,
+        }
+    }
+
+    /// Hands over what came of questions.
+    pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
+        if let Some(asking) = self.state().questions.get_mut(&token)
+            && asking.settled.is_none()
+        {
+            asking.settled = Some(settlement);
+            if let Some(waker) = asking.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whether somebody waits for an answer, and when the first of these questions is no longer to be answered.
+    pub(crate) fn questions(&self) -> Questions {
+        let state = self.state();
+        let waiting = state
+            .questions
+            .values()
+            .filter(|asking| asking.settled.is_none());
+        Questions {
+            open: waiting.clone().count(),
+            next_expiry_ms: waiting.filter_map(|asking| asking.expires_ms).min(),
+        }
+    }
+
+    /// The tokens of questions that can no longer be answered at this time.
+    pub(crate) fn expired(&self, now_ms: u64) -> Vec<Token> {
+        let state = self.state();
+        let expired = state.questions.iter().filter(|(_, asking)| {
+            asking.settled.is_none() && asking.expires_ms.is_some_and(|expires| expires <= now_ms)
+        });
+        expired.map(|(token, _)| *token).collect()
+    }
+
+    /// The run cannot go on. Whoever calls this never returns: the driver drops the run.
+    pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
+        self.stop_with(error);
+        std::future::pending().await
+    }
+
+    /// The run cannot go on.
+    pub(crate) fn stop_with(&self, error: RuntimeError) {
+        self.state().halted.get_or_insert(error);
+    }
+
+    pub(crate) fn halted(&self) -> Option<RuntimeError> {
+        self.state().halted.take()
+    }
+
+    /// Whether nothing is under way, and nothing has to be written for something to go on.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.state();
+        state.active == 0
+            && !state.urgent
+            && state
+                .questions
+                .values()
+                .all(|asking| asking.settled.is_none())
+    }
+
+    pub(crate) fn is_replaying(&self) -> bool {
+        !self.state().replay.is_over()
+    }
+
+    /// Passes over what nobody takes. The paths of these records.
+    pub(crate) fn pass_over(&self) -> Vec<String> {
+        let mut state = self.state();
+        let passed = state.replay.pass_over();
+        passed
+            .into_iter()
+            .map(|seq| state.replay.path_of(seq))
+            .collect()
+    }
+
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.state().urgent
+    }
+
+    pub(crate) fn has_pending(&self) -> bool {
+        let state = self.state();
+        !state.pending.records.is_empty() || !state.pending.closed.is_empty()
+    }
+
+    /// Takes all that has to be written, and the number of the record after it.
+    pub(crate) fn take_pending(&self) -> (Append, u64) {
+        let now_ms = self.now_ms();
+        let mut state = self.state();
+        state.urgent = false;
+        let append = Append {
+            now_ms,
+            ..std::mem::take(&mut state.pending)
+        };
+        (append, state.next_seq)
+    }
+
+    /// The records before this one are stored.
+    pub(crate) fn stored(&self, next_seq: u64) {
+        let mut state = self.state();
+        state.stored = next_seq;
+        let (ready, waiting) = std::mem::take(&mut state.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(seq, _)| *seq < next_seq);
+        state.waiting = waiting;
+        drop(state);
+        ready.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// The path of the first record that has not been stored.
+    pub(crate) fn first_pending_path(append: &Append) -> Option<String> {
+        let urgent = append
+            .records
+            .iter()
+            .find(|record| record.kind != RecordKind::NodeStarted);
+        urgent
+            .or(append.records.first())
+            .map(|record| record.path.clone())
+    }
+}
+
+fn poll_over(state: &mut State, cx: &Context<'_>) -> Poll<()> {
+    if state.replay.is_over() {
+        return Poll::Ready(());
+    }
+    state.replay.wake_when_over(cx.waker());
+    Poll::Pending
+}
+
+/// The questions of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Questions {
+    pub(crate) open: usize,
+    pub(crate) next_expiry_ms: Option<u64>,
+}
+
+/// Something is under way.
+pub(crate) struct Active<'a>(&'a Journal);
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.state().active -= 1;
+    }
+}
+
+/// Somebody waits for an answer.
+pub(crate) struct AskingGuard<'a> {
+    journal: &'a Journal,
+    token: Token,
+    closes: bool,
+}
+
+impl AskingGuard<'_> {
+    /// What came of it.
+    pub(crate) fn settled(&self) -> impl Future<Output = Settlement> + Send {
+        poll_fn(|cx| {
+            let mut state = self.journal.state();
+            let asking = state.questions.entry(self.token).or_default();
+            match &asking.settled {
+                Some(settlement) => Poll::Ready(settlement.clone()),
+                None => {
+                    asking.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+    }
+}
+
+/// The question is closed with the next records: it has been answered, or nobody waits for an answer any more. A run that
+/// only pauses forgets what it has not written, so that its questions stay open.
+impl Drop for AskingGuard<'_> {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        state.questions.remove(&self.token);
+        if self.closes {
+            state.pending.closed.push(self.token);
+        }
+    }
+}

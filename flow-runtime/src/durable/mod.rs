@@ -1,0 +1,38 @@
+//! Runs that survive.
+
+mod driver;
+mod engine;
+mod error;
+mod execution;
+mod journal;
+mod memory;
+mod node_errors;
+mod options;
+mod record;
+mod refusal;
+mod registered;
+mod replay;
+mod runtime;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+mod travel;
+#[cfg(feature = "store-tests")]
+pub mod store_tests;
+
+pub use engine::Durable;
+pub use error::RuntimeError;
+pub use execution::{Execution, OpenQuestion};
+pub use journal::Journal;
+pub use memory::MemoryStore;
+pub use options::{RuntimeOptions, StartOptions};
+pub use record::{Record, RecordKind, UnknownName};
+pub use registered::DurableFlow;
+pub use runtime::{ListOptions, Recovered, Runtime};
+pub use travel::{ExecutionState, StateChange, StateDiff};
+#[cfg(feature = "sqlite")]
+pub use sqlite::{Durability, SqliteOptions, SqliteStore};
+pub use store::{
+    Append, Created, ExecutionId, InvalidId, ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status, Store,
+    StoreError, Token,
+};

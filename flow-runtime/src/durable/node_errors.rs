@@ -1,0 +1,103 @@
+//! Errors of nodes, as a journal keeps them: their texts, without their types.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::node_error::{Failure, NodeError, TimedOut};
+
+/// A node's error as JSON.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    path: String,
+    attempts: u32,
+    #[serde(flatten)]
+    failure: StoredFailure,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredFailure {
+    /// The texts of the error and of its sources.
+    Returned(Vec<String>),
+    TimedOut(Duration),
+    Deadline(Duration),
+}
+
+/// An error of a type that is no longer known.
+#[derive(Debug)]
+struct Recorded {
+    text: String,
+    source: Option<Box<Recorded>>,
+}
+
+impl fmt::Display for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for Recorded {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(self.source.as_deref()?)
+    }
+}
+
+fn texts(error: &(dyn Error + 'static)) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut next = Some(error);
+    while let Some(error) = next {
+        texts.push(error.to_string());
+        next = error.source();
+    }
+    texts
+}
+
+fn recorded(texts: Vec<String>) -> Recorded {
+    let mut found = None;
+    for text in texts.into_iter().rev() {
+        found = Some(Box::new(Recorded {
+            text,
+            source: found,
+        }));
+    }
+    found.map_or_else(
+        || Recorded {
+            text: "the error has no text".to_owned(),
+            source: None,
+        },
+        |first| *first,
+    )
+}
+
+/// Keeps the path, the attempts, and the texts of the error and of its sources. The error that is read back has these
+/// texts, and another type.
+impl Serialize for NodeError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let failure = match self.failure() {
+            Failure::Returned(error) => StoredFailure::Returned(texts(&**error)),
+            Failure::TimedOut(timed_out) => StoredFailure::TimedOut(timed_out.after),
+            Failure::Deadline(timed_out) => StoredFailure::Deadline(timed_out.after),
+        };
+        let stored = Stored {
+            path: self.path().to_owned(),
+            attempts: self.attempts(),
+            failure,
+        };
+        stored.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeError {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = Stored::deserialize(deserializer)?;
+        let failure = match stored.failure {
+            StoredFailure::Returned(texts) => Failure::Returned(Box::new(recorded(texts))),
+            StoredFailure::TimedOut(after) => Failure::TimedOut(TimedOut { after }),
+            StoredFailure::Deadline(after) => Failure::Deadline(TimedOut { after }),
+        };
+        Ok(NodeError::new(stored.path, stored.attempts, failure))
+    }
+}

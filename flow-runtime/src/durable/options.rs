@@ -1,0 +1,140 @@
+//! How a runtime works, and how a single execution is started.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::journal::Clock;
+use crate::observer::Observer;
+use crate::options::{DEFAULT_STEP_BUDGET, RunSettings};
+
+/// How a [`Runtime`](super::Runtime) works: given to [`Runtime::with_options`](super::Runtime::with_options).
+#[derive(Clone)]
+#[must_use]
+pub struct RuntimeOptions {
+    pub(crate) lease: Duration,
+    pub(crate) snapshot_every: usize,
+    pub(crate) prune: bool,
+    pub(crate) clock: Clock,
+    pub(crate) observer: Option<Arc<dyn Observer>>,
+}
+
+impl RuntimeOptions {
+    /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's clock.
+    pub fn new() -> Self {
+        RuntimeOptions {
+            lease: Duration::from_secs(30),
+            snapshot_every: 256,
+            prune: false,
+            clock: Arc::new(SystemTime::now),
+            observer: None,
+        }
+    }
+
+    /// For how long an execution belongs to this process without a sign of life. It is renewed after a third of that time; when
+    /// it has run out, another process goes on with the execution.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// After how many records the state of a flow is stored as a whole, at the next node of the outermost flow. A recovery goes
+    /// on from there. Fewer make recoveries faster, and runs write more.
+    pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
+        self.snapshot_every = records.get();
+        self
+    }
+
+    /// Removes the records before a snapshot, which no recovery needs. Without them, the past can be looked at from the
+    /// snapshot on only, and the store does not grow with the length of a run.
+    pub fn prune_history(mut self) -> Self {
+        self.prune = true;
+        self
+    }
+
+    /// What tells the time where it is stored: for leases, waits and timeouts. Of use in tests.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Tells the observer what happens in all executions of this process. What a recovery only repeats is not told again.
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+}
+
+impl Default for RuntimeOptions {
+    fn default() -> Self {
+        RuntimeOptions::new()
+    }
+}
+
+impl fmt::Debug for RuntimeOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeOptions")
+            .field("lease", &self.lease)
+            .field("snapshot_every", &self.snapshot_every)
+            .field("prune_history", &self.prune)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a single execution is started: given to [`Runtime::start`](super::Runtime::start).
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct StartOptions {
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) stored: StoredOptions,
+}
+
+/// What a recovery has to know of the options.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct StoredOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency: Option<NonZeroUsize>,
+}
+
+impl StartOptions {
+    /// The defaults: a budget of a million steps, and no idempotency key.
+    pub fn new() -> Self {
+        StartOptions::default()
+    }
+
+    /// Another start of the same flow, by the same owner and with the same key, returns this execution instead of starting one.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// How many steps the run may take, those before a recovery included: see
+    /// [`RunOptions::step_budget`](crate::RunOptions::step_budget).
+    pub fn step_budget(mut self, steps: u64) -> Self {
+        self.stored.step_budget = Some(steps);
+        self
+    }
+
+    /// How many nodes may be under way at once: see [`RunOptions::concurrency`](crate::RunOptions::concurrency).
+    pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
+        self.stored.concurrency = Some(nodes);
+        self
+    }
+}
+
+impl StoredOptions {
+    pub(crate) fn settings(&self, observer: Option<Arc<dyn Observer>>) -> RunSettings {
+        RunSettings {
+            step_budget: self.step_budget.unwrap_or(DEFAULT_STEP_BUDGET),
+            concurrency: self.concurrency,
+            observer,
+            ..RunSettings::new()
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What every store refuses, in the same words.
+
+use super::record::{Record, RecordKind};
+use super::store::{ExecutionId, PauseRow, Status, StoreError, Token};
+
+/// The `seq` after these records, which have to go on from `next`.
+pub(super) fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, StoreError> {
+    let mut expected = next;
+    for record in records {
+        if record.seq != expected {
+            return Err(other(format!(
+                "execution {id}: the next record has the number {expected}, not {}",
+                record.seq
+            )));
+        }
+        expected += 1;
+    }
+    Ok(expected)
+}
+
+/// The newest snapshot among records.
+pub(super) fn newest_snapshot(records: &[Record]) -> Option<u64> {
+    records
+        .iter()
+        .rfind(|record| record.kind == RecordKind::Snapshot)
+        .map(|record| record.seq)
+}
+
+/// Refuses questions of other executions.
+pub(super) fn questions_of(id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreError> {
+    match pauses.iter().find(|pause| pause.execution != id) {
+        Some(pause) => Err(other(format!(
+            "question {} belongs to execution {}, not to {id}",
+            pause.token, pause.execution
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to end an execution as one that goes on.
+pub(super) fn is_an_end(status: Status) -> Result<(), StoreError> {
+    if status.is_over() {
+        return Ok(());
+    }
+    Err(other(format!("an execution cannot end as {status}")))
+}
+
+pub(super) fn id_taken(id: ExecutionId) -> StoreError {
+    other(format!("there is an execution {id} already"))
+}
+
+pub(super) fn token_taken(token: Token) -> StoreError {
+    other(format!(
+        "there is a question with the token {token} already"
+    ))
+}
+
+pub(super) fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {
+    other(format!(
+        "execution {id}: the records before {seq} stay, since it is not a snapshot"
+    ))
+}
+
+fn other(reason: String) -> StoreError {
+    StoreError::Other(reason.into())
+}

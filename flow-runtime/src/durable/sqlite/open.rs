@@ -1,0 +1,152 @@
+//! Opening the file, and bringing its tables to the newest version.
+
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite_migration::{M, Migrations};
+
+use super::errors::store_error;
+use super::{Durability, SqliteOptions};
+use crate::durable::store::StoreError;
+
+/// One step per version of the tables. What was released is never changed.
+const STEPS: &[M<'static>] = &[M::up(include_str!("version_1.sql"))];
+
+/// The newest version.
+const KNOWN: u64 = STEPS.len() as u64;
+
+/// More than there are different statements.
+const STATEMENTS: usize = 64;
+
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
+
+/// The connection that writes, to a file with the newest tables.
+pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
+    let start = Instant::now();
+    loop {
+        // SQLite does not wait for others while it switches to a write-ahead log, so that is done here.
+        match writer_at_once(path, options) {
+            Err(StoreError::Locked(_)) if start.elapsed() < options.busy_timeout => {
+                thread::sleep(BETWEEN_ATTEMPTS);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// A connection that reads. The one that writes has to be open.
+pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
+    prepare(&connection, options)?;
+    Ok(connection)
+}
+
+fn writer_at_once(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
+    prepare(&connection, options)?;
+    refuse_newer(&connection)?;
+
+    let mode: String = connection
+        .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))
+        .map_err(store_error)?;
+    if mode != "wal" {
+        let reason = format!("the file cannot have a write-ahead log, only the mode `{mode}`");
+        return Err(StoreError::Other(reason.into()));
+    }
+    set_durability(&connection, options.durability).map_err(store_error)?;
+    connection
+        .pragma_update(None, "foreign_keys", true)
+        .map_err(store_error)?;
+    if let Some(pages) = options.max_pages {
+        connection
+            .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
+            .map_err(store_error)?;
+    }
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), StoreError> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    connection
+        .busy_timeout(options.busy_timeout)
+        .map_err(store_error)
+}
+
+fn set_durability(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
+    let (synchronous, flush_drive) = match durability {
+        Durability::Full => ("full", true),
+        Durability::Normal => ("normal", false),
+    };
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // On macOS, `fsync` alone leaves what was written in the memory of the drive.
+    connection.pragma_update(None, "fullfsync", flush_drive)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", flush_drive)
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    let Err(error) = Migrations::from_slice(STEPS).to_latest(connection) else {
+        return Ok(());
+    };
+    // Another process may have done it after this one had read the version.
+    if version(connection)? == KNOWN {
+        return Ok(());
+    }
+    Err(match error {
+        rusqlite_migration::Error::RusqliteError { err, .. } => store_error(err),
+        other => StoreError::Other(Box::new(other)),
+    })
+}
+
+fn refuse_newer(connection: &Connection) -> Result<(), StoreError> {
+    let found = version(connection)?;
+    if found > KNOWN {
+        return Err(StoreError::TooNew {
+            found,
+            known: KNOWN,
+        });
+    }
+    Ok(())
+}
+
+fn version(connection: &Connection) -> Result<u64, StoreError> {
+    let version: i64 = connection
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .map_err(store_error)?;
+    u64::try_from(version).map_err(|error| StoreError::Corrupt {
+        place: "the file's version".to_owned(),
+        reason: format!("{version}: {error}"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durability_and_the_log_are_set() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("flows.db");
+        let default = SqliteOptions::new();
+        let normal = SqliteOptions::new().durability(Durability::Normal);
+        for (options, expected) in [(default, (2, true)), (normal, (1, false))] {
+            let connection = writer(&path, &options).unwrap();
+            let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+            let synchronous: i64 = pragma("synchronous").unwrap();
+            let flush_drive = pragma("fullfsync").unwrap() == 1;
+            assert_eq!((synchronous, flush_drive), expected);
+            assert_eq!(pragma("foreign_keys").unwrap(), 1);
+            let mode: String = connection
+                .pragma_query_value(None, "journal_mode", |row| row.get(0))
+                .unwrap();
+            assert_eq!(mode, "wal");
+        }
+    }
+}

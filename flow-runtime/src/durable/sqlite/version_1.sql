@@ -1,0 +1,88 @@
+CREATE TABLE structures (
+    hash TEXT PRIMARY KEY,
+    structure TEXT NOT NULL -- JSON
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE executions (
+    id TEXT PRIMARY KEY, -- a UUID; later ones are greater
+    flow TEXT NOT NULL,
+    structure TEXT NOT NULL, -- the hash
+    owner TEXT,
+    idempotency_key TEXT,
+    status TEXT NOT NULL, -- running, paused, completed, failed, cancelled
+    options TEXT NOT NULL, -- JSON
+    created_ms INTEGER NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    next_seq INTEGER NOT NULL,
+    snapshot_seq INTEGER,
+    forked_from TEXT,
+    result TEXT, -- the output as JSON, or the reason
+    fence INTEGER NOT NULL DEFAULT 0,
+    holder TEXT, -- the UUID of who has claimed it
+    claimed_until_ms INTEGER,
+    wake_ms INTEGER, -- when the first of the open questions is no longer to be answered
+    settled INTEGER NOT NULL DEFAULT 0, -- how many questions have an answer that the run has not seen
+    -- From when on it could go on, if nobody writes to it.
+    due_ms INTEGER GENERATED ALWAYS AS (
+        CASE
+            WHEN status = 'running' THEN coalesce(claimed_until_ms, 0)
+            WHEN status = 'paused' AND settled > 0 THEN coalesce(claimed_until_ms, 0)
+            WHEN status = 'paused' THEN max(wake_ms, coalesce(claimed_until_ms, 0))
+        END
+    ) VIRTUAL
+) STRICT;
+
+CREATE UNIQUE INDEX executions_by_idempotency_key
+    ON executions (flow, idempotency_key, coalesce(owner, ''), owner IS NULL)
+    WHERE idempotency_key IS NOT NULL;
+CREATE INDEX executions_by_flow ON executions (flow, id);
+CREATE INDEX executions_by_owner ON executions (owner, id);
+CREATE INDEX executions_by_status ON executions (status, id);
+CREATE INDEX executions_by_holder ON executions (holder) WHERE holder IS NOT NULL;
+CREATE INDEX executions_due ON executions (due_ms) WHERE due_ms IS NOT NULL;
+
+CREATE TABLE records (
+    "offset" INTEGER PRIMARY KEY AUTOINCREMENT, -- among the records of all executions
+    execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    seq INTEGER NOT NULL, -- within the execution, from 0
+    at_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    path TEXT NOT NULL,
+    visit INTEGER NOT NULL,
+    item INTEGER,
+    attempt INTEGER NOT NULL,
+    payload TEXT NOT NULL, -- JSON, or empty
+    UNIQUE (execution, seq)
+) STRICT;
+
+CREATE TABLE pauses (
+    number INTEGER PRIMARY KEY, -- in the order asked
+    token TEXT NOT NULL UNIQUE, -- a UUID
+    execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    visit INTEGER NOT NULL,
+    prompt TEXT NOT NULL,
+    expected TEXT NOT NULL,
+    "schema" TEXT, -- JSON
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER,
+    state TEXT NOT NULL, -- open, answered, timed_out, closed
+    answer TEXT -- JSON
+) STRICT;
+
+CREATE INDEX pauses_by_execution ON pauses (execution, state);
+
+CREATE VIEW journal AS
+    SELECT
+        records."offset",
+        strftime('%Y-%m-%d %H:%M:%f', records.at_ms / 1000.0, 'unixepoch') AS time,
+        executions.flow,
+        records.execution,
+        records.seq,
+        records.kind,
+        records.path,
+        records.visit,
+        records.item,
+        records.attempt,
+        records.payload
+    FROM records JOIN executions ON executions.id = records.execution;

@@ -1,0 +1,634 @@
+//! Where executions are kept: one small trait, and what goes through it.
+//!
+//! A store knows nothing of flows. It keeps rows and records, hands out leases, and refuses what a process writes that
+//! has lost its lease. Whatever a method returns `Ok` for is durable.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use super::record::{Record, UnknownName};
+use crate::error::BoxError;
+
+/// Names an execution. Ids are UUIDs of version 7: later ones are greater, also as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExecutionId(Uuid);
+
+/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be guessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token(Uuid);
+
+macro_rules! id {
+    ($name:ident, $what:literal) => {
+        impl $name {
+            /// The id as a UUID.
+            pub fn as_uuid(&self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                $name(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                Uuid::from_str(text).map($name).map_err(|_| InvalidId {
+                    what: $what,
+                    text: text.to_owned(),
+                })
+            }
+        }
+    };
+}
+
+id!(ExecutionId, "an execution");
+id!(Token, "a token");
+
+/// A text that should be an id and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidId {
+    what: &'static str,
+    text: String,
+}
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not the id of {}: expected a UUID",
+            self.text, self.what
+        )
+    }
+}
+
+impl std::error::Error for InvalidId {}
+
+/// How an execution stands. Printed and stored in small letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// It goes on, in this process or another one, or will when `recover` is called.
+    Running,
+    /// It waits for an answer from outside.
+    Paused,
+    /// It has reached an end.
+    Completed,
+    /// A node failed for good, or panicked, or the run exceeded a limit.
+    Failed,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl Status {
+    /// All of them.
+    pub const ALL: [Status; 5] = [
+        Status::Running,
+        Status::Paused,
+        Status::Completed,
+        Status::Failed,
+        Status::Cancelled,
+    ];
+
+    /// Its name, as stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Status::Running => "running",
+            Status::Paused => "paused",
+            Status::Completed => "completed",
+            Status::Failed => "failed",
+            Status::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the execution will never go on.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Status {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        Status::ALL
+            .into_iter()
+            .find(|status| status.as_str() == name)
+            .ok_or_else(|| UnknownName(name.to_owned()))
+    }
+}
+
+/// An execution, as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Its id.
+    pub id: ExecutionId,
+    /// The name of its flow.
+    pub flow: String,
+    /// Which version of the flow it runs: the hash of its structure. See [`Store::put_structure`].
+    pub structure: String,
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// What makes a second start with the same key return this execution.
+    pub idempotency_key: Option<String>,
+    /// How it stands.
+    pub status: Status,
+    /// The options it was started with, as JSON.
+    pub options: String,
+    /// When it was started, in milliseconds since 1970 (UTC).
+    pub created_ms: u64,
+    /// When it was last written to, in milliseconds since 1970 (UTC). A claim is no writing.
+    pub updated_ms: u64,
+    /// When the first of its open questions is no longer to be answered, in milliseconds since 1970 (UTC).
+    pub wake_ms: Option<u64>,
+    /// How many records its journal has had: the `seq` of the next one.
+    pub next_seq: u64,
+    /// The newest snapshot, from which a recovery goes on.
+    pub snapshot_seq: Option<u64>,
+    /// The execution that it was forked from.
+    pub forked_from: Option<ExecutionId>,
+    /// Of a completed execution the output as JSON; of a failed or cancelled one the reason as text.
+    pub result: Option<String>,
+    /// How often it was claimed. A process may write only while this is what its claim gave it.
+    pub fence: u64,
+}
+
+/// A question to a person, as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PauseRow {
+    /// Which answers it.
+    pub token: Token,
+    /// The execution that waits.
+    pub execution: ExecutionId,
+    /// The path of the node that asks.
+    pub path: String,
+    /// Which visit to that path.
+    pub visit: u32,
+    /// The question.
+    pub prompt: String,
+    /// The type of the answer: its name, as written in Rust.
+    pub expected: String,
+    /// The JSON Schema of the answer, if its type has one.
+    pub schema: Option<String>,
+    /// When it was asked, in milliseconds since 1970 (UTC).
+    pub created_ms: u64,
+    /// When it is no longer to be answered, in milliseconds since 1970 (UTC).
+    pub expires_ms: Option<u64>,
+    /// What came of it.
+    pub state: PauseState,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PauseState {
+    /// Nothing yet.
+    Open,
+    /// An answer, as JSON. The run has not seen it yet.
+    Answered(String),
+    /// No answer in time. The run has not seen it yet.
+    TimedOut,
+    /// The run went on with what came of it, or has no use for an answer any more.
+    Closed,
+}
+
+/// What becomes of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Settlement {
+    /// This answer, as JSON.
+    Answer(String),
+    /// No answer in time.
+    TimedOut,
+}
+
+/// What [`Store::create`] came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// It is stored.
+    New,
+    /// Nothing was written: there is this execution with the same flow, owner and idempotency key.
+    Existing(ExecutionId),
+}
+
+/// What a process writes to an execution that it has claimed: all of it, or nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Append {
+    /// New records, whose `seq` goes on from the row's `next_seq`.
+    pub records: Vec<Record>,
+    /// Questions that are new.
+    pub opened: Vec<PauseRow>,
+    /// Questions of this execution, also such as are new, that the run is done with.
+    pub closed: Vec<Token>,
+    /// How the execution stands now. Left as it was if `None`. Once it is over, all its questions are closed and the claim
+    /// is given up.
+    pub status: Option<Status>,
+    /// The row's new `result`. Left as it was if `None`.
+    pub result: Option<String>,
+    /// The row's new `structure`. Left as it was if `None`.
+    pub structure: Option<String>,
+    /// Whether to give the claim up.
+    pub release: bool,
+    /// Removes the records before this one, which is a snapshot.
+    pub prune_before: Option<u64>,
+    /// The time, in milliseconds since 1970 (UTC): the row's new `updated_ms`.
+    pub now_ms: u64,
+}
+
+/// Which executions [`Store::list`] returns: those that all of its parts allow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListQuery {
+    /// Of this flow.
+    pub flow: Option<String>,
+    /// Standing like this.
+    pub status: Option<Status>,
+    /// Of this owner; `Some(None)` are those that have none.
+    pub owner: Option<Option<String>>,
+    /// Started before this time, in milliseconds since 1970 (UTC).
+    pub created_before_ms: Option<u64>,
+    /// Last written to before this time, in milliseconds since 1970 (UTC).
+    pub updated_before_ms: Option<u64>,
+    /// Older than this one: for the next page.
+    pub before: Option<ExecutionId>,
+    /// At most so many.
+    pub limit: Option<usize>,
+}
+
+/// A record with where it stands among those of all executions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// Grows from record to record, with gaps. Reading on after it misses nothing.
+    pub offset: u64,
+    /// The execution.
+    pub execution: ExecutionId,
+    /// Its owner.
+    pub owner: Option<String>,
+    /// The record.
+    pub record: Record,
+}
+
+/// Why a store did not do what it was asked to. What was there before is there still.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The claim was lost: another process has claimed the execution since, or it was cancelled or deleted.
+    LeaseLost(ExecutionId),
+    /// There is no such execution.
+    NotFound(ExecutionId),
+    /// There is no question with this token.
+    UnknownToken(Token),
+    /// What is stored cannot be read.
+    Corrupt {
+        /// Where it stands, such as `execution …, record 3`.
+        place: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is no room left to write to.
+    Full(BoxError),
+    /// Another process kept it locked for longer than the store waits.
+    Locked(BoxError),
+    /// The store was written by a newer version of this library.
+    TooNew {
+        /// The version of its tables.
+        found: u64,
+        /// The newest that this library knows.
+        known: u64,
+    },
+    /// Anything else that the underlying store reports.
+    Other(BoxError),
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::LeaseLost(id) => {
+                write!(
+                    f,
+                    "execution {id} has been taken over or ended by another process"
+                )
+            }
+            StoreError::NotFound(id) => write!(f, "there is no execution {id}"),
+            StoreError::UnknownToken(token) => {
+                write!(f, "there is no question with the token {token}")
+            }
+            StoreError::Corrupt { place, reason } => {
+                write!(f, "the store is damaged at {place}: {reason}")
+            }
+            StoreError::Full(_) => {
+                f.write_str("the store has no room left: make some, then `recover`")
+            }
+            StoreError::Locked(_) => f.write_str("the store is locked by another process"),
+            StoreError::TooNew { found, known } => write!(
+                f,
+                "the store has tables of version {found}, and this program knows up to {known}: it needs a newer \
+                 version of the library"
+            ),
+            StoreError::Other(_) => f.write_str("the store failed"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StoreError::Full(error) | StoreError::Locked(error) | StoreError::Other(error) => {
+                Some(&**error)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Keeps executions, their journals and their open questions.
+///
+/// An implementation passes the suite in `store_tests` (feature `store-tests`), which says in cases what these
+/// comments say in words. Methods may be called from many tasks at once. Each is atomic: it has its whole effect or,
+/// if it returns an error or its future is dropped, its whole effect or none.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Adds an execution with its first records, claimed by nobody (`fence` 0). If it has an idempotency key and there is
+    /// an execution of the same flow and owner with that key, nothing is written.
+    ///
+    /// What follows from the records and questions is not taken from the row: `next_seq` (if there are records),
+    /// `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record before, the id or a token is
+    /// taken, or a question is one of another execution; or the store could not be written to.
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+    ) -> Result<Created, StoreError>;
+
+    /// Keeps a flow's structure, a JSON text, under its hash. One that is there already stays.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError>;
+
+    /// The structure with this hash.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError>;
+
+    /// The execution with this id.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
+
+    /// The executions that the query allows, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError>;
+
+    /// Claims an execution until a time, for a holder, if it is not over and nobody else has a claim that is valid at
+    /// `now_ms`. Returns the row with its new `fence`, which is one more than before; nothing if it is not to be had. The
+    /// same holder is refused as any other.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError>;
+
+    /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else. One that is valid for
+    /// longer stays so. Returns the executions that it still has a claim to.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError>;
+
+    /// Writes to a claimed execution.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or the execution is over;
+    /// [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a closed question is not one of this execution;
+    /// [`StoreError::Other`] if the records do not go on from `next_seq` without a gap, a new token is taken, a new question is
+    /// one of another execution, or `prune_before` is not a snapshot; or the store could not be written to.
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
+
+    /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows by one), and its questions are
+    /// closed. The reason is the row's new `result`, the record's time its new `updated_ms`. The record's `seq` is set by
+    /// the store. Returns the row as it is now; nothing is written if it is over already, and then that row is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is not one of an execution that is over; or the store
+    /// could not be written to.
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+    ) -> Result<Row, StoreError>;
+
+    /// The records of an execution from this number on, in order, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
+
+    /// The questions of an execution that are not closed, in the order asked.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError>;
+
+    /// The question with this token, also if it is closed.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError>;
+
+    /// Settles an open question of an execution that is not over, whose `updated_ms` is then `now_ms`. Of two that try, one
+    /// succeeds. Returns the question as it was before: it was settled by this call if that is [`PauseState::Open`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::UnknownToken`], or the store could not be written to.
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError>;
+
+    /// The executions that nobody has a valid claim to and that could go on, the oldest first, at most so many: those that
+    /// are running, and those that are paused with a question that is settled but not closed or whose `expires_ms` has
+    /// passed.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError>;
+
+    /// The records of all executions after this offset, in the order of their offsets, at most so many. A record never
+    /// comes to stand before one that was returned.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError>;
+
+    /// The offset of the newest record; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn last_offset(&self) -> Result<u64, StoreError>;
+
+    /// Removes an execution with all that belongs to it. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError>;
+}
+
+/// A store that is shared.
+#[async_trait]
+impl<S: Store + ?Sized> Store for Arc<S> {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+    ) -> Result<Created, StoreError> {
+        (**self).create(row, records, pauses).await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        (**self).put_structure(hash, structure).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        (**self).structure(hash).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        (**self).execution(id).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        (**self).list(query).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        (**self).claim(id, holder, now_ms, until_ms).await
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        (**self).renew(holder, until_ms).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        (**self).append(id, fence, append).await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        (**self).end(id, status, reason, record).await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        (**self).records(id, from_seq, limit).await
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        (**self).pauses(id).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        (**self).pause(token).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        (**self).settle(token, settlement, now_ms).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        (**self).due(now_ms, limit).await
+    }
+
+    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+        (**self).log(after, limit).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        (**self).last_offset().await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        (**self).delete(id).await
+    }
+}

@@ -1,0 +1,165 @@
+//! The cases that every implementation of [`Store`] has to pass.
+//!
+//! # Examples
+//!
+//! ```
+//! use flow_runtime::durable::{MemoryStore, store_tests};
+//!
+//! # #[tokio::main(flavor = "multi_thread")] async fn main() {
+//! store_tests::run(|| async { MemoryStore::new() }).await;
+//! # }
+//! ```
+
+mod append;
+mod claim;
+mod create;
+mod delete;
+mod due;
+mod end;
+mod fixtures;
+mod list;
+mod log;
+mod questions;
+mod records;
+
+use std::sync::Arc;
+
+use tokio::task::JoinError;
+
+use super::store::Store;
+
+/// Runs every case, each on a store of its own that has nothing in it.
+///
+/// Some cases are about tasks that do the same thing at once: run it on a runtime with several threads, so that they do.
+///
+/// # Panics
+///
+/// If a case fails: when all have run, and with the names of those that failed.
+pub async fn run<S, F, Fut>(fresh: F)
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = S>,
+    S: Store,
+{
+    let mut failed: Vec<String> = Vec::new();
+    macro_rules! cases {
+        ($($topic:ident: $($case:ident),+;)+) => {$($(
+            let store: Arc<dyn Store> = Arc::new(fresh().await);
+            if let Err(error) = tokio::spawn($topic::$case(store)).await {
+                failed.push(format!("{}::{}: {}", stringify!($topic), stringify!($case), reason(error)));
+            }
+        )+)+};
+    }
+    cases! {
+        create:
+            stores_what_it_is_given,
+            follows_the_records_and_questions,
+            is_claimed_by_nobody,
+            returns_the_execution_with_the_same_key,
+            keeps_keys_of_flows_and_owners_apart,
+            stores_one_of_many_with_the_same_key,
+            refuses_an_id_that_is_taken,
+            refuses_records_with_a_gap,
+            refuses_questions_of_others,
+            keeps_the_first_structure,
+            finds_nothing_that_was_not_created;
+        claim:
+            gives_the_next_fence,
+            is_refused_while_one_is_valid,
+            is_given_once_one_has_run_out,
+            is_refused_when_over,
+            succeeds_for_one_of_many,
+            changes_nothing_else,
+            is_prolonged,
+            is_prolonged_after_it_ran_out,
+            is_not_shortened,
+            is_not_prolonged_for_another_holder;
+        append:
+            writes_all_of_it,
+            leaves_what_it_does_not_name,
+            is_refused_with_an_old_fence,
+            is_refused_without_a_claim,
+            is_refused_when_over,
+            is_refused_for_an_unknown_execution,
+            goes_on_after_the_claim_ran_out,
+            is_refused_with_a_gap,
+            is_refused_with_a_record_twice,
+            writes_nothing_if_a_question_is_taken,
+            writes_nothing_if_a_question_is_unknown,
+            refuses_questions_of_others,
+            gives_the_claim_up,
+            closes_all_questions_when_over,
+            opens_and_closes_at_once,
+            removes_records_before_a_snapshot,
+            removes_nothing_before_anything_else,
+            knows_the_newest_snapshot;
+        end:
+            ends_whoever_has_a_claim,
+            ends_without_a_claim,
+            closes_all_questions,
+            writes_nothing_if_over,
+            is_refused_for_an_unknown_execution,
+            is_refused_for_a_status_that_goes_on,
+            succeeds_for_one_of_many;
+        records:
+            come_in_order_from_a_number_on,
+            keep_every_kind_and_part,
+            keep_any_text,
+            keep_a_mebibyte;
+        questions:
+            are_those_not_closed_in_the_order_asked,
+            keep_every_part,
+            are_settled_once,
+            are_settled_by_one_of_many,
+            time_out,
+            are_not_settled_when_closed,
+            are_not_settled_when_over,
+            are_unknown_if_never_asked,
+            change_when_the_first_one_expires;
+        due:
+            are_those_running_without_a_valid_claim,
+            are_those_with_an_answer,
+            are_those_with_a_time_out,
+            are_those_with_an_expired_question,
+            are_not_those_with_a_valid_claim,
+            are_none_that_wait_or_are_over,
+            are_none_that_closed_what_was_settled,
+            come_oldest_first_and_limited;
+        list:
+            has_the_newest_first,
+            is_limited,
+            goes_on_from_page_to_page,
+            filters_by_each_part,
+            filters_by_all_parts_together,
+            tells_no_owner_from_an_empty_one;
+        log:
+            has_the_records_of_all,
+            goes_on_after_an_offset,
+            grows_while_many_write,
+            gives_no_offset_twice,
+            ends_at_the_newest_offset;
+        delete:
+            removes_all_that_belongs_to_it,
+            leaves_the_others,
+            frees_the_key,
+            makes_writes_fail;
+    }
+    assert!(
+        failed.is_empty(),
+        "the store fails {} cases:\n{}",
+        failed.len(),
+        failed.join("\n")
+    );
+}
+
+fn reason(error: JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => match panic.downcast::<String>() {
+            Ok(message) => *message,
+            Err(panic) => panic
+                .downcast::<&'static str>()
+                .map_or_else(|_| "it panicked".to_owned(), |message| message.to_string()),
+        },
+        Err(error) => error.to_string(),
+    }
+}

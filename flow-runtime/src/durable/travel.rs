@@ -1,0 +1,374 @@
+//! Looks into an execution's past: its state at a record, what changed between two, and a new execution that goes on from one.
+//!
+//! The journal has outcomes, not states. So a look replays the flow up to the record, without running any step, and sees the
+//! state that the flow has then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::driver::{Driven, Driver, Signals, Work};
+use super::engine::{Captured, Durable, Snapshots, visits_of};
+use super::error::RuntimeError;
+use super::execution::Execution;
+use super::journal::Journal;
+use super::record::{Record, RecordKind};
+use super::replay::Replay;
+use super::runtime::{Loaded, Runtime};
+use super::store::{Created, ExecutionId, PauseRow, PauseState, Row, Status, Token};
+
+/// What an execution knew at one of its records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionState {
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The number of the record: the state is that after it.
+    pub seq: u64,
+    /// By the path of each flow under way: its values by key. What a node has taken by value is no longer there, and what a
+    /// branch of a fork writes is there when all branches are done.
+    pub flows: BTreeMap<String, Map<String, Value>>,
+    /// The paths of the nodes that were under way.
+    pub under_way: Vec<String>,
+}
+
+/// What changed between two states.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateDiff {
+    /// Values that are new.
+    pub added: Vec<StateChange>,
+    /// Values that are gone.
+    pub removed: Vec<StateChange>,
+    /// Values that are others.
+    pub modified: Vec<StateChange>,
+}
+
+/// One value that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateChange {
+    /// The path of the flow.
+    pub flow: String,
+    /// The key.
+    pub key: String,
+    /// The value before, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// The value after, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+impl ExecutionState {
+    /// What changed from this state to a later one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use flow_runtime::durable::{MemoryStore, Runtime, StartOptions};
+    /// # use flow_runtime::prelude::*;
+    /// # #[node] fn double(number: &u64) -> u64 { number * 2 }
+    /// # flow! { Twice(number: u64) -> (double: u64) { start >> double >> end; } }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_runtime::durable::RuntimeError> {
+    /// # let runtime = Runtime::new(MemoryStore::new());
+    /// # runtime.register(Twice::new())?;
+    /// # let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// let last = execution.journal().await?.len() as u64 - 1;
+    /// let (before, after) = (runtime.state(execution.id(), 0).await?, runtime.state(execution.id(), last).await?);
+    /// let diff = before.diff(&after);
+    /// assert_eq!(diff.added[0].key, "double");
+    /// assert_eq!(diff.added[0].new, Some(8.into()));
+    /// # Ok(()) }
+    /// ```
+    pub fn diff(&self, later: &ExecutionState) -> StateDiff {
+        let mut diff = StateDiff::default();
+        let values = |state: &ExecutionState, flow: &str, key: &str| -> Option<Value> {
+            state.flows.get(flow)?.get(key).cloned()
+        };
+        let keys = [self, later].into_iter().flat_map(|state| {
+            let of_flow =
+                |(flow, values): (&String, &Map<String, Value>)| -> Vec<(String, String)> {
+                    values
+                        .keys()
+                        .map(|key| (flow.clone(), key.clone()))
+                        .collect()
+                };
+            state.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
+        });
+        for (flow, key) in keys.collect::<BTreeSet<_>>() {
+            let (old, new) = (values(self, &flow, &key), values(later, &flow, &key));
+            let list = match (&old, &new) {
+                (None, _) => &mut diff.added,
+                (_, None) => &mut diff.removed,
+                (Some(old), Some(new)) if old == new => continue,
+                _ => &mut diff.modified,
+            };
+            list.push(StateChange {
+                flow,
+                key,
+                old,
+                new,
+            });
+        }
+        diff
+    }
+}
+
+impl Runtime {
+    /// What an execution knew after one of its records. No step runs for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records that lead to it have been pruned;
+    /// [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`], since the flow itself says what its state is; and as
+    /// [`get`](Runtime::get).
+    pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
+        let (row, loaded) = self.load_until(id, seq).await?;
+        let flow = self.inner.flow(&row.flow)?;
+        let Loaded {
+            input,
+            snapshot,
+            records,
+            options,
+            ..
+        } = loaded;
+        let under_way = under_way(&records);
+        let journal = Arc::new(Journal::new(
+            id,
+            self.inner.options().clock.clone(),
+            seq + 1,
+        ));
+        journal.load(records, visits_of(snapshot.as_ref()), Vec::new());
+        let captured = Arc::new(Captured::default());
+        let mut flows = BTreeMap::new();
+        match &snapshot {
+            Some(snapshot) => flows.insert(flow.namespace().to_owned(), snapshot.state.clone()),
+            None => flows.insert(flow.namespace().to_owned(), input.0.clone()),
+        };
+        *captured.lock().unwrap_or_else(PoisonError::into_inner) = flows;
+        let snapshots = Snapshots {
+            every: usize::MAX,
+            prune: false,
+        };
+        let settings = options.settings(None);
+        let engine = Durable::new(
+            journal.clone(),
+            settings,
+            &input,
+            snapshots,
+            snapshot,
+            Some(captured.clone()),
+            None,
+        );
+        let engine = Arc::new(engine);
+        let driver = Driver {
+            store: self.inner.store.clone(),
+            journal,
+            engine: engine.clone(),
+            fence: 0,
+            signals: Signals::default(),
+            committed: Arc::new(Notify::new()),
+            path: flow.namespace().to_owned(),
+            changes: None,
+            structure: None,
+        };
+        match driver.look_back(flow.run(id, engine, input)).await {
+            Driven::Stopped(_) => {}
+            Driven::Halted(error) => return Err(error),
+        }
+        let flows = std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(ExecutionState {
+            execution: id,
+            seq,
+            flows,
+            under_way,
+        })
+    }
+
+    /// Starts a new execution that has done what this one did up to a record, that one included, and goes on from there by
+    /// itself. Questions that were open then are asked anew. The other execution stays as it is, whatever its status: so a
+    /// failed one can be tried again from before its failure.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Runtime::state), or the store could not be written to.
+    pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
+        let (row, _) = self.load_until(id, seq).await?;
+        let mut records = self.inner.records(id, 0).await?;
+        records.retain(|record| record.seq <= seq && !is_end(record.kind));
+        let now_ms = self.inner.now_ms();
+        let new = ExecutionId::from(self.inner.new_id(now_ms));
+        for (seq, record) in (0..).zip(&mut records) {
+            record.seq = seq;
+        }
+        let pauses = self.reopened(&row, new, &records, now_ms).await?;
+        let path = records
+            .first()
+            .map(|first| first.path.clone())
+            .unwrap_or_default();
+        records.push(Record {
+            seq: records.len() as u64,
+            at_ms: now_ms,
+            kind: RecordKind::RunForked,
+            path,
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: json!({ "execution": id.to_string(), "seq": seq }).to_string(),
+        });
+        let fork = Row {
+            id: new,
+            idempotency_key: None,
+            status: Status::Running,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            wake_ms: None,
+            next_seq: records.len() as u64,
+            snapshot_seq: None,
+            forked_from: Some(id),
+            result: None,
+            fence: 0,
+            ..row
+        };
+        match self.inner.store.create(fork, records, pauses).await? {
+            Created::New => self.inner.committed.notify_waiters(),
+            Created::Existing(id) => return self.get(id).await,
+        }
+        self.inner.launch(new).await?;
+        self.get(new).await
+    }
+
+    async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
+        let row = self.row(id).await?;
+        let no_record = RuntimeError::NoRecord { execution: id, seq };
+        if seq >= row.next_seq {
+            return Err(no_record);
+        }
+        let first = self
+            .inner
+            .store
+            .records(id, 0, 1)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        if first.first().is_none_or(|first| first.seq > seq) {
+            return Err(no_record);
+        }
+        let flow = self.inner.flow(&row.flow)?;
+        let loaded = self.inner.load(&row, &*flow, Some(seq + 1)).await?;
+        Ok((row, loaded))
+    }
+
+    /// The questions that were open at the end of these records, for another execution.
+    async fn reopened(
+        &self,
+        row: &Row,
+        new: ExecutionId,
+        records: &[Record],
+        now_ms: u64,
+    ) -> Result<Vec<PauseRow>, RuntimeError> {
+        let mut open: Vec<&Record> = Vec::new();
+        for record in records {
+            match record.kind {
+                RecordKind::Paused => open.push(record),
+                RecordKind::Resumed => {
+                    open.retain(|asked| (&asked.path, asked.visit) != (&record.path, record.visit));
+                }
+                _ => {}
+            }
+        }
+        let mut pauses = Vec::new();
+        for record in open {
+            let asked: super::engine::Asked =
+                serde_json::from_str(&record.payload).map_err(|error| {
+                    let reason = format!("record {}, a question, is damaged: {error}", record.seq);
+                    RuntimeError::Unreadable {
+                        execution: row.id,
+                        path: record.path.clone(),
+                        reason,
+                    }
+                })?;
+            let token = asked.token.parse::<Token>().ok();
+            let old = match token {
+                Some(token) => self
+                    .inner
+                    .store
+                    .pause(token)
+                    .await
+                    .map_err(RuntimeError::of(row.id))?,
+                None => None,
+            };
+            let time = asked
+                .expires_ms
+                .map(|expires| expires.saturating_sub(record.at_ms));
+            pauses.push(PauseRow {
+                token: Token::from(Uuid::new_v4()),
+                execution: new,
+                path: record.path.clone(),
+                visit: record.visit,
+                prompt: asked.prompt,
+                expected: asked.expected,
+                schema: old.and_then(|old| old.schema),
+                created_ms: now_ms,
+                expires_ms: time.map(|time| now_ms.saturating_add(time)),
+                state: PauseState::Open,
+            });
+        }
+        Ok(pauses)
+    }
+}
+
+fn is_end(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+    )
+}
+
+/// The nodes that were started and not finished, the outermost first.
+fn under_way(records: &[Record]) -> Vec<String> {
+    let mut under_way: Vec<(&str, u32)> = Vec::new();
+    for record in records {
+        let place = (record.path.as_str(), record.visit);
+        match record.kind {
+            RecordKind::NodeStarted => under_way.push(place),
+            RecordKind::NodeFinished | RecordKind::NodeFailed => {
+                under_way.retain(|other| *other != place)
+            }
+            _ => {}
+        }
+    }
+    under_way
+        .into_iter()
+        .map(|(path, _)| path.to_owned())
+        .collect()
+}
+
+impl Driver {
+    /// Polls a run as long as there is something recorded. Nothing that it wants to write is written.
+    async fn look_back(self, mut work: Work) -> Driven {
+        let waker = Waker::noop();
+        let mut cx = Context::from_waker(waker);
+        loop {
+            let left = self.journal.replaying(Replay::left);
+            match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(_)) | Err(_) => return Driven::Stopped(Status::Completed),
+            }
+            if let Some(error) = self.journal.halted() {
+                return Driven::Halted(error);
+            }
+            match self.journal.replaying(Replay::left) {
+                0 if left == 0 => return Driven::Stopped(Status::Running),
+                now if now == left => drop(self.journal.pass_over()),
+                _ => {}
+            }
+        }
+    }
+}

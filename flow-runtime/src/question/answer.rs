@@ -1,0 +1,206 @@
+//! Questions to people, and their answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::__private::{Step, Stored};
+use crate::engine::Failed;
+use crate::error::{BoxError, FlowError};
+use crate::node_error::{Failure, TimedOut};
+use crate::observer::EventKind;
+use crate::run::Run;
+use crate::visit::Visit;
+
+/// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
+pub trait Human: Step<Outcome = Self> + Submitted {
+    /// The name of the type, as written.
+    const NAME: &'static str;
+
+    /// The type's JSON Schema, if it has one (feature `schemars`).
+    fn schema() -> Option<Value> {
+        None
+    }
+}
+
+/// A type whose values can come from outside: as JSON.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be submitted by a person: it has no form as JSON",
+    label = "not `Serialize` and `Deserialize`",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`"
+)]
+pub trait Submitted: Stored {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Stored> Submitted for T {}
+
+/// What a flow asks, and of what type the answer has to be.
+#[derive(Debug, Clone)]
+pub struct Question {
+    path: String,
+    prompt: String,
+    timeout: Option<Duration>,
+    kind: QuestionType,
+}
+
+/// What is to be known of a type that people are asked for.
+#[derive(Clone, Copy)]
+pub struct QuestionType {
+    name: &'static str,
+    schema: fn() -> Option<Value>,
+    check: fn(&Value) -> Result<(), String>,
+    #[cfg(feature = "terminal")]
+    shape: fn() -> super::shape::Shape,
+}
+
+impl QuestionType {
+    /// Of this type.
+    pub fn of<T: Human>() -> Self {
+        QuestionType {
+            name: T::NAME,
+            schema: T::schema,
+            check: |value| {
+                T::deserialize(value)
+                    .map(drop)
+                    .map_err(|error| error.to_string())
+            },
+            #[cfg(feature = "terminal")]
+            shape: super::shape::shape_of::<T>,
+        }
+    }
+
+    /// The type's name, as written.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The type's JSON Schema, if it has one.
+    pub fn schema(&self) -> Option<Value> {
+        (self.schema)()
+    }
+
+    /// Whether a value is one of the type.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in words.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        (self.check)(value)
+    }
+}
+
+impl fmt::Debug for QuestionType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("QuestionType").field(&self.name).finish()
+    }
+}
+
+impl Question {
+    /// The path of the node that asks, such as `release.approval`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The question, with the values of its `{keys}` filled in.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
+    }
+
+    /// How long there is to answer, if there is a limit.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// The type of the answer, as written in Rust.
+    pub fn expected(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The JSON Schema of the answer, if its type implements `schemars::JsonSchema` (feature `schemars`).
+    pub fn schema(&self) -> Option<Value> {
+        self.kind.schema()
+    }
+
+    /// How the answer is filled in.
+    #[cfg(feature = "terminal")]
+    pub(crate) fn shape(&self) -> super::shape::Shape {
+        (self.kind.shape)()
+    }
+
+    /// Whether a value is an answer, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Why not, in words.
+    pub fn check(&self, value: &Value) -> Result<(), String> {
+        self.kind.check(value)
+    }
+}
+
+/// Answers what flows ask: see [`RunOptions::answer`](crate::RunOptions::answer).
+///
+/// A function of the question is one, and so is the terminal (`Terminal`, feature `terminal`).
+#[async_trait]
+pub trait Answer: Send + Sync + 'static {
+    /// The answer, as JSON.
+    ///
+    /// # Errors
+    ///
+    /// There will be none. The run ends with [`FlowError::Unanswered`].
+    async fn answer(&self, question: &Question) -> Result<Value, BoxError>;
+}
+
+#[async_trait]
+impl<F, V> Answer for F
+where
+    F: Fn(&Question) -> V + Send + Sync + 'static,
+    V: serde::Serialize,
+{
+    async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
+        Ok(serde_json::to_value(self(question))?)
+    }
+}
+
+/// Asks the run's answerer.
+pub(crate) async fn ask<N: Human>(
+    run: &Run,
+    visit: Visit<'_>,
+    prompt: String,
+) -> Result<N, Failed> {
+    let timeout = visit.timeout();
+    let question = Question {
+        path: visit.path().to_string(),
+        prompt,
+        timeout,
+        kind: QuestionType::of::<N>(),
+    };
+    let unanswered = |error: BoxError| {
+        let path = question.path.clone();
+        Box::new(FlowError::Unanswered { path, error })
+    };
+    let answerer = run.options().and_then(|options| options.answer.clone());
+    let Some(answerer) = answerer else {
+        return Err(unanswered("there is nobody to ask".into()));
+    };
+    let answer = match timeout {
+        None => answerer.answer(&question).await,
+        Some(after) => match tokio::time::timeout(after, answerer.answer(&question)).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                let failure = Failure::Deadline(TimedOut { after });
+                let error = visit.attempts().exhausted(failure);
+                visit.emit(EventKind::NodeFailed { error: &error });
+                return Err(error.into());
+            }
+        },
+    };
+    let answer = answer.map_err(unanswered)?;
+    from_value::<N>(&answer).map_err(|reason| unanswered(reason.into()))
+}
+
+fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    T::deserialize(value).map_err(|error| format!("the answer is of another type: {error}"))
+}

@@ -1,0 +1,101 @@
+//! Asks people at the terminal.
+
+use std::io::{IsTerminal as _, stdin};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use dialoguer::{Confirm, Input, Select};
+use serde_json::Value;
+
+use crate::error::BoxError;
+
+use super::dialogue::{Check, Prompts, ask};
+use super::{Answer, Question};
+
+/// Asks the person at the terminal, part by part: one variant of an enum, a line for each field. What has no simple shape is
+/// written as JSON.
+///
+/// Questions that a flow asks at the same time are asked one after the other. They take one of tokio's threads for what
+/// blocks, until they are answered: also if the run has ended meanwhile.
+///
+/// # Examples
+///
+/// ```no_run
+/// use flow_runtime::prelude::*;
+/// use flow_runtime::Terminal;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[node(human = "Deploy {version}?")]
+/// #[derive(Serialize, Deserialize)]
+/// enum Approval {
+///     Approved { by: String },
+///     Refused,
+/// }
+///
+/// flow! {
+///     Release(version: u32) -> (by: Option<String>) {
+///         start >> Approval;
+///         Approval - "approved" >> end;
+///         Approval - "refused" >> end("refused");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let input = ReleaseInput { version: 7 };
+/// let output = Release::new().run_with(input, RunOptions::answer(Terminal)).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminal;
+
+/// There is one terminal, and one question at it at a time.
+static AT_THE_TERMINAL: Mutex<()> = Mutex::new(());
+
+#[async_trait]
+impl Answer for Terminal {
+    async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
+        if !stdin().is_terminal() {
+            return Err("nobody can be asked: the standard input is no terminal".into());
+        }
+        let question = question.clone();
+        let answer = tokio::task::spawn_blocking(move || {
+            let _one_at_a_time = AT_THE_TERMINAL
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let mut dialogue = Dialogue;
+            dialogue.show(question.prompt());
+            let shape = question.shape();
+            ask(&mut dialogue, question.expected(), &shape, |value| {
+                question.check(value)
+            })
+        });
+        answer.await?
+    }
+}
+
+/// What asks at the terminal.
+struct Dialogue;
+
+impl Prompts for Dialogue {
+    fn show(&mut self, line: &str) {
+        // To where `dialoguer` writes as well, so that the output of the program stays its own.
+        eprintln!("{line}");
+    }
+
+    fn select(&mut self, prompt: &str, items: &[&str]) -> Result<usize, BoxError> {
+        let select = Select::new().with_prompt(prompt).items(items).default(0);
+        Ok(select.interact()?)
+    }
+
+    fn confirm(&mut self, prompt: &str) -> Result<bool, BoxError> {
+        Ok(Confirm::new().with_prompt(prompt).interact()?)
+    }
+
+    fn input(&mut self, prompt: &str, check: &Check<'_>) -> Result<String, BoxError> {
+        let input = Input::<String>::new()
+            .with_prompt(prompt)
+            .allow_empty(true)
+            .validate_with(|line: &String| check(line));
+        Ok(input.interact_text()?)
+    }
+}

@@ -1,0 +1,761 @@
+//! The stores: that they pass the suite, and what only one in a file can do.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Waker};
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    Append, Created, Durability, ExecutionId, ListQuery, MemoryStore, PauseRow, PauseState, Record,
+    RecordKind, Row, Settlement, SqliteOptions, SqliteStore, Status, Store, StoreError, Token,
+    store_tests,
+};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const NOW: u64 = 1_700_000_000_000;
+const LEASE: u64 = 30_000;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_store_in_memory_passes_the_suite() {
+    store_tests::run(|| async { MemoryStore::new() }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_store_in_a_file_passes_the_suite() {
+    let folder = Folder::new();
+    let files = AtomicUsize::new(0);
+    let fresh = || {
+        let name = format!("{}.db", files.fetch_add(1, Ordering::Relaxed));
+        let path = folder.0.path().join(name);
+        async { SqliteStore::open(path).await.unwrap() }
+    };
+    store_tests::run(fresh).await;
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_reopening() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, fence) = claimed(&store).await;
+    let token = Token::from(Uuid::new_v4());
+    let pause = Append {
+        opened: vec![question(id, token)],
+        status: Some(Status::Paused),
+        release: true,
+        ..append(1..4)
+    };
+    store.append(id, fence, pause).await.unwrap();
+    store.put_structure("5f2c", "{}").await.unwrap();
+    let row = store.execution(id).await.unwrap();
+    let records = store.records(id, 0, 10).await.unwrap();
+    let log = store.log(0, 10).await.unwrap();
+    drop(store);
+
+    for _ in 0..3 {
+        let store = folder.open().await;
+        assert_eq!(store.execution(id).await.unwrap(), row);
+        assert_eq!(store.records(id, 0, 10).await.unwrap(), records);
+        assert_eq!(store.log(0, 10).await.unwrap(), log);
+        let asked = store.pauses(id).await.unwrap();
+        assert_eq!(asked, [question(id, token)]);
+        let structure = store.structure("5f2c").await.unwrap();
+        assert_eq!(structure.as_deref(), Some("{}"));
+        let version = number(&folder.raw(), "PRAGMA user_version");
+        assert_eq!(version, 1);
+    }
+}
+
+#[tokio::test]
+async fn what_was_asked_for_is_written_though_the_store_is_dropped() {
+    let folder = Folder::new();
+    let store = Arc::new(folder.open().await);
+    let id = new_id();
+    let mut creating = Box::pin({
+        let store = Arc::clone(&store);
+        async move { store.create(row(id), records(0..1), Vec::new()).await }
+    });
+    // It asks, and then nobody waits.
+    let _ = creating
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()));
+    drop((creating, store));
+    let again = folder.open().await;
+    until(async || again.execution(id).await.unwrap().is_some()).await;
+}
+
+#[tokio::test]
+async fn the_log_is_put_into_the_file_when_the_store_is_dropped() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    started(&store).await;
+    let log = folder.path().with_extension("db-wal");
+    assert!(log.exists());
+    drop(store);
+    until(async || !log.exists()).await;
+    let count = number(&folder.raw(), "SELECT count(*) FROM records");
+    assert_eq!(count, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn several_stores_share_a_file() {
+    let folder = Arc::new(Folder::new());
+    let opening: Vec<_> = (0..6)
+        .map(|_| {
+            let folder = Arc::clone(&folder);
+            tokio::spawn(async move { folder.open().await })
+        })
+        .collect();
+    let mut stores = Vec::new();
+    for store in opening {
+        stores.push(Arc::new(store.await.unwrap()));
+    }
+    let id = started(&stores[0]).await;
+    for store in &stores {
+        assert!(store.execution(id).await.unwrap().is_some());
+    }
+    let claims: Vec<_> = stores
+        .iter()
+        .map(|store| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move { store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await })
+        })
+        .collect();
+    let mut given = 0;
+    for claim in claims {
+        given += usize::from(claim.await.unwrap().unwrap().is_some());
+    }
+    assert_eq!(given, 1);
+
+    let writing: Vec<_> = stores
+        .iter()
+        .map(|store| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move {
+                let (id, fence) = claimed(&store).await;
+                for seq in 1..20 {
+                    store.append(id, fence, append(seq..seq + 1)).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for writing in writing {
+        writing.await.unwrap();
+    }
+    assert_eq!(stores[5].log(0, 1000).await.unwrap().len(), 1 + 6 * 20);
+}
+
+#[tokio::test]
+async fn another_program_can_read_the_file() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, fence) = claimed(&store).await;
+    store.append(id, fence, append(1..2)).await.unwrap();
+    let sql = "SELECT time, flow, execution, kind, path, payload FROM journal WHERE seq = 1";
+    let line: (String, String, String, String, String, String) = folder
+        .raw()
+        .query_row(sql, [], |row| row.try_into())
+        .unwrap();
+    let expected = (
+        "2023-11-14 22:13:20.001".to_owned(),
+        "orders".to_owned(),
+        id.to_string(),
+        "outcome".to_owned(),
+        "orders.charge".to_owned(),
+        "{}".to_owned(),
+    );
+    assert_eq!(line, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_locked_file_refuses_writes_and_works_afterwards() {
+    let folder = Folder::new();
+    let options = SqliteOptions::new().busy_timeout(Duration::from_millis(20));
+    let store = SqliteStore::open_with(folder.path(), options)
+        .await
+        .unwrap();
+    let (id, fence) = claimed(&store).await;
+    let before = store.execution(id).await.unwrap();
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+
+    let write = store.append(id, fence, append(1..2)).await;
+    assert!(matches!(write, Err(StoreError::Locked(_))), "{write:?}");
+    let created = store.create(row(new_id()), records(0..1), Vec::new()).await;
+    assert!(matches!(created, Err(StoreError::Locked(_))), "{created:?}");
+    assert_eq!(store.execution(id).await.unwrap(), before);
+    assert_eq!(store.log(0, 10).await.unwrap().len(), 1);
+
+    other.execute_batch("COMMIT").unwrap();
+    store.append(id, fence, append(1..2)).await.unwrap();
+    assert_eq!(store.records(id, 0, 10).await.unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_full_file_loses_nothing_and_works_once_there_is_room() {
+    let folder = Folder::new();
+    let options = SqliteOptions::new().max_pages(100);
+    let store = SqliteStore::open_with(folder.path(), options)
+        .await
+        .unwrap();
+    let (large, large_fence) = claimed(&store).await;
+    let (small, small_fence) = claimed(&store).await;
+    let mut written = 1;
+    let error = loop {
+        let mut write = append(written..written + 1);
+        write.records[0].payload = "x".repeat(50_000);
+        match store.append(large, large_fence, write).await {
+            Ok(()) => written += 1,
+            Err(error) => break error,
+        }
+        assert!(written < 100, "the file never gets full");
+    };
+    assert!(matches!(error, StoreError::Full(_)), "{error:?}");
+    assert!(error.source().is_some());
+    let kept = store.records(large, 0, 100).await.unwrap();
+    assert_eq!(kept.len() as u64, written);
+    let row = store.execution(large).await.unwrap().unwrap();
+    assert_eq!(row.next_seq, written);
+
+    // Many at once: what is too large fails, and takes none of the others with it.
+    let store = Arc::new(store);
+    let mut large_ones = Vec::new();
+    let mut small_ones = Vec::new();
+    for seq in 1..6 {
+        let task = Arc::clone(&store);
+        large_ones.push(tokio::spawn(async move {
+            let mut write = append(written..written + 1);
+            write.records[0].payload = "x".repeat(500_000);
+            task.append(large, large_fence, write).await
+        }));
+        let write = append(seq..seq + 1);
+        small_ones.push(store.append(small, small_fence, write));
+    }
+    for write in futures_util::future::join_all(small_ones).await {
+        write.unwrap();
+    }
+    for write in large_ones {
+        let write = write.await.unwrap();
+        assert!(matches!(write, Err(StoreError::Full(_))), "{write:?}");
+    }
+    assert_eq!(store.records(small, 0, 10).await.unwrap(), records(0..6));
+
+    assert!(store.delete(large).await.unwrap());
+    let mut write = append(6..7);
+    write.records[0].payload = "x".repeat(50_000);
+    store.append(small, small_fence, write).await.unwrap();
+    assert_eq!(store.records(small, 0, 10).await.unwrap().len(), 7);
+}
+
+#[tokio::test]
+async fn a_failed_request_does_not_spoil_those_beside_it() {
+    let folder = Folder::new();
+    let options = SqliteOptions::new().busy_timeout(Duration::from_secs(60));
+    let store = SqliteStore::open_with(folder.path(), options)
+        .await
+        .unwrap();
+    let (id, fence) = claimed(&store).await;
+    let token = Token::from(Uuid::new_v4());
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let asks = |seq: u64| Append {
+        opened: vec![question(id, token)],
+        ..append(seq..seq + 1)
+    };
+    // The first waits for the lock, and the others for the first: they come into one transaction.
+    let waiting = store.create(row(new_id()), records(0..1), Vec::new());
+    let writes = async {
+        tokio::join!(
+            store.append(id, fence, asks(1)),
+            store.append(id, fence, asks(2)),
+            store.append(id, fence, append(2..4)),
+            store.append(id, fence + 1, append(4..5)),
+            store.append(id, fence, append(4..5)),
+        )
+    };
+    let unlock = async { other.execute_batch("COMMIT").unwrap() };
+    let (created, writes, ()) = tokio::join!(waiting, writes, unlock);
+    assert_eq!(created.unwrap(), Created::New);
+    assert!(writes.0.is_ok());
+    assert!(matches!(writes.1, Err(StoreError::Other(_))));
+    assert!(writes.2.is_ok());
+    assert!(matches!(writes.3, Err(StoreError::LeaseLost(_))));
+    assert!(writes.4.is_ok());
+    assert_eq!(store.records(id, 0, 10).await.unwrap(), records(0..5));
+    assert_eq!(store.pauses(id).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn damage_is_reported_where_it_is_and_nowhere_else() {
+    let damages = [
+        ("kind = 'node_strated'", "`node_strated` is not known"),
+        ("kind = CAST(x'6ff8' AS TEXT)", "column `kind`"),
+        ("payload = CAST(x'ff' AS TEXT)", "column `payload`"),
+        ("at_ms = -1", "column `at_ms`"),
+        ("visit = 4294967296", "column `visit`"),
+    ];
+    for (damage, reason) in damages {
+        let folder = Folder::new();
+        let store = folder.open().await;
+        let (id, fence) = claimed(&store).await;
+        store.append(id, fence, append(1..5)).await.unwrap();
+        let other = started(&store).await;
+        let sql = format!("UPDATE records SET {damage} WHERE execution = ?1 AND seq = 3");
+        let changed = folder.raw().execute(&sql, [id.to_string()]).unwrap();
+        assert_eq!(changed, 1);
+
+        let place = format!("execution {id}, record 3");
+        is_corrupt(store.records(id, 0, 10).await, &place, reason);
+        is_corrupt(store.log(0, 10).await, &place, reason);
+        assert_eq!(store.records(id, 0, 3).await.unwrap(), records(0..3));
+        assert_eq!(store.records(id, 4, 3).await.unwrap(), records(4..5));
+        assert_eq!(store.records(other, 0, 10).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn damaged_rows_and_questions_are_reported() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, fence) = claimed(&store).await;
+    let token = Token::from(Uuid::new_v4());
+    let pause = Append {
+        opened: vec![question(id, token)],
+        ..append(1..2)
+    };
+    store.append(id, fence, pause).await.unwrap();
+    let other = started(&store).await;
+    let raw = folder.raw();
+
+    raw.execute("UPDATE pauses SET state = 'opne'", []).unwrap();
+    let place = format!("execution {id}, question {token}");
+    is_corrupt(store.pause(token).await, &place, "`opne` is not known");
+    is_corrupt(store.pauses(id).await, &place, "`opne` is not known");
+    let settled = store.settle(token, Settlement::TimedOut, NOW).await;
+    is_corrupt(settled, &place, "`opne` is not known");
+
+    let place = format!("execution {id}");
+    for (damage, reason) in [
+        ("status = 'runing'", "`runing` is not known"),
+        (
+            "status = 'running', forked_from = 'nobody'",
+            "`nobody` is not the id",
+        ),
+        ("forked_from = NULL, next_seq = -2", "column `next_seq`"),
+    ] {
+        let sql = format!("UPDATE executions SET {damage} WHERE id = ?1");
+        raw.execute(&sql, [id.to_string()]).unwrap();
+        is_corrupt(store.execution(id).await, &place, reason);
+        is_corrupt(store.list(&ListQuery::default()).await, &place, reason);
+        let at = NOW + LEASE;
+        is_corrupt(
+            store.claim(id, Uuid::new_v4(), at, at + 1).await,
+            &place,
+            reason,
+        );
+    }
+    assert!(store.execution(other).await.unwrap().is_some());
+
+    let sql = "UPDATE executions SET id = 'garbage', next_seq = 2 WHERE id = ?1";
+    raw.pragma_update(None, "foreign_keys", false).unwrap();
+    raw.execute(sql, [id.to_string()]).unwrap();
+    let place = "execution garbage";
+    is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
+    is_corrupt(store.due(NOW + LEASE, 10).await, place, "`garbage`");
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_a_store_is_refused() {
+    let folder = Folder::new();
+    std::fs::write(
+        folder.path(),
+        "no database, but a text that is long enough. ".repeat(99),
+    )
+    .unwrap();
+    let opened = SqliteStore::open(folder.path()).await;
+    assert!(
+        matches!(opened, Err(StoreError::Corrupt { .. })),
+        "{opened:?}"
+    );
+
+    let opened = SqliteStore::open(folder.0.path().join("no/such/folder.db")).await;
+    assert!(matches!(opened, Err(StoreError::Other(_))), "{opened:?}");
+}
+
+#[tokio::test]
+async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
+    let folder = Folder::new();
+    let raw = folder.raw();
+    raw.execute_batch("CREATE TABLE dreams (id TEXT); PRAGMA user_version = 7")
+        .unwrap();
+    let opened = SqliteStore::open(folder.path()).await;
+    assert!(
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 1 })),
+        "{opened:?}"
+    );
+    let tables = number(&raw, "SELECT count(*) FROM sqlite_schema");
+    assert_eq!(tables, 1);
+}
+
+#[tokio::test]
+async fn lists_and_what_is_due_are_found_by_an_index() {
+    let folder = Folder::new();
+    drop(folder.open().await);
+    let raw = folder.raw();
+    let plans = [
+        (
+            "FROM executions WHERE id = ?",
+            "sqlite_autoindex_executions_1 (id=?)",
+        ),
+        (
+            "FROM executions WHERE flow = ? ORDER BY id DESC",
+            "executions_by_flow (flow=?)",
+        ),
+        (
+            "FROM executions WHERE status = ? ORDER BY id DESC",
+            "executions_by_status (status=?)",
+        ),
+        (
+            "FROM executions WHERE owner IS ? ORDER BY id DESC",
+            "executions_by_owner (owner=?)",
+        ),
+        (
+            "FROM executions ORDER BY id DESC",
+            "sqlite_autoindex_executions_1",
+        ),
+        (
+            "FROM executions WHERE id < ? ORDER BY id DESC",
+            "sqlite_autoindex_executions_1 (id<?)",
+        ),
+        (
+            "FROM executions WHERE flow = ? AND id < ? ORDER BY id DESC",
+            "executions_by_flow (flow=? AND id<?)",
+        ),
+        (
+            "FROM executions WHERE flow = ? AND idempotency_key = ? AND owner IS ?",
+            "executions_by_idempotency_key (flow=? AND idempotency_key=?)",
+        ),
+        (
+            "FROM executions WHERE holder = ?",
+            "executions_by_holder (holder=?)",
+        ),
+        (
+            "FROM executions INDEXED BY executions_due WHERE due_ms <= ? ORDER BY id",
+            "executions_due (due_ms<?)",
+        ),
+        (
+            "FROM pauses WHERE execution = ? AND state = 'open'",
+            "pauses_by_execution (execution=? AND state=?)",
+        ),
+        (
+            "FROM pauses WHERE token = ?",
+            "sqlite_autoindex_pauses_1 (token=?)",
+        ),
+        (
+            "FROM records WHERE execution = ? AND seq >= ? ORDER BY seq",
+            "sqlite_autoindex_records_1 (execution=? AND seq>?)",
+        ),
+        (
+            "FROM records CROSS JOIN executions ON executions.id = records.execution \
+             WHERE \"offset\" > ? ORDER BY \"offset\"",
+            "records USING INTEGER PRIMARY KEY (rowid>?)",
+        ),
+    ];
+    for (query, index) in plans {
+        let plan = plan(&raw, query);
+        assert!(plan.contains(index), "{query}:\n{plan}");
+        let sorted = plan.contains("TEMP B-TREE");
+        assert_eq!(sorted, query.contains("due_ms"), "{query}:\n{plan}");
+    }
+}
+
+fn plan(raw: &Connection, query: &str) -> String {
+    let sql = format!("EXPLAIN QUERY PLAN SELECT * {query}");
+    let mut statement = raw.prepare(&sql).unwrap();
+    let values = vec![rusqlite::types::Null; statement.parameter_count()];
+    let steps = statement
+        .query_map(rusqlite::params_from_iter(values), |row| {
+            row.get::<_, String>(3)
+        })
+        .unwrap();
+    steps.map(|step| step.unwrap() + "\n").collect()
+}
+
+/// How the store in a file does with 100,000 executions that wait: `cargo test --release … -- --ignored --nocapture`.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "it measures"]
+async fn measure() {
+    measures::run().await;
+}
+
+mod measures {
+    use std::time::Instant;
+
+    use super::*;
+
+    const MANY: usize = 100_000;
+
+    pub(super) async fn run() {
+        for durability in [Durability::Full, Durability::Normal] {
+            let folder = Folder::new();
+            let options = SqliteOptions::new().durability(durability);
+            let store = SqliteStore::open_with(folder.path(), options)
+                .await
+                .unwrap();
+            println!("{durability:?}");
+            measure(&Arc::new(store)).await;
+            let size = std::fs::metadata(folder.path()).unwrap().len();
+            println!("  file: {} MB", size / 1_000_000);
+        }
+    }
+
+    async fn measure(store: &Arc<SqliteStore>) {
+        let start = Instant::now();
+        let mut waiting = Vec::new();
+        for part in 0..MANY / 1000 {
+            let creating = (0..1000).map(|number| async move {
+                let id = new_id();
+                let token = Token::from(Uuid::new_v4());
+                let place = part * 1000 + number;
+                let given = Row {
+                    status: Status::Paused,
+                    flow: format!("flow {}", place % 10),
+                    owner: Some(format!("owner {}", place % 1000)),
+                    ..row(id)
+                };
+                let asked = PauseRow {
+                    expires_ms: Some(NOW + 1_000_000),
+                    ..question(id, token)
+                };
+                store
+                    .create(given, records(0..3), vec![asked])
+                    .await
+                    .unwrap();
+                (id, token)
+            });
+            waiting.extend(futures_util::future::join_all(creating).await);
+        }
+        report("100,000 created", start, 1);
+
+        let (id, token) = waiting[MANY / 2];
+        for query in [
+            ListQuery {
+                status: Some(Status::Paused),
+                ..ListQuery::default()
+            },
+            ListQuery {
+                flow: Some("flow 3".to_owned()),
+                ..ListQuery::default()
+            },
+            ListQuery {
+                owner: Some(Some("owner 7".to_owned())),
+                ..ListQuery::default()
+            },
+            ListQuery {
+                owner: Some(Some("owner 7".to_owned())),
+                flow: Some("flow 7".to_owned()),
+                status: Some(Status::Paused),
+                ..ListQuery::default()
+            },
+            ListQuery {
+                status: Some(Status::Paused),
+                before: Some(id),
+                ..ListQuery::default()
+            },
+            ListQuery {
+                updated_before_ms: Some(NOW),
+                ..ListQuery::default()
+            },
+        ] {
+            let query = ListQuery {
+                limit: Some(50),
+                ..query
+            };
+            let start = Instant::now();
+            let found = store.list(&query).await.unwrap().len();
+            report(&format!("list {found}: {query:?}"), start, 1);
+        }
+        for turn in 0..2 {
+            let start = Instant::now();
+            assert!(store.due(NOW, 100).await.unwrap().is_empty());
+            report(&format!("due: none ({turn})"), start, 1);
+        }
+        let start = Instant::now();
+        for (_, token) in waiting.iter().step_by(MANY / 100) {
+            assert!(store.pause(*token).await.unwrap().is_some());
+        }
+        report("pause", start, 100);
+        let start = Instant::now();
+        store
+            .settle(token, Settlement::TimedOut, NOW)
+            .await
+            .unwrap();
+        report("settle", start, 1);
+        let start = Instant::now();
+        assert_eq!(store.due(NOW, 100).await.unwrap(), [id]);
+        report("due: one", start, 1);
+        let start = Instant::now();
+        assert_eq!(store.due(NOW + 1_000_000, 100).await.unwrap().len(), 100);
+        report("due: 100 of 100,000", start, 1);
+        let start = Instant::now();
+        assert_eq!(store.log(150_000, 100).await.unwrap().len(), 100);
+        report("log: 100", start, 1);
+
+        let claims: Vec<_> = waiting.iter().step_by(MANY / 1000).collect();
+        let start = Instant::now();
+        for (id, _) in &claims {
+            store
+                .claim(*id, Uuid::new_v4(), NOW, NOW + LEASE)
+                .await
+                .unwrap();
+        }
+        report("claim, one after the other", start, 1000);
+        let start = Instant::now();
+        for (id, _) in &claims {
+            store.append(*id, 1, append(3..6)).await.unwrap();
+        }
+        report("append of 3, one after the other", start, 1000);
+        let start = Instant::now();
+        let appends = claims.iter().map(|(id, _)| async {
+            for step in 2..22 {
+                let write = append(3 * step..3 * step + 3);
+                store.append(*id, 1, write).await.unwrap();
+            }
+        });
+        futures_util::future::join_all(appends).await;
+        report("append of 3, 1000 at once", start, 20_000);
+        let start = Instant::now();
+        store.delete(id).await.unwrap();
+        report("delete", start, 1);
+    }
+
+    fn report(what: &str, start: Instant, times: u32) {
+        println!("  {:>10.3?}  {what}", start.elapsed() / times);
+    }
+}
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.0.path().join("flows.db")
+    }
+
+    async fn open(&self) -> SqliteStore {
+        SqliteStore::open(self.path()).await.unwrap()
+    }
+
+    /// A connection past the store.
+    fn raw(&self) -> Connection {
+        open_raw(&self.path())
+    }
+}
+
+fn open_raw(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(Duration::from_secs(60)).unwrap();
+    connection
+}
+
+fn number(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Waits for other threads, without a limit on time.
+async fn until(mut condition: impl AsyncFnMut() -> bool) {
+    while !condition().await {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[track_caller]
+fn is_corrupt<T: std::fmt::Debug>(outcome: Result<T, StoreError>, at: &str, because: &str) {
+    match outcome {
+        Err(StoreError::Corrupt { place, reason }) => {
+            assert_eq!(place, at);
+            assert!(reason.contains(because), "{reason}");
+        }
+        other => panic!("expected {at} to be damaged: {other:?}"),
+    }
+}
+
+fn new_id() -> ExecutionId {
+    ExecutionId::from(Uuid::now_v7())
+}
+
+fn row(id: ExecutionId) -> Row {
+    Row {
+        id,
+        flow: "orders".to_owned(),
+        structure: "5f2c".to_owned(),
+        owner: None,
+        idempotency_key: None,
+        status: Status::Running,
+        options: "{}".to_owned(),
+        created_ms: NOW,
+        updated_ms: NOW,
+        wake_ms: None,
+        next_seq: 0,
+        snapshot_seq: None,
+        forked_from: None,
+        result: None,
+        fence: 0,
+    }
+}
+
+fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
+    let record = |seq| Record {
+        seq,
+        at_ms: NOW + seq,
+        kind: RecordKind::Outcome,
+        path: "orders.charge".to_owned(),
+        visit: 1,
+        item: None,
+        attempt: 0,
+        payload: "{}".to_owned(),
+    };
+    seqs.map(record).collect()
+}
+
+fn append(seqs: std::ops::Range<u64>) -> Append {
+    Append {
+        records: records(seqs),
+        now_ms: NOW + 1,
+        ..Append::default()
+    }
+}
+
+fn question(execution: ExecutionId, token: Token) -> PauseRow {
+    PauseRow {
+        token,
+        execution,
+        path: "orders.approve".to_owned(),
+        visit: 1,
+        prompt: "Approve?".to_owned(),
+        expected: "bool".to_owned(),
+        schema: None,
+        created_ms: NOW,
+        expires_ms: None,
+        state: PauseState::Open,
+    }
+}
+
+async fn started(store: &SqliteStore) -> ExecutionId {
+    let id = new_id();
+    let created = store.create(row(id), records(0..1), Vec::new()).await;
+    assert_eq!(created.unwrap(), Created::New);
+    id
+}
+
+async fn claimed(store: &SqliteStore) -> (ExecutionId, u64) {
+    let id = started(store).await;
+    let row = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
+    (id, row.unwrap().unwrap().fence)
+}

@@ -1,0 +1,130 @@
+//! What is recorded, and what a recovery does with it.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{Runtime, StartOptions, Status};
+use flow_runtime::prelude::*;
+
+use crate::support::{Calls, lines, options, settled, store};
+
+#[node]
+fn double(number: &u64) -> u64 {
+    number * 2
+}
+
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize, Action)]
+enum Size {
+    Small { rest: u64 },
+    Large,
+}
+
+#[node(actions = Size)]
+fn compare(double: &u64) -> Size {
+    if *double < 100 { Size::Small { rest: 100 - double } } else { Size::Large }
+}
+
+#[node(writes = number)]
+fn grow(number: &u64, rest: &u64) -> u64 {
+    number + rest
+}
+
+flow! {
+    Grow(number: u64) -> (double: u64) {
+        start >> double >> compare;
+        compare - "small" >> grow >> double;
+        compare - "large" >> end("done");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_step_is_recorded_with_its_outcome() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Grow::new()).unwrap();
+    let execution = settled::<Grow>(&runtime, GrowInput { number: 30 }).await;
+    assert_eq!(execution.status(), Status::Completed);
+    let output = execution.output::<Grow>().unwrap().unwrap();
+    assert_eq!((output.double, output.end), (140, GrowEnd::Done));
+    let journal = execution.journal().await.unwrap();
+    assert_eq!(
+        lines(&journal),
+        r#"run_started grow {"number":30}
+node_started grow.double 
+outcome grow.double 60
+node_finished grow.double default
+node_started grow.compare 
+outcome grow.compare {"Small":{"rest":40}}
+node_finished grow.compare small
+node_started grow.grow 
+outcome grow.grow 70
+node_finished grow.grow default
+node_started grow.double#2 
+outcome grow.double#2 140
+node_finished grow.double#2 default
+node_started grow.compare#2 
+outcome grow.compare#2 "Large"
+node_finished grow.compare#2 large
+flow_ended grow done
+run_completed grow {"double":140,"end":"done"}
+"#
+    );
+    assert!(journal.iter().map(|record| record.seq).eq(0..18));
+}
+
+/// Stops at the gate until it is told to go on.
+struct Gate {
+    calls: Calls,
+    open: tokio::sync::watch::Receiver<bool>,
+}
+
+#[node(writes = passed)]
+impl Gate {
+    async fn exec(&self, double: &u64) -> u64 {
+        self.calls.call("gate");
+        let mut open = self.open.clone();
+        open.wait_for(|open| *open).await.unwrap();
+        *double
+    }
+}
+
+struct Counted {
+    calls: Calls,
+}
+
+#[node(writes = counted)]
+impl Counted {
+    fn exec(&self, number: &u64) -> u64 {
+        self.calls.call("counted");
+        *number
+    }
+}
+
+flow! {
+    Gated(number: u64) -> (passed: u64) {
+        node counted: Counted;
+        node gate: Gate;
+        start >> counted >> double >> gate >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_process_goes_on_where_the_first_one_stopped() {
+    let (store, calls) = (store(), Calls::default());
+    let (opened, open) = tokio::sync::watch::channel(false);
+    let flow = || Gated::builder().counted(Counted { calls: calls.clone() }).gate(Gate { calls: calls.clone(), open: open.clone() }).build();
+
+    let first = Runtime::with_options(store.clone(), options());
+    first.register(flow()).unwrap();
+    let id = first.start::<Gated>(GatedInput { number: 4 }, StartOptions::new()).await.unwrap().id();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!((calls.of("counted"), calls.of("gate")), (1, 1));
+    first.shut_down().await;
+
+    opened.send(true).unwrap();
+    let second = Runtime::with_options(store, options());
+    second.register(flow()).unwrap();
+    let recovered = second.recover().await.unwrap();
+    assert_eq!(recovered.resumed, [id]);
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Gated>().unwrap().unwrap().passed, 8);
+    assert_eq!((calls.of("counted"), calls.of("gate")), (1, 2), "only the step under way runs again");
+}

@@ -1,0 +1,166 @@
+//! The flow of the program that is killed, and what its steps leave behind.
+//!
+//! Each step writes to a file of its own making that it began and that it is done, so that a test can tell, beside the journal,
+//! which steps ran how often.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use flow_runtime::durable::{Runtime, RuntimeOptions, SqliteStore};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// For how long a process that was killed keeps its executions.
+pub const LEASE: Duration = Duration::from_millis(60);
+
+/// What a step does: it says that it began, takes a moment, and says that it is done.
+async fn effect(cx: &Context) -> io::Result<()> {
+    let step = cx.step_id().unwrap_or_default();
+    note("began", &step)?;
+    tokio::time::sleep(Duration::from_micros(fastrand::u64(0..1500))).await;
+    note("done", &step)
+}
+
+/// One line, which the system writes as a whole.
+fn note(what: &str, step: &str) -> io::Result<()> {
+    let file = std::env::var_os("EFFECTS").map(PathBuf::from);
+    let file = file.ok_or_else(|| io::Error::other("EFFECTS names no file"))?;
+    let mut file = OpenOptions::new().append(true).create(true).open(file)?;
+    file.write_all(format!("{what} {step}\n").as_bytes())
+}
+
+/// Whether there is another round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Action)]
+pub enum Round {
+    /// There is.
+    Again,
+    /// There is not.
+    Enough,
+}
+
+/// What a person says in the middle of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[node(human = "Go on after round {round}, with {total} so far?")]
+pub enum GoOn {
+    /// With this much added.
+    Yes {
+        /// How much.
+        bonus: u64,
+    },
+    /// No.
+    No,
+}
+
+#[node(writes = numbers)]
+async fn prepare(cx: &Context, round: &u64) -> io::Result<Vec<u64>> {
+    effect(cx).await?;
+    Ok((0..4).map(|index| round * 10 + index).collect())
+}
+
+#[node(writes = left)]
+async fn left(cx: &Context, round: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(round * 2)
+}
+
+#[node(writes = left_twice)]
+async fn left_twice(cx: &Context, left: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(left * 2)
+}
+
+#[node(writes = right)]
+async fn right(cx: &Context, round: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(round * 3)
+}
+
+#[node]
+async fn square(cx: &Context, number: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(number * number)
+}
+
+#[node(writes = sum)]
+async fn add(cx: &Context, values: &[u64]) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(values.iter().sum())
+}
+
+#[node(writes = sum)]
+async fn halve(cx: &Context, sum: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(sum / 2)
+}
+
+#[node(writes = total)]
+async fn collect(cx: &Context, total: &u64, sum: &u64, left_twice: &u64, right: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(total + sum + left_twice + right)
+}
+
+#[node(writes = round, actions = Round)]
+async fn next(cx: &Context, round: &u64, rounds: &u64) -> io::Result<(u64, Round)> {
+    effect(cx).await?;
+    Ok((round + 1, if round + 1 < *rounds { Round::Again } else { Round::Enough }))
+}
+
+#[node(writes = total)]
+async fn reward(cx: &Context, total: &u64, bonus: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(total + bonus)
+}
+
+flow! {
+    /// The inner flow.
+    pub Sum(values: Vec<u64>) -> (sum: u64) {
+        start >> add >> halve >> end;
+    }
+}
+
+flow! {
+    /// Rounds of a batch, a flow in the flow and a fork, with a question in the middle of them.
+    pub Survivor(rounds: u64, round: u64, total: u64) -> (total: u64, round: u64) {
+        node squares: for number in numbers { square } with concurrency(2);
+        node summed: Sum { values <- squares } = Sum::new();
+        branch middle(round, rounds) {
+            *round == *rounds / 2 => "ask",
+            else => "go_on",
+        }
+        start >> prepare >> squares >> summed >> [left >> left_twice, right] >> collect >> next;
+        next - "again" >> middle;
+        middle - "ask" >> GoOn;
+        middle - "go_on" >> prepare;
+        GoOn - "yes" >> reward >> prepare;
+        GoOn - "no" >> end("stopped");
+        next - "enough" >> end;
+    }
+}
+
+/// What it comes to.
+pub fn expected_total(rounds: u64) -> u64 {
+    let mut total = 0;
+    for round in 0..rounds {
+        let squares: u64 = (0..4).map(|index| (round * 10 + index).pow(2)).sum();
+        total += squares / 2 + round * 4 + round * 3;
+        if round + 1 < rounds && round + 1 == rounds / 2 {
+            total += 1000;
+        }
+    }
+    total
+}
+
+/// A runtime with the store in this file, and a snapshot now and then.
+///
+/// # Errors
+///
+/// The file cannot be opened.
+pub async fn runtime(file: &Path, lease: Duration) -> Result<Runtime, Box<dyn std::error::Error>> {
+    let store = SqliteStore::open(file).await?;
+    let options = RuntimeOptions::new().lease(lease).snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);
+    let runtime = Runtime::with_options(store, options);
+    runtime.register(Survivor::new())?;
+    Ok(runtime)
+}

@@ -1,0 +1,15 @@
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[node(human = "Deploy?")]
+#[derive(Serialize, Deserialize)]
+struct Approval;
+
+flow! {
+    Release() {
+        node second: human Approval = Approval; //~
+        start >> second >> end;
+    }
+}
+
+fn main() {}

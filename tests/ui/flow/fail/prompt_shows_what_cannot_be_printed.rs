@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+#[node(human = "Deploy {version}?")]
+#[derive(Serialize, Deserialize)]
+struct Approval;
+
+struct Version;
+
+flow! {
+    Release(version: Version) {
+        start >> Approval >> end; //~
+    }
+}
+
+fn main() {}

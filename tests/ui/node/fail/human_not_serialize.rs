@@ -1,0 +1,9 @@
+use flow_runtime::prelude::*;
+
+#[node(human = "Deploy?")]
+enum Approval { //~
+    Yes,
+    No,
+}
+
+fn main() {}

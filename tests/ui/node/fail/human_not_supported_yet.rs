@@ -1,6 +1,0 @@
-use flow_runtime::prelude::*;
-
-#[node(human = "Pay {amount}?")] //~
-enum Decision { Pay, Refuse }
-
-fn main() {}

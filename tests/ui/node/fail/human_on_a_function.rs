@@ -1,0 +1,8 @@
+use flow_runtime::prelude::*;
+
+#[node(human = "Deploy?")] //~
+fn approve() -> bool {
+    true
+}
+
+fn main() {}
