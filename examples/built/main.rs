@@ -24,6 +24,8 @@ macro_rules! examples {
 }
 
 examples! {
+    approval_desk "../approval_desk.rs"
+    crash "../crash.rs"
     data_loop "../data_loop.rs"
     evaluator_optimizer "../evaluator_optimizer.rs"
     expense_approval "../expense_approval.rs"

@@ -40,7 +40,7 @@ pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
     let rt = runtime();
     let asks = match contract.kind {
         Kind::Function | Kind::Type => quote!(#rt::NoQuestion),
-        Kind::Flow => quote!(<$type as #rt::Flow>::Asks),
+        Kind::Flow => quote!($type),
         // One with mistakes asks nothing, so that whoever runs the flow has no further error.
         Kind::Human if contract.broken => quote!(#rt::NoQuestion),
         Kind::Human => quote!(#rt::Asked<$type>),

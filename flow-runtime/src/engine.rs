@@ -104,6 +104,10 @@ pub trait Hooks: Send + Sync {
     #[inline]
     fn finished(&self, _scope: &Scope<'_>, _action: &'static str) {}
 
+    /// A flow that is the current node has failed.
+    #[inline]
+    fn flow_failed(&self, _scope: &Scope<'_>, _failed: &Failed) {}
+
     /// A flow reached an end.
     #[inline]
     fn ended(&self, scope: &Scope<'_>, _end: &'static str) {
@@ -119,6 +123,10 @@ pub trait Keeps<S>: Hooks {
         let _ = state;
         self.entered(scope, node)
     }
+
+    /// The flow has reached an end, and this is the state there.
+    #[inline]
+    fn left(&self, _scope: &Scope<'_>, _state: &S) {}
 
     /// The node at which the flow goes on, and the state that it had there. Nothing if it begins.
     #[inline]

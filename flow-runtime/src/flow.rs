@@ -6,7 +6,7 @@ use std::future::Future;
 use crate::embed::as_text;
 use crate::error::FlowError;
 use crate::options::{RunOptions, RunSettings};
-use crate::question::{AnsweredBy, Unasked};
+use crate::question::{CanAnswer, Unasked};
 
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///
@@ -56,10 +56,6 @@ pub trait Flow: Send + Sync {
     type Node: Copy + Debug + Display + Send + Sync + 'static;
     /// Its ends. For `Qa`, the enum `QaEnd`.
     type End: Copy + Debug + Display + Send + Sync + 'static;
-    /// What it asks people: whether `run` will do, or somebody is needed to answer.
-    #[doc(hidden)]
-    type Asks;
-
     /// The flow's name, as written.
     const NAME: &'static str;
 
@@ -121,7 +117,8 @@ pub trait Flow: Send + Sync {
         options: RunOptions<A>,
     ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send
     where
-        Self::Asks: AnsweredBy<A>,
+        Self: Sized,
+        A: CanAnswer<Self>,
     {
         self.__run_with(input, options.settings)
     }
@@ -173,9 +170,9 @@ pub trait Flow: Send + Sync {
 /// assert_eq!(output.greet, "Hello, Ann!");
 /// # Ok(()) }
 /// ```
-pub trait Unattended: Flow<Asks: Unasked> {}
+pub trait Unattended: Flow + for<'a> Unasked<'a> {}
 
-impl<F: Flow<Asks: Unasked>> Unattended for F {}
+impl<F: Flow + for<'a> Unasked<'a>> Unattended for F {}
 
 /// One line of a flow's routing table: `from - "action" >> to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

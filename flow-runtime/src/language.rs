@@ -12,5 +12,6 @@
 //! [`FlowError::Panicked`]: crate::FlowError::Panicked
 //! [`FlowError::StepLimit`]: crate::FlowError::StepLimit
 //! [`FlowError::TimedOut`]: crate::FlowError::TimedOut
+//! [`FlowError::Unanswered`]: crate::FlowError::Unanswered
 //! [`Observer`]: crate::Observer
 //! [`RunOptions`]: crate::RunOptions

@@ -77,11 +77,16 @@
 //! - [`Flow`] is what every flow implements: its signature, its routing table, and how it is run.
 //! - [`RunOptions`] limits, cancels and observes a run.
 //! - [`FlowError`] says why a run did not reach an end.
+//! - [`durable`] keeps runs in a store: they survive crashes, and wait for people.
 //!
 //! # Features
 //!
 //! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec` is what documents
 //!   are read, checked, compared and drawn with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
+//! - `durable`: runs that survive, people in the loop, and the store in memory.
+//! - `sqlite`: the store in an SQLite file.
+//! - `store-tests`: the cases that a store of your own has to pass.
+//! - `terminal`: `Terminal` asks what a flow asks at the terminal.
 //! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
 //!
@@ -362,8 +367,8 @@ pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry};
-#[cfg(feature = "durable")]
-pub use question::{Answer, Human, Question};
 #[cfg(feature = "terminal")]
 pub use question::Terminal;
+#[cfg(feature = "durable")]
+pub use question::{Answer, Human, Question};
 pub use scope::Path;

@@ -177,11 +177,7 @@ impl Attempts<'_> {
     /// # Errors
     ///
     /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
-    pub async fn flow_again(
-        &mut self,
-        engine: &impl Hooks,
-        failed: Failed,
-    ) -> Result<(), Failed> {
+    pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
         let FlowError::Node(error) = &*failed else {
             return Err(failed);
         };

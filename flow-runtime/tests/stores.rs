@@ -411,12 +411,12 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "sqlite_autoindex_executions_1 (id=?)",
         ),
         (
-            "FROM executions WHERE flow = ? ORDER BY id DESC",
-            "executions_by_flow (flow=?)",
+            "FROM executions WHERE flow = ? AND owner IS ? ORDER BY id DESC",
+            "executions_by_flow (owner=? AND flow=?)",
         ),
         (
-            "FROM executions WHERE status = ? ORDER BY id DESC",
-            "executions_by_status (status=?)",
+            "FROM executions WHERE status = ? AND owner IS ? ORDER BY id DESC",
+            "executions_by_status (owner=? AND status=?)",
         ),
         (
             "FROM executions WHERE owner IS ? ORDER BY id DESC",
@@ -431,11 +431,12 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "sqlite_autoindex_executions_1 (id<?)",
         ),
         (
-            "FROM executions WHERE flow = ? AND id < ? ORDER BY id DESC",
-            "executions_by_flow (flow=? AND id<?)",
+            "FROM executions WHERE status = ? AND owner IS ? AND id < ? ORDER BY id DESC",
+            "executions_by_status (owner=? AND status=? AND id<?)",
         ),
         (
-            "FROM executions WHERE flow = ? AND idempotency_key = ? AND owner IS ?",
+            "FROM executions INDEXED BY executions_by_idempotency_key \
+             WHERE flow = ? AND idempotency_key = ? AND owner IS ?",
             "executions_by_idempotency_key (flow=? AND idempotency_key=?)",
         ),
         (

@@ -6,7 +6,11 @@ use std::task::{Context, Poll, Waker};
 use flow_runtime::prelude::*;
 
 /// How often a run allocates. It is ready at once, so that no runtime is needed, which would allocate.
-fn allocations<F: flow_runtime::Unattended>(flow: &F, input: F::Input, check: impl FnOnce(F::Output)) -> u64 {
+fn allocations<F: flow_runtime::Unattended>(
+    flow: &F,
+    input: F::Input,
+    check: impl FnOnce(F::Output),
+) -> u64 {
     let mut ended = None;
     let counted = allocation_counter::measure(|| {
         let mut run = pin!(flow.run(input));

@@ -20,7 +20,11 @@ enum Size {
 
 #[node(actions = Size)]
 fn compare(double: &u64) -> Size {
-    if *double < 100 { Size::Small { rest: 100 - double } } else { Size::Large }
+    if *double < 100 {
+        Size::Small { rest: 100 - double }
+    } else {
+        Size::Large
+    }
 }
 
 #[node(writes = number)]
@@ -110,11 +114,25 @@ flow! {
 async fn another_process_goes_on_where_the_first_one_stopped() {
     let (store, calls) = (store(), Calls::default());
     let (opened, open) = tokio::sync::watch::channel(false);
-    let flow = || Gated::builder().counted(Counted { calls: calls.clone() }).gate(Gate { calls: calls.clone(), open: open.clone() }).build();
+    let flow = || {
+        Gated::builder()
+            .counted(Counted {
+                calls: calls.clone(),
+            })
+            .gate(Gate {
+                calls: calls.clone(),
+                open: open.clone(),
+            })
+            .build()
+    };
 
     let first = Runtime::with_options(store.clone(), options());
     first.register(flow()).unwrap();
-    let id = first.start::<Gated>(GatedInput { number: 4 }, StartOptions::new()).await.unwrap().id();
+    let id = first
+        .start::<Gated>(GatedInput { number: 4 }, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!((calls.of("counted"), calls.of("gate")), (1, 1));
     first.shut_down().await;
@@ -126,5 +144,9 @@ async fn another_process_goes_on_where_the_first_one_stopped() {
     assert_eq!(recovered.resumed, [id]);
     let execution = second.get(id).await.unwrap().settled().await.unwrap();
     assert_eq!(execution.output::<Gated>().unwrap().unwrap().passed, 8);
-    assert_eq!((calls.of("counted"), calls.of("gate")), (1, 2), "only the step under way runs again");
+    assert_eq!(
+        (calls.of("counted"), calls.of("gate")),
+        (1, 2),
+        "only the step under way runs again"
+    );
 }

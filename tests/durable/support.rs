@@ -1,11 +1,12 @@
 //! What the tests of durable runs have in common.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use flow_runtime::durable::{
-    Execution, MemoryStore, Record, RecordKind, Runtime, RuntimeOptions, StartOptions,
+    Execution, ExecutionId, MemoryStore, Record, RecordKind, Runtime, RuntimeOptions, StartOptions,
+    Status, Store, Token,
 };
 
 /// A store that survives its runtimes.
@@ -16,9 +17,11 @@ pub(crate) fn store() -> Shared {
     Arc::new(MemoryStore::new())
 }
 
-/// A clock that goes with tokio's, so that it stands still with it.
+/// A clock that goes with tokio's, so that it stands still with it. All of one test show the same time.
 pub(crate) fn clock() -> impl Fn() -> SystemTime + Send + Sync + 'static {
-    let began = tokio::time::Instant::now();
+    // Somewhat before the first of the clocks that tokio lets stand still.
+    static BEGAN: LazyLock<Instant> = LazyLock::new(|| Instant::now() - Duration::from_secs(60));
+    let began = tokio::time::Instant::from_std(*BEGAN);
     move || UNIX_EPOCH + Duration::from_secs(1_800_000_000) + began.elapsed()
 }
 
@@ -30,8 +33,15 @@ pub(crate) fn options() -> RuntimeOptions {
 /// The kinds and paths of a journal, a line each.
 pub(crate) fn lines(journal: &[Record]) -> String {
     let line = |record: &Record| {
-        let visit = if record.visit > 1 { format!("#{}", record.visit) } else { String::new() };
-        format!("{} {}{visit} {}\n", record.kind, record.path, record.payload)
+        let visit = if record.visit > 1 {
+            format!("#{}", record.visit)
+        } else {
+            String::new()
+        };
+        format!(
+            "{} {}{visit} {}\n",
+            record.kind, record.path, record.payload
+        )
     };
     journal.iter().map(line).collect()
 }
@@ -39,8 +49,13 @@ pub(crate) fn lines(journal: &[Record]) -> String {
 /// How often a step's outcome is recorded, by path and visit.
 pub(crate) fn outcomes(journal: &[Record]) -> BTreeMap<(String, u32), usize> {
     let mut counts = BTreeMap::new();
-    for record in journal.iter().filter(|record| record.kind == RecordKind::Outcome) {
-        *counts.entry((record.path.clone(), record.visit)).or_default() += 1;
+    for record in journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome)
+    {
+        *counts
+            .entry((record.path.clone(), record.visit))
+            .or_default() += 1;
     }
     counts
 }
@@ -60,7 +75,45 @@ impl Calls {
 }
 
 /// Starts with default options, and waits until it is over or waits for people.
-pub(crate) async fn settled<F: flow_runtime::durable::DurableFlow>(runtime: &Runtime, input: F::Input) -> Execution {
-    let execution = runtime.start::<F>(input, StartOptions::new()).await.unwrap();
+pub(crate) async fn settled<F: flow_runtime::durable::DurableFlow>(
+    runtime: &Runtime,
+    input: F::Input,
+) -> Execution {
+    let execution = runtime
+        .start::<F>(input, StartOptions::new())
+        .await
+        .unwrap();
     execution.settled().await.unwrap()
+}
+
+/// A runtime with this store and the options of tests, which knows this flow.
+pub(crate) fn runtime<F: flow_runtime::durable::DurableFlow>(
+    store: impl Store,
+    flow: F,
+) -> Runtime {
+    let runtime = Runtime::with_options(store, options());
+    runtime.register(flow).unwrap();
+    runtime
+}
+
+/// Lets time go by.
+pub(crate) async fn pass(time: Duration) {
+    tokio::time::sleep(time).await;
+}
+
+/// Minutes.
+pub(crate) const fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(60 * minutes)
+}
+
+/// What an execution shows from outside: how it stands, its journal, and what it asks.
+pub(crate) async fn seen(runtime: &Runtime, id: ExecutionId) -> (Status, Vec<Record>, Vec<Token>) {
+    let execution = runtime.get(id).await.unwrap();
+    let questions = execution.questions().await.unwrap();
+    let tokens = questions.iter().map(|question| question.token()).collect();
+    (
+        execution.status(),
+        execution.journal().await.unwrap(),
+        tokens,
+    )
 }

@@ -90,7 +90,10 @@ impl Observer for Recorder {
 }
 
 /// Runs a flow; returns its output and the trace.
-pub(crate) async fn traced<F: flow_runtime::Unattended>(flow: &F, input: F::Input) -> (F::Output, String) {
+pub(crate) async fn traced<F: flow_runtime::Unattended>(
+    flow: &F,
+    input: F::Input,
+) -> (F::Output, String) {
     let recorder = Recorder::shared();
     let options = RunOptions::new().observer(recorder.clone());
     let output = flow.run_with(input, options).await.unwrap();

@@ -225,6 +225,7 @@ impl Drive<'_> {
                     ) -> ::core::result::Result<#output, #rt::Failed> {
                         let mut state = __State::new(input);
                         let end = #run;
+                        #rt::Keeps::left(engine, scope, &state);
                         #rt::Hooks::ended(engine, scope, end.as_str());
                         ::core::result::Result::Ok(#output { #(#outputs,)* end })
                     }

@@ -261,6 +261,10 @@ fn sound(
     };
     let prompt = shown(name, literal, prompt);
     let told = told(item, contract);
+    // What the type lacks is said where it is.
+    let site = here(name.span());
+    let at_type = runtime_at(site);
+    let form = quote_spanned!(site=> #at_type::form::<#name>());
     quote! {
         #[doc(hidden)]
         #[allow(non_local_definitions, private_bounds, private_interfaces)]
@@ -271,7 +275,7 @@ fn sound(
                 const POLICY: #rt::Policy = #policy;
             }
             #written
-            #rt::answered! { #name #text }
+            #rt::answered! { #name #text { #form } }
             #prompt
         };
         #told

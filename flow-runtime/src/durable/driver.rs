@@ -50,7 +50,7 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, or waits for people.
     Stopped(Status),
-    /// It cannot go on here. The store has it as it was after its last record.
+    /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
     Halted(RuntimeError),
 }
 
@@ -131,10 +131,7 @@ impl Driver {
         let paused = self.run(&mut work).await;
         let driven = match paused {
             Paused::Halted(error) => {
-                drop(work.take());
-                if let RuntimeError::ShutDown(_) = error {
-                    self.release().await;
-                }
+                drop(work);
                 return Driven::Halted(error);
             }
             Paused::Asks => self.end(Status::Paused, None).await,
@@ -148,10 +145,7 @@ impl Driver {
                 self.end(Status::Failed, Some((RecordKind::RunFailed, text)))
                     .await
             }
-            Paused::Done(Err(Ended::Refused(error))) => {
-                self.release().await;
-                return Driven::Halted(error);
-            }
+            Paused::Done(Err(Ended::Refused(error))) => return Driven::Halted(error),
         };
         // Only now: a run that is dropped closes its questions.
         drop(work);
@@ -406,20 +400,6 @@ impl Driver {
                 Driven::Halted(RuntimeError::store(execution, path, error))
             }
         }
-    }
-
-    /// Gives the run up as it is, so that somebody else can go on with it at once. If that fails, somebody can when the
-    /// claim has run out.
-    async fn release(&self) {
-        let append = Append {
-            release: true,
-            now_ms: self.journal.now_ms(),
-            ..Append::default()
-        };
-        let _ = self
-            .store
-            .append(self.journal.execution(), self.fence, append)
-            .await;
     }
 }
 

@@ -12,11 +12,12 @@ use tokio::sync::broadcast;
 use uuid::Uuid;
 
 use super::error::RuntimeError;
+use super::events::Chunks;
 use super::journal::{Entry, Journal};
 use super::record::RecordKind;
 use super::replay::{Outcome, Place};
 use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
-use crate::__private::{Json, Keep as _, Saved, Step, Stored, StoredState, Unstorable};
+use crate::__private::{Json, Saved, Step, Stored, StoredState, Unstorable};
 use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
 use crate::error::FlowError;
 use crate::node_error::{Failure, NodeError, TimedOut};
@@ -104,6 +105,7 @@ impl Durable {
             journal: journal.clone(),
             observer: settings.observer.take(),
             deltas,
+            chunks: Chunks::default(),
         }));
         let run = Run::durable(run_id(&journal), settings, journal.clone());
         if let Some(snapshot) = &restored {
@@ -302,7 +304,7 @@ impl Durable {
             return Err(Box::new(FlowError::Node(error)));
         }
         let answer = answered.answer.unwrap_or_default();
-        match Json::give(answer) {
+        match N::FORM.give(answer) {
             Ok(value) => Ok(value),
             Err(error) => {
                 let reason = format!("the recorded answer is not a `{}`: {error}", N::NAME);
@@ -469,6 +471,21 @@ impl Hooks for Durable {
         }
     }
 
+    fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
+        let place = Journal::place(scope);
+        if !self
+            .journal
+            .replaying(|replay| replay.has_failed(&place) && !replay.is_over())
+        {
+            self.journal.add(Entry {
+                kind: RecordKind::FlowFailed,
+                place: &place,
+                attempt: 0,
+                payload: format!("{failed:#}"),
+            });
+        }
+    }
+
     fn ended(&self, scope: &Scope<'_>, end: &'static str) {
         scope.leave();
         let place = Place {
@@ -524,6 +541,26 @@ impl Durable {
         }
     }
 
+    /// The state as JSON. If it cannot be that, the run ends.
+    fn saved(&self, scope: &Scope<'_>, state: &impl StoredState<Json>) -> Option<Saved> {
+        let path = self.path_of(scope);
+        let unstorable = |Unstorable { key, reason }| {
+            let error = self.unstorable(path, format!("`{key}`: {reason}"));
+            self.journal.stop_with(error);
+        };
+        state.save().map_err(unstorable).ok()
+    }
+
+    /// Keeps the state for a look into the past, if that is what this engine is for.
+    fn capture(&self, scope: &Scope<'_>, state: &impl StoredState<Json>) {
+        if let Some(captured) = &self.captured
+            && let Some(saved) = self.saved(scope, state)
+        {
+            let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+            captured.insert(self.path_of(scope), saved.0);
+        }
+    }
+
     fn snapshot(&self, scope: &Scope<'_>, node: u16, saved: Saved) {
         let snapshot = Snapshot {
             node: scope.node_name(node).to_owned(),
@@ -572,26 +609,18 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
 impl<S: StoredState<Json>> Keeps<S> for Durable {
     fn reached(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
         let outermost = scope.within().is_none();
-        let due = outermost && self.journal.snapshot_is_due(self.snapshots.every);
-        if due || self.captured.is_some() {
-            match state.save() {
-                Ok(saved) => {
-                    if let Some(captured) = &self.captured {
-                        let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
-                        captured.insert(self.path_of(scope), saved.0.clone());
-                    }
-                    if due {
-                        self.snapshot(scope, node, saved);
-                    }
-                }
-                Err(Unstorable { key, reason }) => {
-                    let reason = format!("`{key}`: {reason}");
-                    self.journal
-                        .stop_with(self.unstorable(self.path_of(scope), reason));
-                }
-            }
+        self.capture(scope, state);
+        if outermost
+            && self.journal.snapshot_is_due(self.snapshots.every)
+            && let Some(saved) = self.saved(scope, state)
+        {
+            self.snapshot(scope, node, saved);
         }
         self.entered(scope, node)
+    }
+
+    fn left(&self, scope: &Scope<'_>, state: &S) {
+        self.capture(scope, state);
     }
 
     fn restored(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
@@ -630,6 +659,7 @@ struct Attempts {
     journal: Arc<Journal>,
     observer: Option<Arc<dyn Observer>>,
     deltas: Option<broadcast::Sender<Delta>>,
+    chunks: Chunks,
 }
 
 /// A part of a result, which is not stored.
@@ -638,6 +668,11 @@ pub(crate) struct Delta {
     pub(crate) execution: ExecutionId,
     pub(crate) path: String,
     pub(crate) visit: u32,
+    /// Its number within the attempt, from 0.
+    pub(crate) index: u64,
+    /// The number of the record that comes after it.
+    pub(crate) next_seq: u64,
+    pub(crate) at_ms: u64,
     pub(crate) text: String,
 }
 
@@ -653,7 +688,9 @@ impl Observer for Attempts {
                 payload,
             });
         }
-        if let (EventKind::Delta(text), Some(deltas)) = (event.kind(), &self.deltas)
+        let index = self.chunks.count(event);
+        if let (EventKind::Delta(text), Some(index), Some(deltas)) =
+            (event.kind(), index, &self.deltas)
             && deltas.receiver_count() > 0
         {
             let place = self.journal.place_of(event.path().to_string());
@@ -662,6 +699,9 @@ impl Observer for Attempts {
                 execution,
                 path: place.path,
                 visit: place.visit,
+                index,
+                next_seq: self.journal.next_seq(),
+                at_ms: self.journal.now_ms(),
                 text,
             };
             // Nobody listens any more: there is nobody to tell.

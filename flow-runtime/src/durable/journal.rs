@@ -140,14 +140,23 @@ impl Journal {
         }
     }
 
-    /// The visit that is under way to a path.
+    /// The visit that is under way to a path. That of an item is the visit to its loop.
     pub(crate) fn place_of(&self, path: String) -> Place {
-        let visit = self.state().visits.get(&path).copied().unwrap_or(0);
-        Place {
-            path,
-            visit,
-            item: None,
-        }
+        let item = path.rsplit_once('[').and_then(|(_, rest)| {
+            let (index, _) = rest.split_once(']')?;
+            index.parse().ok()
+        });
+        let visited = match path.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
+            Some((path, _)) => path,
+            None => path.as_str(),
+        };
+        let visit = self.state().visits.get(visited).copied().unwrap_or(0);
+        Place { path, visit, item }
+    }
+
+    /// The number of the record that is made next.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.state().next_seq
     }
 
     pub(crate) fn visits(&self) -> HashMap<String, u32> {

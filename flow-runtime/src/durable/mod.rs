@@ -1,8 +1,9 @@
-//! Runs that survive.
+#![doc = include_str!("../../docs/durable.md")]
 
 mod driver;
 mod engine;
 mod error;
+mod events;
 mod execution;
 mod journal;
 mod memory;
@@ -16,12 +17,16 @@ mod runtime;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
-mod travel;
 #[cfg(feature = "store-tests")]
 pub mod store_tests;
+mod travel;
 
 pub use engine::Durable;
 pub use error::RuntimeError;
+pub use events::{
+    DeltaEvent, EventFilter, Events, ExecutionEvent, InvalidPattern, MissedDeltas, Pattern,
+    RecordedEvent,
+};
 pub use execution::{Execution, OpenQuestion};
 pub use journal::Journal;
 pub use memory::MemoryStore;
@@ -29,10 +34,10 @@ pub use options::{RuntimeOptions, StartOptions};
 pub use record::{Record, RecordKind, UnknownName};
 pub use registered::DurableFlow;
 pub use runtime::{ListOptions, Recovered, Runtime};
-pub use travel::{ExecutionState, StateChange, StateDiff};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{
-    Append, Created, ExecutionId, InvalidId, ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status, Store,
-    StoreError, Token,
+    Append, Created, ExecutionId, InvalidId, ListQuery, Logged, PauseRow, PauseState, Row,
+    Settlement, Status, Store, StoreError, Token,
 };
+pub use travel::{ExecutionState, StateChange, StateDiff};

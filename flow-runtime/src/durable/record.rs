@@ -45,6 +45,8 @@ pub enum RecordKind {
     Outcome,
     /// A step has failed for good. The payload is its error.
     NodeFailed,
+    /// A flow used as a node has failed. The payload is the error's text.
+    FlowFailed,
     /// A node took an action. The payload is the action.
     NodeFinished,
     /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970 (UTC).
@@ -69,13 +71,14 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 16] = [
+    pub const ALL: [RecordKind; 17] = [
         RecordKind::RunStarted,
         RecordKind::RunForked,
         RecordKind::NodeStarted,
         RecordKind::AttemptFailed,
         RecordKind::Outcome,
         RecordKind::NodeFailed,
+        RecordKind::FlowFailed,
         RecordKind::NodeFinished,
         RecordKind::Waiting,
         RecordKind::TimedOut,
@@ -97,6 +100,7 @@ impl RecordKind {
             RecordKind::AttemptFailed => "attempt_failed",
             RecordKind::Outcome => "outcome",
             RecordKind::NodeFailed => "node_failed",
+            RecordKind::FlowFailed => "flow_failed",
             RecordKind::NodeFinished => "node_finished",
             RecordKind::Waiting => "waiting",
             RecordKind::TimedOut => "timed_out",

@@ -34,6 +34,7 @@ struct Visited {
     started_ms: Option<u64>,
     finished: bool,
     ended: bool,
+    failed: bool,
     /// By attempt: when it goes on.
     waits: Vec<(u32, u64)>,
     outcome: Option<(u64, Outcome)>,
@@ -90,6 +91,10 @@ impl Replay {
                 visited.ended = true;
                 return;
             }
+            RecordKind::FlowFailed => {
+                visited.failed = true;
+                return;
+            }
             RecordKind::Waiting => {
                 visited
                     .waits
@@ -134,6 +139,10 @@ impl Replay {
 
     pub(crate) fn is_ended(&self, place: &Place) -> bool {
         self.visited(place).is_some_and(|visited| visited.ended)
+    }
+
+    pub(crate) fn has_failed(&self, place: &Place) -> bool {
+        self.visited(place).is_some_and(|visited| visited.failed)
     }
 
     /// When a wait ends that has begun.

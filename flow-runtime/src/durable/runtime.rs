@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use uuid::Uuid;
 use super::driver::{Driven, Driver, Signals};
 use super::engine::{Delta, Durable, Snapshot, Snapshots, visits_of};
 use super::error::RuntimeError;
+use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
 use super::journal::Journal;
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
@@ -25,9 +27,10 @@ use super::record::{Record, RecordKind, to_ms};
 use super::registered::{DurableFlow, Entry, Registered};
 use super::store::{
     Append, Created, ExecutionId, ListQuery, PauseRow, PauseState, Row, Settlement, Status, Store,
-    Token,
+    StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
+use crate::observer::Observer;
 
 /// How many records are read at once.
 const PAGE: usize = 1000;
@@ -92,15 +95,20 @@ pub(super) struct Inner {
     active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
     /// Why executions could not go on here.
     halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
+    /// What this process has a claim to and does not go on with, with the fence of the claim.
+    unreleased: Mutex<HashMap<ExecutionId, u64>>,
     renewing: Mutex<bool>,
     recovering: Mutex<bool>,
     shut_down: CancellationToken,
     pub(super) committed: Arc<Notify>,
     pub(super) deltas: broadcast::Sender<Delta>,
+    /// How often an observer has panicked.
+    pub(super) observer_failures: Arc<AtomicU64>,
 }
 
 /// A run of this process.
 struct ActiveRun {
+    fence: u64,
     signals: Signals,
     cancellation: CancellationToken,
     /// Turns true when the run is over, or waits for people.
@@ -188,7 +196,11 @@ impl Runtime {
     }
 
     /// A runtime with this store.
-    pub fn with_options(store: impl Store, options: RuntimeOptions) -> Self {
+    pub fn with_options(store: impl Store, mut options: RuntimeOptions) -> Self {
+        let observer_failures = Arc::new(AtomicU64::new(0));
+        options.observer = options.observer.map(|observer| -> Arc<dyn Observer> {
+            Arc::new(Isolated::new(observer, observer_failures.clone()))
+        });
         let inner = Inner {
             store: Arc::new(store),
             options,
@@ -197,11 +209,13 @@ impl Runtime {
             structures: Mutex::default(),
             active: Mutex::default(),
             halted: Mutex::default(),
+            unreleased: Mutex::default(),
             renewing: Mutex::new(false),
             recovering: Mutex::new(false),
             shut_down: CancellationToken::new(),
             committed: Arc::default(),
             deltas: broadcast::Sender::new(DELTAS),
+            observer_failures,
         };
         Runtime {
             inner: Arc::new(inner),
@@ -290,9 +304,17 @@ impl Runtime {
             visit: 0,
             item: None,
             attempt: 0,
-            payload: Value::Object(saved.0).to_string(),
+            payload: Value::Object(saved.0.clone()).to_string(),
         };
         let id = row.id;
+        let loaded = Loaded {
+            input: saved,
+            snapshot: None,
+            records: vec![began.clone()],
+            pauses: Vec::new(),
+            options: options.stored,
+            changes: None,
+        };
         match self
             .inner
             .store
@@ -302,8 +324,17 @@ impl Runtime {
             Created::Existing(id) => return self.get(id).await,
             Created::New => self.inner.committed.notify_waiters(),
         }
-        self.inner.launch(id).await?;
-        self.get(id).await
+        if self.inner.shut_down.is_cancelled() {
+            return Err(RuntimeError::ShutDown(id));
+        }
+        // What was just stored need not be read again.
+        match self.inner.claim(id).await? {
+            Some(row) => {
+                self.inner.spawn(&row, flow, loaded);
+                Ok(Execution::new(self.clone(), row))
+            }
+            None => self.get(id).await,
+        }
     }
 
     /// An execution, as it stands now.
@@ -519,7 +550,7 @@ impl Runtime {
     /// The store could not be read. An execution that cannot go on is no error: it is among [`Recovered::refused`], and
     /// [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let recovered = self.inner.recover().await?;
+        let recovered = self.inner.recover(true).await?;
         self.inner.keep_recovering();
         Ok(recovered)
     }
@@ -858,6 +889,10 @@ impl Inner {
             if inner.shut_down.is_cancelled() {
                 return Err(RuntimeError::ShutDown(id));
             }
+            // Even if its claim has run out, while this process was stopped: it is renewed or lost soon.
+            if lock(&inner.active).contains_key(&id) {
+                return Ok(false);
+            }
             let row = inner
                 .store
                 .execution(id)
@@ -865,31 +900,26 @@ impl Inner {
                 .map_err(RuntimeError::of(id))?;
             let row = row.ok_or(RuntimeError::NotFound(id))?;
             let flow = inner.flow(&row.flow)?;
-            let now_ms = inner.now_ms();
-            let until_ms = now_ms.saturating_add(millis(inner.options.lease));
-            let claimed = inner
-                .store
-                .claim(id, inner.holder, now_ms, until_ms)
-                .await
-                .map_err(RuntimeError::of(id))?;
-            let Some(row) = claimed else {
+            let Some(row) = inner.claim(id).await? else {
                 return Ok(false);
             };
             let fence = row.fence;
             match inner.prepare(row, flow).await {
                 Ok(()) => Ok(true),
                 Err(error) => {
-                    let append = Append {
-                        release: true,
-                        now_ms: inner.now_ms(),
-                        ..Append::default()
-                    };
-                    // If that fails, the claim runs out.
-                    let _ = inner.store.append(id, fence, append).await;
+                    lock(&inner.unreleased).insert(id, fence);
+                    inner.release().await;
                     Err(error)
                 }
             }
         })
+    }
+
+    async fn claim(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
+        let now_ms = self.now_ms();
+        let until_ms = now_ms.saturating_add(millis(self.options.lease));
+        let claimed = self.store.claim(id, self.holder, now_ms, until_ms).await;
+        claimed.map_err(RuntimeError::of(id))
     }
 
     async fn prepare(
@@ -913,6 +943,13 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
+        self.spawn(&row, flow, loaded);
+        Ok(())
+    }
+
+    /// Goes on with a claimed execution, as a task of its own.
+    fn spawn(self: &Arc<Self>, row: &Row, flow: Arc<dyn Registered>, loaded: Loaded) {
+        let id = row.id;
         let Loaded {
             input,
             snapshot,
@@ -957,6 +994,7 @@ impl Inner {
         };
         let work = flow.run(id, engine, input);
         let run = Arc::new(ActiveRun {
+            fence: row.fence,
             signals,
             cancellation,
             done: watch::Sender::new(false),
@@ -969,37 +1007,52 @@ impl Inner {
             let driven = driver.drive(work).await;
             inner.driven(id, &run, driven).await;
         });
-        Ok(())
     }
 
     /// A run of this process has stopped.
     async fn driven(self: &Arc<Self>, id: ExecutionId, run: &Arc<ActiveRun>, driven: Driven) {
-        match driven {
-            Driven::Stopped(Status::Paused) => {
-                // An answer that came while the run was pausing has woken nobody.
-                let pauses = self.store.pauses(id).await.unwrap_or_default();
-                if pauses.iter().any(|pause| pause.state != PauseState::Open) {
-                    match self.launch(id).await {
-                        Ok(_) => {}
-                        Err(error) => drop(lock(&self.halted).insert(id, error)),
-                    }
-                }
+        if let Driven::Halted(error) = &driven {
+            if !matches!(error, RuntimeError::TakenOver(_)) {
+                lock(&self.unreleased).insert(id, run.fence);
+                self.release().await;
             }
-            Driven::Stopped(_) => {}
-            Driven::Halted(error) => drop(lock(&self.halted).insert(id, error)),
+            lock(&self.halted).insert(id, error.clone());
         }
-        let mut active = lock(&self.active);
-        if active
-            .get(&id)
-            .is_some_and(|current| Arc::ptr_eq(current, run))
-        {
-            active.remove(&id);
+        lock(&self.active).remove(&id);
+        if let Driven::Stopped(Status::Paused) = driven {
+            // An answer that came while the run was pausing has woken nobody.
+            let pauses = self.store.pauses(id).await.unwrap_or_default();
+            if pauses.iter().any(|pause| pause.state != PauseState::Open)
+                && let Err(error) = self.launch(id).await
+            {
+                lock(&self.halted).insert(id, error);
+            }
         }
-        drop(active);
         run.done.send_replace(true);
     }
 
-    async fn recover(self: &Arc<Self>) -> Result<Recovered, RuntimeError> {
+    /// Gives up what this process cannot go on with, so that it, or another one, can try again at once.
+    async fn release(&self) {
+        let unreleased = lock(&self.unreleased).clone();
+        for (id, fence) in unreleased {
+            let append = Append {
+                release: true,
+                now_ms: self.now_ms(),
+                ..Append::default()
+            };
+            match self.store.append(id, fence, append).await {
+                Ok(()) | Err(StoreError::LeaseLost(_) | StoreError::NotFound(_)) => {
+                    lock(&self.unreleased).remove(&id);
+                }
+                // It is tried again before claims are renewed.
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Goes on with what is due. What this process could not go on with for another reason than the store's is tried again
+    /// only if it is asked to.
+    async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
         let mut recovered = Recovered::default();
         let mut seen = HashSet::new();
         loop {
@@ -1009,6 +1062,13 @@ impl Inner {
                 return Ok(recovered);
             }
             for id in new {
+                let hopeless = matches!(
+                    lock(&self.halted).get(&id),
+                    Some(error) if !matches!(error, RuntimeError::Store { .. } | RuntimeError::TakenOver(_))
+                );
+                if hopeless && !asked {
+                    continue;
+                }
                 match self.launch(id).await {
                     Ok(true) => recovered.resumed.push(id),
                     Ok(false) => {}
@@ -1036,7 +1096,7 @@ impl Inner {
                     return;
                 };
                 // What fails now is tried again the next time.
-                let _ = inner.recover().await;
+                let _ = inner.recover(false).await;
             }
         });
     }
@@ -1064,6 +1124,7 @@ impl Inner {
             .iter()
             .map(|(id, run)| (*id, run.clone()))
             .collect();
+        self.release().await;
         if before.is_empty() {
             return;
         }

@@ -132,6 +132,7 @@ impl Runtime {
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
         let flow = self.inner.flow(&row.flow)?;
+        let namespace = flow.namespace();
         let Loaded {
             input,
             snapshot,
@@ -183,7 +184,10 @@ impl Runtime {
             Driven::Stopped(_) => {}
             Driven::Halted(error) => return Err(error),
         }
-        let flows = std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut flows =
+            std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
+        // The replay goes on to the first step that has no outcome, which may be in a flow that was not reached yet.
+        flows.retain(|path, _| path == namespace || under_way.contains(path));
         Ok(ExecutionState {
             execution: id,
             seq,
@@ -193,7 +197,8 @@ impl Runtime {
     }
 
     /// Starts a new execution that has done what this one did up to a record, that one included, and goes on from there by
-    /// itself. Questions that were open then are asked anew. The other execution stays as it is, whatever its status: so a
+    /// itself. Questions that were open then are asked anew, and waits and timeouts have as much time left as they had: the
+    /// copied records have later times. The other execution stays as it is, whatever its status: so a
     /// failed one can be tried again from before its failure.
     ///
     /// # Errors
@@ -205,10 +210,9 @@ impl Runtime {
         records.retain(|record| record.seq <= seq && !is_end(record.kind));
         let now_ms = self.inner.now_ms();
         let new = ExecutionId::from(self.inner.new_id(now_ms));
-        for (seq, record) in (0..).zip(&mut records) {
-            record.seq = seq;
-        }
         let pauses = self.reopened(&row, new, &records, now_ms).await?;
+        let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
+        renew(&mut records, now_ms.saturating_sub(last_ms));
         let path = records
             .first()
             .map(|first| first.path.clone())
@@ -324,6 +328,19 @@ impl Runtime {
     }
 }
 
+/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait or of a timeout is left again.
+fn renew(records: &mut [Record], later_ms: u64) {
+    for (seq, record) in (0..).zip(records) {
+        record.seq = seq;
+        record.at_ms = record.at_ms.saturating_add(later_ms);
+        if record.kind == RecordKind::Waiting
+            && let Ok(until) = record.payload.parse::<u64>()
+        {
+            record.payload = until.saturating_add(later_ms).to_string();
+        }
+    }
+}
+
 fn is_end(kind: RecordKind) -> bool {
     matches!(
         kind,
@@ -338,7 +355,7 @@ fn under_way(records: &[Record]) -> Vec<String> {
         let place = (record.path.as_str(), record.visit);
         match record.kind {
             RecordKind::NodeStarted => under_way.push(place),
-            RecordKind::NodeFinished | RecordKind::NodeFailed => {
+            RecordKind::NodeFinished | RecordKind::NodeFailed | RecordKind::FlowFailed => {
                 under_way.retain(|other| *other != place)
             }
             _ => {}

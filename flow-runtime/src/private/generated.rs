@@ -115,9 +115,10 @@ macro_rules! __human_node {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human {
-    ($type:ident $name:literal) => {
+    ($type:ident $name:literal { $($form:tt)* }) => {
         impl $crate::Human for $type {
             const NAME: &'static str = $name;
+            const FORM: $crate::__private::Form<Self> = $($form)*;
             $crate::__human_schema!($type);
         }
     };

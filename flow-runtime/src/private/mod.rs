@@ -27,7 +27,7 @@ pub use crate::flow::{Flow, Route, Target};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
-pub use crate::question::{Asked, NoQuestion};
+pub use crate::question::{Asked, NoQuestion, Unasked};
 pub use crate::scope::{FlowInfo, Scope};
 pub use crate::supervise::{ended, supervise, supervise_with};
 pub use crate::visit::{Attempts, Visit};
@@ -141,11 +141,17 @@ pub use crate::export::private as export_values;
 #[cfg(feature = "durable")]
 pub use crate::__human as answered;
 #[cfg(feature = "durable")]
-pub use serde_json::Value;
-pub use crate::{__human_node as human, __export_flow as export, __flow_stored as stored, __flow_values as values};
+pub use crate::question::{Form, form};
+pub use crate::{
+    __export_flow as export, __flow_stored as stored, __flow_values as values,
+    __human_node as human,
+};
 #[cfg(feature = "durable")]
-pub use stored::{Json, Keep, QuestionType, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment};
-
+pub use serde_json::Value;
+#[cfg(feature = "durable")]
+pub use stored::{
+    Json, Keep, QuestionType, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment,
+};
 
 /// A retry policy whose numbers the macro has checked.
 pub const fn retry(

@@ -83,17 +83,25 @@ impl Saved {
 
     /// Adds the label of the end.
     pub fn put_end(&mut self, end: &str) {
-        self.0.insert("end".to_owned(), Value::String(end.to_owned()));
+        self.0
+            .insert("end".to_owned(), Value::String(end.to_owned()));
     }
 
     /// Takes the end out that has this label.
-    pub fn take_end<E: Copy>(&mut self, ends: &[E], label: fn(E) -> &'static str) -> Result<E, Unstorable> {
+    pub fn take_end<E: Copy>(
+        &mut self,
+        ends: &[E],
+        label: fn(E) -> &'static str,
+    ) -> Result<E, Unstorable> {
         let found = self.0.remove("end");
         let text = found.as_ref().and_then(Value::as_str).unwrap_or_default();
-        ends.iter().copied().find(|end| label(*end) == text).ok_or_else(|| Unstorable {
-            key: "end".to_owned(),
-            reason: format!("the flow has no end \"{text}\""),
-        })
+        ends.iter()
+            .copied()
+            .find(|end| label(*end) == text)
+            .ok_or_else(|| Unstorable {
+                key: "end".to_owned(),
+                reason: format!("the flow has no end \"{text}\""),
+            })
     }
 
     /// Takes a value out that has to be there.
@@ -243,10 +251,18 @@ macro_rules! __flow_stored {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stored_field {
-    (as_ref required $value:ident.$key:ident) => { ::core::option::Option::Some(&$value.$key) };
-    (as_ref optional $value:ident.$key:ident) => { $value.$key.as_ref() };
-    (take required $saved:ident $k:ident $type:ty, $text:literal) => { $saved.take_required::<$k, $type>($text)? };
-    (take optional $saved:ident $k:ident $type:ty, $text:literal) => { $saved.take::<$k, $type>($text)? };
+    (as_ref required $value:ident.$key:ident) => {
+        ::core::option::Option::Some(&$value.$key)
+    };
+    (as_ref optional $value:ident.$key:ident) => {
+        $value.$key.as_ref()
+    };
+    (take required $saved:ident $k:ident $type:ty, $text:literal) => {
+        $saved.take_required::<$k, $type>($text)?
+    };
+    (take optional $saved:ident $k:ident $type:ty, $text:literal) => {
+        $saved.take::<$k, $type>($text)?
+    };
 }
 
 /// What is asked at one node.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::__private::{Step, Stored};
@@ -16,9 +15,13 @@ use crate::run::Run;
 use crate::visit::Visit;
 
 /// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
-pub trait Human: Step<Outcome = Self> + Submitted {
+pub trait Human: Step<Outcome = Self> + Send + Sized {
     /// The name of the type, as written.
     const NAME: &'static str;
+
+    /// How its values come from JSON.
+    #[doc(hidden)]
+    const FORM: Form<Self>;
 
     /// The type's JSON Schema, if it has one (feature `schemars`).
     fn schema() -> Option<Value> {
@@ -36,6 +39,36 @@ pub trait Submitted: Stored {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Stored> Submitted for T {}
+
+/// How the values of a type come from JSON. Were this what [`Human`] requires of its types, rustc would tell of one without
+/// serde's derives what these lack, twice, and not what we say of `Submitted`.
+pub struct Form<T> {
+    give: fn(Value) -> Result<T, serde_json::Error>,
+    #[cfg(feature = "terminal")]
+    shape: fn() -> super::shape::Shape,
+}
+
+/// That of a type which has one.
+pub const fn form<T: Submitted>() -> Form<T> {
+    Form {
+        give: serde_json::from_value,
+        #[cfg(feature = "terminal")]
+        shape: super::shape::shape_of::<T>,
+    }
+}
+
+impl<T> Form<T> {
+    /// The value of this JSON.
+    pub(crate) fn give(&self, value: Value) -> Result<T, serde_json::Error> {
+        (self.give)(value)
+    }
+}
+
+impl<T> fmt::Debug for Form<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Form")
+    }
+}
 
 /// What a flow asks, and of what type the answer has to be.
 #[derive(Debug, Clone)]
@@ -63,12 +96,11 @@ impl QuestionType {
             name: T::NAME,
             schema: T::schema,
             check: |value| {
-                T::deserialize(value)
-                    .map(drop)
-                    .map_err(|error| error.to_string())
+                let given = T::FORM.give(value.clone());
+                given.map(drop).map_err(|error| error.to_string())
             },
             #[cfg(feature = "terminal")]
-            shape: super::shape::shape_of::<T>,
+            shape: T::FORM.shape,
         }
     }
 
@@ -198,9 +230,7 @@ pub(crate) async fn ask<N: Human>(
         },
     };
     let answer = answer.map_err(unanswered)?;
-    from_value::<N>(&answer).map_err(|reason| unanswered(reason.into()))
-}
-
-fn from_value<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    T::deserialize(value).map_err(|error| format!("the answer is of another type: {error}"))
+    N::FORM
+        .give(answer)
+        .map_err(|error| unanswered(format!("the answer is of another type: {error}").into()))
 }

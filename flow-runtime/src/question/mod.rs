@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 #[cfg(feature = "durable")]
 pub(crate) use answer::ask;
 #[cfg(feature = "durable")]
-pub use answer::{Answer, Human, Question, QuestionType};
+pub use answer::{Answer, Form, Human, Question, QuestionType, form};
 #[cfg(feature = "terminal")]
 pub use terminal::Terminal;
 
@@ -41,14 +41,20 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
-/// What a flow asks is answered without anybody, as it asks nothing.
-pub trait Unasked {}
+/// What needs nobody to answer, as it asks nothing: a node, a flow, or several of them as a tree of pairs.
+///
+/// The lifetime means nothing. A bound without one, on types that are all known, would have to hold where a flow is
+/// defined, and not only where it is run.
+pub trait Unasked<'a> {}
 
-impl Unasked for NoQuestion {}
+impl<'a> Unasked<'a> for NoQuestion {}
 
-impl<A: Unasked, B: Unasked> Unasked for (A, B) {}
+/// What rustc has in place of a name that is no node. It has said so, and that is enough.
+impl<'a> Unasked<'a> for () {}
 
-impl<T: AnsweredByNobody> Unasked for Asked<T> {}
+impl<'a, A: Unasked<'a>, B: Unasked<'a>> Unasked<'a> for (A, B) {}
+
+impl<'a, T: AnsweredByNobody> Unasked<'a> for Asked<T> {}
 
 /// Never implemented: rustc names it where a flow that asks something is run without an answerer.
 #[diagnostic::on_unimplemented(
@@ -67,9 +73,9 @@ pub struct NoAnswers;
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
-/// What a flow asks is answered under these options.
-pub trait AnsweredBy<A> {}
+/// Options under which what a flow asks is answered.
+pub trait CanAnswer<F> {}
 
-impl<T: Unasked> AnsweredBy<NoAnswers> for T {}
+impl<F: for<'a> Unasked<'a>> CanAnswer<F> for NoAnswers {}
 
-impl<T> AnsweredBy<Answers> for T {}
+impl<F> CanAnswer<F> for Answers {}

@@ -213,7 +213,12 @@ fn nodes_of_the_language() {
     help: did you mean `flow.fork`?
     /nodes/7/type: the language has no type `flow.fro` [F004]
     help: did you mean `flow.fork`?
-    /nodes/8/internalFlowOmitted: a `flow.wait` is part of the language, and no flow [F023]
+    /nodes/8/params/expects: `expects` is 1, and should be a string [F023]
+    /nodes/9/params/expect: there is no field `expect` here [F023]
+    help: did you mean `expects`?
+    /nodes/10/params: `prompt` is missing [F023]
+    help: say what is asked: `"prompt": "Deploy?"`
+    /nodes/11/internalFlowOmitted: a `flow.wait` is part of the language, and no flow [F023]
     help: remove it, or write the flow's name as `type`
     /nodes/2/params/body: there is no node `jj` [F004]
     help: did you mean `j`?

@@ -96,7 +96,13 @@ async fn halve(cx: &Context, sum: &u64) -> io::Result<u64> {
 }
 
 #[node(writes = total)]
-async fn collect(cx: &Context, total: &u64, sum: &u64, left_twice: &u64, right: &u64) -> io::Result<u64> {
+async fn collect(
+    cx: &Context,
+    total: &u64,
+    sum: &u64,
+    left_twice: &u64,
+    right: &u64,
+) -> io::Result<u64> {
     effect(cx).await?;
     Ok(total + sum + left_twice + right)
 }
@@ -104,7 +110,14 @@ async fn collect(cx: &Context, total: &u64, sum: &u64, left_twice: &u64, right: 
 #[node(writes = round, actions = Round)]
 async fn next(cx: &Context, round: &u64, rounds: &u64) -> io::Result<(u64, Round)> {
     effect(cx).await?;
-    Ok((round + 1, if round + 1 < *rounds { Round::Again } else { Round::Enough }))
+    Ok((
+        round + 1,
+        if round + 1 < *rounds {
+            Round::Again
+        } else {
+            Round::Enough
+        },
+    ))
 }
 
 #[node(writes = total)]
@@ -159,7 +172,9 @@ pub fn expected_total(rounds: u64) -> u64 {
 /// The file cannot be opened.
 pub async fn runtime(file: &Path, lease: Duration) -> Result<Runtime, Box<dyn std::error::Error>> {
     let store = SqliteStore::open(file).await?;
-    let options = RuntimeOptions::new().lease(lease).snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);
+    let options = RuntimeOptions::new()
+        .lease(lease)
+        .snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);
     let runtime = Runtime::with_options(store, options);
     runtime.register(Survivor::new())?;
     Ok(runtime)

@@ -17,7 +17,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     runtime.recover().await?;
     let mut executions = Vec::new();
     for key in arguments {
-        let input = SurvivorInput { rounds, round: 0, total: 0 };
+        let input = SurvivorInput {
+            rounds,
+            round: 0,
+            total: 0,
+        };
         let options = StartOptions::new().idempotency_key(key);
         executions.push(runtime.start::<Survivor>(input, options).await?);
     }
@@ -35,10 +39,17 @@ async fn complete(runtime: &Runtime, mut execution: Execution) -> Result<(), Box
         match execution.status() {
             Status::Completed => return Ok(()),
             Status::Paused | Status::Running => {}
-            status => return Err(format!("{} is {status}: {:?}", execution.id(), execution.reason()).into()),
+            status => {
+                return Err(
+                    format!("{} is {status}: {:?}", execution.id(), execution.reason()).into(),
+                );
+            }
         }
         for question in execution.questions().await? {
-            match runtime.resume(question.token(), GoOn::Yes { bonus: 1000 }).await {
+            match runtime
+                .resume(question.token(), GoOn::Yes { bonus: 1000 })
+                .await
+            {
                 Ok(_) | Err(RuntimeError::AlreadyAnswered { .. } | RuntimeError::Over { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

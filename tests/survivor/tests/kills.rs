@@ -20,7 +20,9 @@ struct Place {
 
 impl Place {
     fn new() -> Outcome<Self> {
-        Ok(Place { folder: tempfile::tempdir()? })
+        Ok(Place {
+            folder: tempfile::tempdir()?,
+        })
     }
 
     fn database(&self) -> PathBuf {
@@ -33,8 +35,14 @@ impl Place {
 
     fn spawn(&self, lease: Duration, rounds: u64, keys: &[String]) -> Outcome<Child> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flow-survivor"));
-        command.arg(self.database()).arg(lease.as_millis().to_string()).arg(rounds.to_string()).args(keys);
-        command.env("EFFECTS", self.effects()).stdout(Stdio::piped());
+        command
+            .arg(self.database())
+            .arg(lease.as_millis().to_string())
+            .arg(rounds.to_string())
+            .args(keys);
+        command
+            .env("EFFECTS", self.effects())
+            .stdout(Stdio::piped());
         Ok(command.spawn()?)
     }
 
@@ -47,7 +55,9 @@ impl Place {
 
 /// The executions of a database, with their journals.
 fn executions(file: &Path) -> Outcome<Vec<(Execution, Vec<Record>)>> {
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     tokio.block_on(async {
         let runtime = runtime(file, LEASE).await?;
         let mut found = Vec::new();
@@ -62,31 +72,57 @@ fn executions(file: &Path) -> Outcome<Vec<(Execution, Vec<Record>)>> {
 /// The steps whose outcomes are recorded, as the steps call themselves.
 fn completed(executions: &[(Execution, Vec<Record>)]) -> BTreeSet<String> {
     let of = |(execution, journal): &(Execution, Vec<Record>)| -> Vec<String> {
-        let outcomes = journal.iter().filter(|record| record.kind == RecordKind::Outcome);
-        outcomes.map(|record| format!("{}/{}#{}", execution.id(), record.path, record.visit)).collect()
+        let outcomes = journal
+            .iter()
+            .filter(|record| record.kind == RecordKind::Outcome);
+        outcomes
+            .map(|record| format!("{}/{}#{}", execution.id(), record.path, record.visit))
+            .collect()
     };
     executions.iter().flat_map(of).collect()
 }
 
 /// The journal has every number once, every outcome once, an answer for every question, and the end at its end.
 fn check_journal(journal: &[Record]) {
-    assert!(journal.iter().map(|record| record.seq).eq(0..journal.len() as u64), "a record is missing");
+    assert!(
+        journal
+            .iter()
+            .map(|record| record.seq)
+            .eq(0..journal.len() as u64),
+        "a record is missing"
+    );
     let mut outcomes: BTreeMap<(&str, u32), u32> = BTreeMap::new();
-    for record in journal.iter().filter(|record| record.kind == RecordKind::Outcome) {
+    for record in journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome)
+    {
         *outcomes.entry((&record.path, record.visit)).or_default() += 1;
     }
     let twice: Vec<_> = outcomes.iter().filter(|(_, count)| **count != 1).collect();
     assert!(twice.is_empty(), "recorded twice: {twice:?}");
     let count = |kind| journal.iter().filter(|record| record.kind == kind).count();
-    assert_eq!((count(RecordKind::Paused), count(RecordKind::Resumed)), (1, 1));
-    assert_eq!(journal.first().map(|record| record.kind), Some(RecordKind::RunStarted));
-    assert_eq!(journal.last().map(|record| record.kind), Some(RecordKind::RunCompleted));
+    assert_eq!(
+        (count(RecordKind::Paused), count(RecordKind::Resumed)),
+        (1, 1)
+    );
+    assert_eq!(
+        journal.first().map(|record| record.kind),
+        Some(RecordKind::RunStarted)
+    );
+    assert_eq!(
+        journal.last().map(|record| record.kind),
+        Some(RecordKind::RunCompleted)
+    );
 }
 
 /// What has been recorded, without numbers, times and the order of what runs at once.
 fn shape(journal: &[Record]) -> BTreeSet<String> {
-    let recorded = journal.iter().filter(|record| record.kind == RecordKind::Outcome);
-    recorded.map(|record| format!("{}#{} {}", record.path, record.visit, record.payload)).collect()
+    let recorded = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome);
+    recorded
+        .map(|record| format!("{}#{} {}", record.path, record.visit, record.payload))
+        .collect()
 }
 
 /// Kills a process at random moments until it has completed its execution, at least so many times.
@@ -113,7 +149,10 @@ fn survives(kills: u64) -> Outcome {
             }
         }
         if killed < kills {
-            assert!(!status.success(), "the run was over after {killed} kills of {kills}");
+            assert!(
+                !status.success(),
+                "the run was over after {killed} kills of {kills}"
+            );
             killed += 1;
             continue;
         }
@@ -121,14 +160,23 @@ fn survives(kills: u64) -> Outcome {
         break;
     }
     let found = executions(&place.database())?;
-    let [(execution, journal)] = &found[..] else { return Err("there is one execution".into()) };
+    let [(execution, journal)] = &found[..] else {
+        return Err("there is one execution".into());
+    };
     assert_eq!(execution.status(), Status::Completed);
     let output = execution.output::<Survivor>()?.ok_or("no output")?;
-    assert_eq!((output.total, output.round), (expected_total(rounds), rounds));
+    assert_eq!(
+        (output.total, output.round),
+        (expected_total(rounds), rounds)
+    );
     check_journal(journal);
 
     let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-    for step in place.lines().iter().filter_map(|line| line.strip_prefix("began ")) {
+    for step in place
+        .lines()
+        .iter()
+        .filter_map(|line| line.strip_prefix("began "))
+    {
         *begun.entry(step.to_owned()).or_default() += 1;
     }
     rerun += begun.values().filter(|count| **count > 1).count();
@@ -137,9 +185,14 @@ fn survives(kills: u64) -> Outcome {
     let calm = Place::new()?;
     assert!(calm.spawn(LEASE, rounds, &keys)?.wait()?.success());
     let undisturbed = executions(&calm.database())?;
-    let [(_, undisturbed)] = &undisturbed[..] else { return Err("there is one execution".into()) };
+    let [(_, undisturbed)] = &undisturbed[..] else {
+        return Err("there is one execution".into());
+    };
     assert_eq!(shape(journal), shape(undisturbed));
-    println!("{kills} kills, {} records, {rerun} steps under way ran again", journal.len());
+    println!(
+        "{kills} kills, {} records, {rerun} steps under way ran again",
+        journal.len()
+    );
     Ok(())
 }
 
@@ -157,7 +210,10 @@ fn a_thousand_kills_change_nothing() -> Outcome {
 
 /// Sends a signal.
 fn signal(child: &Child, name: &str) -> Outcome {
-    let status = Command::new("kill").arg(format!("-{name}")).arg(child.id().to_string()).status()?;
+    let status = Command::new("kill")
+        .arg(format!("-{name}"))
+        .arg(child.id().to_string())
+        .status()?;
     assert!(status.success());
     Ok(())
 }
@@ -167,7 +223,9 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     let place = Place::new()?;
     let lease = Duration::from_millis(200);
     let rounds = 6;
-    let keys: Vec<String> = (0..100).map(|number| format!("execution-{number}")).collect();
+    let keys: Vec<String> = (0..100)
+        .map(|number| format!("execution-{number}"))
+        .collect();
     let mut one = place.spawn(lease, rounds, &keys)?;
     let mut other = place.spawn(lease, rounds, &keys)?;
     // Stopped for longer than its lease, in the middle of steps; and again, so that it loses what it has taken over.
@@ -187,11 +245,21 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
         check_journal(journal);
     }
     let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-    for step in place.lines().iter().filter_map(|line| line.strip_prefix("began ")) {
+    for step in place
+        .lines()
+        .iter()
+        .filter_map(|line| line.strip_prefix("began "))
+    {
         *begun.entry(step.to_owned()).or_default() += 1;
     }
     let twice = begun.values().filter(|count| **count > 1).count();
-    assert!(twice > 0, "the process that was stopped had no step under way");
-    println!("{} steps, of which {twice} began in both processes and were recorded by one", begun.len());
+    assert!(
+        twice > 0,
+        "the process that was stopped had no step under way"
+    );
+    println!(
+        "{} steps, of which {twice} began in both processes and were recorded by one",
+        begun.len()
+    );
     Ok(())
 }

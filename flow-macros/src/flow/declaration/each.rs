@@ -3,7 +3,7 @@
 use flow_spec::Code;
 use syn::Ident;
 
-use crate::contract::{Contract, ReadPort};
+use crate::contract::{Contract, Kind, ReadPort};
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::resolve::{key_of, mapping};
 use crate::flow::syntax::FlowSyntax;
@@ -27,6 +27,9 @@ pub(in crate::flow) fn check_body(
                 "name the item as the parameter that takes it: `for {port} in {over}`, or map it: \
                  `{name} {{ {port} <- {item} }}`"
             ),
+            None if contract.kind == Kind::Human => {
+                format!("show it in the prompt of `{name}`, as `{{{item}}}`")
+            }
             None => format!("give `{name}` a parameter `{item}`"),
         };
         let message = format!("`{name}` does not read the item `{item}`");

@@ -62,7 +62,6 @@ pub(super) fn implementation(
                 type Output = #output;
                 type Node = #node;
                 type End = #end;
-                type Asks = #asks;
                 const NAME: &'static str = #text;
                 const NAMESPACE: &'static str = #namespace;
                 const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
@@ -70,6 +69,8 @@ pub(super) fn implementation(
                 async fn __run(&self, input: #input) -> #result { #direct }
                 async fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #result { #observed }
             }
+            #[allow(private_bounds)]
+            impl<'__a> #rt::Unasked<'__a> for #name where #asks: #rt::Unasked<'__a> {}
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
             }

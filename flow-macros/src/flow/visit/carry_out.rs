@@ -121,6 +121,9 @@ impl Visit<'_> {
             let inner = scope.nested(<#path as #rt::Described>::INFO);
             let outcome: ::core::result::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
                 #rt::Drive::drive(&self.#field, engine, &inner, input).await;
+            if let ::core::result::Result::Err(failed) = &outcome {
+                #rt::Hooks::flow_failed(engine, scope, failed);
+            }
             outcome
         };
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {

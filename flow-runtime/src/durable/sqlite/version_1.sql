@@ -35,9 +35,10 @@ CREATE TABLE executions (
 CREATE UNIQUE INDEX executions_by_idempotency_key
     ON executions (flow, idempotency_key, coalesce(owner, ''), owner IS NULL)
     WHERE idempotency_key IS NOT NULL;
-CREATE INDEX executions_by_flow ON executions (flow, id);
+-- Executions are looked for by owner, those that have none included.
 CREATE INDEX executions_by_owner ON executions (owner, id);
-CREATE INDEX executions_by_status ON executions (status, id);
+CREATE INDEX executions_by_flow ON executions (owner, flow, id);
+CREATE INDEX executions_by_status ON executions (owner, status, id);
 CREATE INDEX executions_by_holder ON executions (holder) WHERE holder IS NOT NULL;
 CREATE INDEX executions_due ON executions (due_ms) WHERE due_ms IS NOT NULL;
 

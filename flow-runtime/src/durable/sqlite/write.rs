@@ -19,8 +19,8 @@ pub(super) fn create(
     pauses: &[PauseRow],
 ) -> Result<Created, StoreError> {
     if let Some(key) = &row.idempotency_key {
-        let sql =
-            "SELECT id FROM executions WHERE flow = ?1 AND idempotency_key = ?2 AND owner IS ?3";
+        let sql = "SELECT id FROM executions INDEXED BY executions_by_idempotency_key \
+             WHERE flow = ?1 AND idempotency_key = ?2 AND owner IS ?3";
         let existing = read::first(connection, sql, params![row.flow, key, row.owner], rows::id)?;
         if let Some(existing) = existing {
             return Ok(Created::Existing(existing));

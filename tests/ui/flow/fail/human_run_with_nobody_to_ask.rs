@@ -8,12 +8,9 @@ struct Approval;
 flow! { Release() { start >> Approval >> end; } }
 flow! { Around() { start >> Release >> end; } }
 
-async fn generic(flow: impl flow_runtime::Unattended<Input = AroundInput>) {
-    let _ = flow.run(AroundInput {}).await;
+fn run(flow: &Around) {
+    let _ = flow.run(AroundInput {}); //~
+    let _ = flow.run_with(AroundInput {}, RunOptions::new()); //~
 }
-async fn run() {
-    let _ = Around::new().run(AroundInput {}).await; //~
-    let _ = Around::new().run_with(AroundInput {}, RunOptions::new()).await; //~
-    generic(Around::new()).await; //~
-}
+
 fn main() {}

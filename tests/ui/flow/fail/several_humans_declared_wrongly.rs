@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 enum Approval { Yes, No }
 
 #[node]
-fn check(version: &u8) {}
+fn check(_version: &u8) {}
 
 flow! { F(version: u8) {
     node a: Approval; //~

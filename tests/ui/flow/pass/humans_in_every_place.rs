@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 pub enum Approval { Yes, #[action("never")] No }
 flow! { Inner(version: u8) { start >> Approval - "yes" >> end; Approval - "never" >> end("no"); } }
 flow! {
-    Outer(versions: Vec<u8>, version: u8) -> (all: Vec<Approval>) {
+    Outer(versions: Vec<u8>, version: u8) -> (all: Option<Vec<Approval>>) {
         node second: human self::Approval { version <- version } with timeout = "2h";
         node all: for version in versions { Approval };
         start >> Inner >> second - "yes" >> all >> end; Inner - "no" >> second - "never" >> all;
-        second - "timeout" >> all - "error" >> end("late");
+        second - "timeout" >> all; all - "error" >> end("late");
     }
 }
 fn main() {

@@ -1,0 +1,1 @@
+"""What flows cost to compile, against the same by hand and against floxide."""

@@ -1,0 +1,168 @@
+"""Who takes part: the programs of the Rust packages under `contenders`, and the scripts of `python`."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+BENCHES = Path(__file__).resolve().parent.parent
+OWN = "own"
+# The durable chain is measured apart: what it does is mostly the disk's.
+DURABLE = {"durable": "ours", "with_sqlite": "sqlite_by_hand", "with_sqlite_saver": "langgraph"}
+OURS_AND_BY_HAND = ["ours", "by_hand", "by_hand_bare", "by_hand_boxed"]
+LABELS = {
+    "ours": "ours",
+    "by_hand": "by hand",
+    "by_hand_bare": "by hand, bare",
+    "by_hand_boxed": "by hand, boxed",
+    "sqlite_by_hand": "SQLite by hand (Python)",
+    "langgraph_rust": "langgraph (Rust)",
+}
+PYTHON_LABELS = {"pocketflow": "PocketFlow", "langgraph": "LangGraph"}
+
+
+class Failed(Exception):
+    """What is wrong, for whoever started the program."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    label: str
+    language: str
+    version: str
+    source: str
+    command: tuple[str, ...]
+    durable: bool = False
+
+    @property
+    def is_own(self):
+        return self.source.startswith(f"contenders/{OWN}/") and not self.durable
+
+
+def run(arguments, **settings):
+    """What the command printed, or `Failed`."""
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False, **settings)
+    if done.returncode != 0:
+        command = " ".join(map(str, arguments))
+        raise Failed(f"{command} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def metadata():
+    arguments = ["cargo", "metadata", "--locked", "--no-deps", "--format-version", "1"]
+    return json.loads(run(arguments, cwd=BENCHES))
+
+
+def target_directory():
+    return Path(metadata()["target_directory"])
+
+
+def locked_versions():
+    lock = tomllib.loads((BENCHES / "Cargo.lock").read_text(encoding="utf-8"))
+    return {package["name"]: package["version"] for package in lock["package"]}
+
+
+def rust_contenders(only_own=False):
+    """Builds them. One that does not build is left out, and said so."""
+    described = metadata()
+    programs = Path(described["target_directory"]) / "release"
+    versions = locked_versions()
+    found = []
+    for package in described["packages"]:
+        takes_part = any(used["name"] == "bench-harness" for used in package["dependencies"])
+        if not takes_part or (only_own and package["name"] != OWN):
+            continue
+        try:
+            print(f"builds {package['name']}", file=sys.stderr, flush=True)
+            build(package["name"])
+        except Failed as error:
+            if package["name"] == OWN:
+                raise
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        binaries = [target for target in package["targets"] if "bin" in target["kind"]]
+        library = library_of(package)
+        for target in binaries:
+            program = target["name"]
+            name = DURABLE.get(program, program)
+            label = library if len(binaries) == 1 else program.replace("_", " ")
+            found.append(
+                Contender(
+                    name=name,
+                    label=LABELS.get(name, label),
+                    language="Rust",
+                    version=versions[library] if library != package["name"] else "",
+                    source=str(Path(target["src_path"]).relative_to(BENCHES)),
+                    command=(str(programs / program),),
+                    durable=program in DURABLE,
+                )
+            )
+    own = {name: position for position, name in enumerate(OURS_AND_BY_HAND)}
+    return sorted(found, key=lambda contender: (own.get(contender.name, len(own)), contender.name))
+
+
+def library_of(package):
+    """The dependency that is pinned is what is measured."""
+    pinned = [used["name"] for used in package["dependencies"] if used["req"].startswith("=")]
+    return pinned[0] if pinned else package["name"]
+
+
+def build(package):
+    # A package at a time: otherwise one's features would be another one's.
+    run(["cargo", "build", "--locked", "--release", "--bins", "--package", package], cwd=BENCHES)
+
+
+def python_contenders():
+    """Installs what they need into an environment of their own, once for each version of the requirements."""
+    directory = BENCHES / "python"
+    requirements = directory / "requirements.txt"
+    environment = target_directory() / "python"
+    python = environment / "bin" / "python"
+    installed = environment / "installed.txt"
+    wanted = requirements.read_text(encoding="utf-8")
+    if not installed.exists() or installed.read_text(encoding="utf-8") != wanted:
+        run([sys.executable, "-m", "venv", "--clear", environment])
+        run([python, "-m", "pip", "install", "--quiet", "--requirement", requirements])
+        installed.write_text(wanted, encoding="utf-8")
+    versions = dict(line.split("==") for line in wanted.split())
+    found = []
+    for script in sorted(directory.glob("with_*.py")):
+        name = DURABLE.get(script.stem, script.stem.removeprefix("with_"))
+        found.append(
+            Contender(
+                name=f"{name}_python",
+                label=LABELS.get(name) or f"{PYTHON_LABELS[name]} (Python)",
+                language="Python",
+                version=versions.get(name, ""),
+                source=str(script.relative_to(BENCHES)),
+                command=(str(python), "-B", str(script)),
+                durable=script.stem in DURABLE,
+            )
+        )
+    return found
+
+
+def scratch_directory():
+    """Where contenders run, and leave their files: on the disk that holds the target directory."""
+    directory = target_directory() / "scratch"
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+def asked(contender, *arguments, seconds=300):
+    """The line that a contender answers with."""
+    environment = {**os.environ, "LANGSMITH_TRACING": "false"}
+    try:
+        answer = run(
+            [*contender.command, *map(str, arguments)],
+            cwd=scratch_directory(),
+            env=environment,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        return f"unsupported: took longer than {seconds} s"
+    return answer.strip()

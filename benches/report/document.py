@@ -1,0 +1,381 @@
+"""Writes `docs/benchmarks.md` and its plots from the figures of the last two runs."""
+
+import shutil
+
+from compile.generate import case_name
+from compile.measure import CAP_SECONDS, SIZED, SPREAD, TIMED
+from report import plot, results, targets
+from report.contenders import BENCHES
+from report.workloads import WORKLOADS
+
+DOCUMENT = BENCHES.parent / "docs" / "benchmarks.md"
+PLOTS = DOCUMENT.parent / "benchmarks"
+COMPILED = {"ours": "ours", "by_hand": "by hand", "floxide": "floxide"}
+
+INTRODUCTION = """# Benchmarks
+
+Written by `benches/run`, which measures all of it; nothing here is written by hand. [`benches/README.md`] says how to
+run it and parts of it.
+
+[`benches/README.md`]: ../benches/README.md
+
+What a contender does in a workload, and what has to come out, is the same for all
+([`workload.rs`](../benches/harness/src/workload.rs)), and is checked before anything is measured. The work of a node is
+an addition, so that what is seen is the cost of the library. *By hand* is what a careful programmer writes instead of a
+flow: a loop over a `match`, a struct as the store, a `Result` from each step and a limit on the steps. *Bare* leaves
+the last two out; *boxed* calls boxed futures through a table. Each name in a table links to the source.
+"""
+
+HOW = f"""## How it is measured
+
+- **Time**: each contender has its turn in each of several rounds, so that noise hits all alike. A turn is the median of
+  samples of a millisecond or more; the figure is the median of the rounds, the range that of the rounds. A run that
+  takes half a second or more has one round.
+- **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
+  at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python.
+- **Allocations**: of a counting allocator, per run, on the thread that runs. Not counted: what runs on several threads,
+  and Python.
+- **Python** has one thread: where Rust has two workers it has an event loop.
+- **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
+  incremental compilation, debug profile; the median of three, or one if it takes longer than ten seconds; at most
+  {CAP_SECONDS} s. Each node is another function or type and makes another value. Processor time and the time in
+  expansion are from the same calls, the latter as rustc's `-Ztime-passes` gives it. By hand is a struct, an enum and a
+  loop, without tokio.
+- **Size**: of the stripped release program.
+"""
+
+
+def write():
+    newest = {part: next(iter(results.runs(part)), None) for part in results.PARTS}
+    figures = targets.Figures(newest)
+    shutil.rmtree(PLOTS, ignore_errors=True)
+    PLOTS.mkdir(parents=True)
+    sections = [
+        INTRODUCTION,
+        machine(newest),
+        aims(figures),
+        overview(figures),
+        *(section for workload in WORKLOADS if (section := of_workload(figures, workload))),
+        durable(figures),
+        compiled(figures),
+        reproduced(),
+        HOW,
+    ]
+    DOCUMENT.write_text("\n".join(section for section in sections if section), encoding="utf-8")
+
+
+def table(head, rows, left=1):
+    """The first `left` columns are texts, the rest are numbers."""
+    marks = ["---"] * left + ["---:"] * (len(head) - left)
+    lines = [head, marks, *rows]
+    return "".join(f"| {' | '.join(str(cell) for cell in line)} |\n" for line in lines)
+
+
+def machine(newest):
+    """Of each part, as they can be of different runs."""
+    rows = [
+        [
+            part,
+            run["date"],
+            f"`{run['commit']}`",
+            f"{run['processor']}, {run['cores']} cores, {run['memory']}",
+            run["kernel"],
+            run["rustc"].split(" (")[0],
+            run["python"],
+            f"{run['took_seconds']} s",
+        ]
+        for part, run in newest.items()
+        if run
+    ]
+    head = ["part", "date", "commit", "machine", "kernel", "compiler", "Python", "took"]
+    text = "## Machine and versions\n\n" + table(head, rows, left=len(head))
+    text += "\nA `+` after the commit: with changes that are not in it.\n"
+    libraries = {}
+    for run in newest.values():
+        for contender in run["contenders"].values() if run else ():
+            if contender["version"]:
+                libraries[contender["label"]] = contender["version"]
+    if libraries:
+        listed = ", ".join(f"{label} {version}" for label, version in libraries.items())
+        text += f"\nLibraries: {listed}.\n"
+    return text
+
+
+def aims(figures):
+    aimed = targets.all_of(figures)
+    judgements = {True: "met", False: "**missed**", None: "–"}
+    rows = [[aim.what, aim.limit, aim.reached, judgements[aim.is_met]] for aim in aimed]
+    head = ["what", "aimed at", "reached", ""]
+    text = "## What is aimed at\n\n" + table(head, rows, left=4)
+    missed, unknown = (sum(aim.is_met is state for aim in aimed) for state in (False, None))
+    return text + (
+        f"\nOf {len(rows)}: {len(rows) - missed - unknown} met, {missed} missed, {unknown} not measured.\n"
+    )
+
+
+def overview(figures):
+    """How many times as long as ours."""
+    contenders = figures.contenders("times")
+    if not contenders:
+        return ""
+    head = ["time / ours", *(workload.name for workload in WORKLOADS)]
+    rows = []
+    for name, contender in contenders.items():
+        cells = []
+        for workload in WORKLOADS:
+            ratio = targets.quotient(
+                figures.nanoseconds(name, workload.name),
+                figures.nanoseconds("ours", workload.name),
+            )
+            cells.append(times_as(ratio))
+        rows.append([contender["label"], *cells])
+    text = "## Time, against ours\n\n" + table(head, rows)
+    return text + "\nA dash: it cannot be expressed, or came to something else. The reasons are below.\n"
+
+
+def of_workload(figures, workload):
+    contenders = figures.contenders("times")
+    found = figures.of("times")
+    if not contenders:
+        return ""
+    rows, bars, reasons = [], [], []
+    for name, contender in contenders.items():
+        figure = found[name].get(workload.name, {})
+        label = contender["label"]
+        if reason := figure.get("unsupported"):
+            reasons.append(f"- {label}: {reason}.")
+        elif reason := figure.get("wrong"):
+            reasons.append(f"- {label}: not measured, as its check failed: {reason}.")
+        if "ns" not in figure:
+            continue
+        ns = figure["ns"]
+        per_step = ns / workload.transitions
+        counted = figures.instructions(name, workload.name)
+        ratios = [
+            times_as(targets.quotient(ns, figures.nanoseconds(other, workload.name)))
+            for other in ("by_hand", "ours")
+        ]
+        counted_ratios = [
+            times_as(targets.quotient(counted, figures.instructions(other, workload.name)))
+            for other in ("by_hand", "ours")
+        ]
+        rows.append(
+            [
+                f"[{label}](../benches/{contender['source']})",
+                duration(ns),
+                f"{duration(figure['low'])} – {duration(figure['high'])}",
+                duration(per_step),
+                *ratios,
+                "–" if counted is None else f"{counted:,}",
+                *counted_ratios,
+                allocated(figures.allocations(name, workload.name)),
+            ]
+        )
+        bars.append((label, per_step, duration(per_step), kind(name, contender)))
+    head = [
+        "",
+        "run",
+        "range",
+        "transition",
+        "/ by hand",
+        "/ ours",
+        "instructions",
+        "/ by hand",
+        "/ ours",
+        "allocations",
+    ]
+    bars.sort(key=lambda bar: bar[1])
+    title = f"{workload.title}: time per transition"
+    saved(workload.name, plot.bars(title, bars, duration))
+    text = f"## {workload.title}\n\n![{title}](benchmarks/{workload.name}.svg)\n\n" + table(head, rows)
+    if reasons:
+        text += "\n" + "\n".join(reasons) + "\n"
+    return text
+
+
+def durable(figures):
+    contenders = figures.contenders("durable")
+    if not contenders:
+        return ""
+    found = figures.of("durable")
+    rows, bars = [], []
+    for name, contender in contenders.items():
+        steps = found[name]["steps"]
+        rows.append(
+            [
+                f"[{contender['label']}](../benches/{contender['source']})",
+                f"{steps:,.0f}",
+                f"{found[name]['low']:,.0f} – {found[name]['high']:,.0f}",
+                duration(1e9 / steps),
+                times_as(targets.quotient(steps, figures.steps("langgraph_python"))),
+            ]
+        )
+        bars.append((contender["label"], steps, f"{steps:,.0f}", kind(name, contender)))
+    bars.sort(key=lambda bar: -bar[1])
+    title = "Durable chain: steps per second (more is better)"
+    saved("durable", plot.bars(title, bars, lambda power: f"{power:,.0f}"))
+    text = f"""## Durable chain
+
+The chain of 10 nodes, with what each step came to on the disk before the next one starts: SQLite in a file, in mode
+WAL, with `synchronous = FULL`, a run of its own each time. LangGraph runs with `durability="sync"`. SQLite by hand is
+a row for each step, each in a transaction of its own.
+
+![{title}](benchmarks/durable.svg)
+
+"""
+    text += table(["", "steps per second", "range", "a step", "/ LangGraph"], rows)
+    if "ours" not in contenders:
+        text += "\nOurs is not measured yet.\n"
+    return text
+
+
+def compiled(figures):
+    if not figures.of("compile"):
+        return ""
+    text = "## Compile time\n"
+    for command in ("check", "build"):
+        rows, bars = [], []
+        for case in TIMED:
+            cells = []
+            for variant, label in COMPILED.items():
+                found = figures.compiled(variant, case_name(*case), command)
+                ratio = targets.quotient(
+                    found.get("seconds"),
+                    figures.compiled("by_hand", case_name(*case), command).get("seconds"),
+                )
+                cells += [
+                    seconds(found),
+                    clock(found.get("processor")),
+                    clock(found.get("expansion")),
+                    times_as(ratio),
+                ]
+                value = found.get("seconds") or found.get("over")
+                if value:
+                    bars.append(
+                        (f"{label}, {described(case)}", value, seconds(found), compiled_kind(variant))
+                    )
+            rows.append([described(case), *cells])
+        head = ["flows"]
+        for label in COMPILED.values():
+            head += [label, "processor", "expansion", "/ by hand"]
+        title = f"cargo {command}"
+        saved(f"cargo_{command}", plot.bars(title, bars, lambda power: clock(power)))
+        text += f"\n### `cargo {command}`\n\n![{title}](benchmarks/cargo_{command}.svg)\n\n"
+        text += table(head, rows)
+    text += "\n### Size of the program\n\n" + sizes(figures)
+    return text
+
+
+def sizes(figures):
+    empty, one, many = (case_name(*case) for case in SIZED)
+    rows = []
+    for variant, label in COMPILED.items():
+        found = figures.of("compile")[variant]["bytes"]
+        more = (found[many] - found[one]) / (SPREAD[0] - 1)
+        rows.append(
+            [
+                label,
+                *(f"{found[case]:,}" for case in (empty, one, many)),
+                f"{found[one] - found[empty]:,}",
+                f"{more:,.0f}",
+            ]
+        )
+    head = ["bytes", "no flow", "1 flow of 10 nodes", "20 of them", "for the first", "for each more"]
+    return table(head, rows)
+
+
+def reproduced():
+    """How far the last two runs of each part are apart."""
+    rows = []
+    for part in results.PARTS:
+        runs = results.runs(part)
+        if len(runs) < 2:
+            continue
+        newest, earlier = (dict(leaves(run["figures"])) for run in runs)
+        shared = [path for path in newest if earlier.get(path) and newest[path]]
+        changes = sorted(
+            (max(newest[path] / earlier[path], earlier[path] / newest[path]) - 1, path) for path in shared
+        )
+        if not changes:
+            continue
+        middle, largest = changes[len(changes) // 2], changes[-1]
+        rows.append(
+            [
+                part,
+                *(f"{run['date']} `{run['commit']}`" for run in (runs[1], runs[0])),
+                len(changes),
+                f"{middle[0]:.1%}",
+                f"{largest[0]:.1%} ({', '.join(largest[1])})",
+            ]
+        )
+    if not rows:
+        return ""
+    head = ["part", "earlier", "last", "figures", "middle difference", "largest difference"]
+    text = "## Reproduced\n\nThe last run against one before it, of another day where there is one.\n\n"
+    return text + table(head, rows, left=3)
+
+
+def leaves(figures, path=()):
+    """The figures that are compared, by where they are."""
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            yield from leaves(value, (*path, name))
+        elif isinstance(value, (int, float)) and name not in ("low", "high", "over", "bytes"):
+            shown = path if name in ("ns", "count", "steps", "seconds") else (*path, name)
+            yield shown, value
+
+
+def saved(name, svg):
+    (PLOTS / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def kind(name, contender):
+    if name == "ours":
+        return "ours"
+    if contender["source"].startswith("contenders/own/"):
+        return "hand"
+    return contender["language"].lower()
+
+
+def compiled_kind(variant):
+    return {"ours": "ours", "by_hand": "hand"}.get(variant, "rust")
+
+
+def described(case):
+    flows, nodes = case
+    return f"{nodes} nodes" if flows == 1 else f"{flows} × {nodes} nodes"
+
+
+def duration(nanoseconds):
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= size:
+            return f"{digits(nanoseconds / size)} {unit}"
+    return f"{digits(nanoseconds)} ns"
+
+
+def digits(value):
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"
+
+
+def seconds(found):
+    if over := found.get("over"):
+        return f"> {over} s"
+    return clock(found.get("seconds"))
+
+
+def clock(value):
+    return "–" if value is None else f"{digits(value)} s"
+
+
+def times_as(ratio):
+    if ratio is None:
+        return "–"
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2f}"
+
+
+def allocated(count):
+    if count is None:
+        return "–"
+    return f"{count:,.0f}" if count == int(count) else f"{count:,.2f}"

@@ -1,0 +1,162 @@
+"""What is aimed at, and whether it is reached."""
+
+from dataclasses import dataclass
+
+from report.workloads import BY_NAME, WORKLOADS
+
+STEPWISE = ["chain", "loop", "branch", "payload"]
+
+
+@dataclass(frozen=True)
+class Target:
+    what: str
+    limit: str
+    reached: str
+    is_met: bool | None = None
+
+
+class Figures:
+    """The newest figures of all parts."""
+
+    def __init__(self, newest):
+        self.newest = newest
+
+    def of(self, part):
+        return self.newest[part]["figures"] if self.newest.get(part) else {}
+
+    def nanoseconds(self, contender, workload):
+        return self.of("times").get(contender, {}).get(workload, {}).get("ns")
+
+    def instructions(self, contender, workload):
+        return self.of("instructions").get(contender, {}).get(workload)
+
+    def allocations(self, contender, workload):
+        return self.of("allocations").get(contender, {}).get(workload, {}).get("count")
+
+    def steps(self, contender):
+        return self.of("durable").get(contender, {}).get("steps")
+
+    def compiled(self, variant, case, command):
+        return self.of("compile").get(variant, {}).get(case, {}).get(command, {})
+
+    def contenders(self, part):
+        return self.newest[part]["contenders"] if self.newest.get(part) else {}
+
+
+def all_of(figures):
+    return [
+        *(at_most(figures, name, "by_hand", 1.3) for name in STEPWISE),
+        *(at_most(figures, name, "by_hand_bare", 3.0) for name in STEPWISE),
+        *(no_allocation(figures, name) for name in STEPWISE),
+        nested(figures),
+        at_most(figures, "fork", "by_hand", 1.5),
+        at_most(figures, "batch", "by_hand", 1.2),
+        *observers(figures),
+        *others(figures),
+        *compile_times(figures),
+        durable(figures),
+    ]
+
+
+def judged(what, limit, value, unit, is_met):
+    if value is None:
+        return Target(what, limit, "not measured")
+    return Target(what, limit, f"{value:,.4f}".rstrip("0").rstrip(".") + unit, is_met(value))
+
+
+def quotient(dividend, divisor):
+    return dividend / divisor if dividend is not None and divisor else None
+
+
+def at_most(figures, workload, floor, limit):
+    value = quotient(figures.instructions("ours", workload), figures.instructions(floor, workload))
+    names = {"by_hand": "by hand", "by_hand_bare": "by hand, bare"}
+    what = f"{BY_NAME[workload].title}: instructions, against {names[floor]}"
+    return judged(what, f"at most {limit}", value, "", lambda value: value <= limit)
+
+
+def no_allocation(figures, workload):
+    count = figures.allocations("ours", workload)
+    what = f"{BY_NAME[workload].title}: allocations"
+    return judged(what, "0", count, "", lambda count: count == 0)
+
+
+def nested(figures):
+    value = quotient(figures.instructions("ours", "nested"), figures.instructions("ours", "chain"))
+    what = "Flow in flow: instructions, against the flat chain"
+    return judged(what, "at most 1.1", value, "", lambda value: value <= 1.1)
+
+
+def observers(figures):
+    for observed, plain in (("observed", "loop"), ("observed_chain", "chain")):
+        times = [figures.nanoseconds("ours", name) for name in (observed, plain)]
+        value = None
+        if None not in times:
+            value = (times[0] - times[1]) / BY_NAME[plain].transitions
+        what = f"{BY_NAME[plain].title}: what an observer that ignores everything adds to a step"
+        yield judged(what, "at most 5 ns", value, " ns", lambda value: value <= 5)
+
+
+def others(figures):
+    """Of each other library, the workload where it comes nearest."""
+    for name, contender in figures.contenders("times").items():
+        if contender["source"].startswith("contenders/own/"):
+            continue
+        limit = 1_000 if contender["language"] == "Python" else 50
+        ratios = [
+            (ratio, workload)
+            for workload in WORKLOADS
+            if (
+                ratio := quotient(
+                    figures.nanoseconds(name, workload.name),
+                    figures.nanoseconds("ours", workload.name),
+                )
+            )
+        ]
+        what = f"{contender['label']}: times slower than ours, where it comes nearest"
+        if not ratios:
+            yield Target(what, f"at least {limit:,}", "not measured")
+            continue
+        least, workload = min(ratios, key=lambda pair: pair[0])
+        slower = sum(ratio >= limit for ratio, _ in ratios)
+        reached = f"{least:,.1f} ({workload.name}); {slower} of {len(ratios)} workloads reach it"
+        yield Target(what, f"at least {limit:,}", reached, least >= limit)
+
+
+def compile_times(figures):
+    """Ratios are of processor time, as two calls may have had another share of the machine."""
+
+    def checked(case, figure):
+        return figures.compiled("ours", case, "check").get(figure)
+
+    yield judged(
+        "`cargo check` of a flow of 300 nodes",
+        "under 1 s",
+        checked("flows_1_of_300", "seconds"),
+        " s",
+        lambda value: value < 1,
+    )
+    of_300, of_600, spread, whole = (
+        checked(case, "processor")
+        for case in ("flows_1_of_300", "flows_1_of_600", "flows_20_of_10", "flows_1_of_200")
+    )
+    yield judged(
+        "`cargo check` of 600 nodes, against 300 (linear is 2)",
+        "at most 2.2",
+        quotient(of_600, of_300),
+        "",
+        lambda value: value <= 2.2,
+    )
+    yield judged(
+        "`cargo check` of 20 flows of 10 nodes, against one of 200",
+        "at most 1",
+        quotient(spread, whole),
+        "",
+        lambda value: value <= 1,
+    )
+
+
+def durable(figures):
+    value = quotient(figures.steps("ours"), figures.steps("langgraph_python"))
+    what = "Durable chain: steps per second, against LangGraph's SqliteSaver"
+    return judged(what, "at least 10", value, "", lambda value: value >= 10)

@@ -1,0 +1,280 @@
+//! What a stream remembers of the executions that it meets.
+//!
+//! Of each it knows the nodes under way, so that memory is bounded by the nodes that run at once and by [`KNOWN`]. An
+//! execution that was forgotten is looked up again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::structure::Structure;
+use crate::durable::record::{Record, RecordKind};
+use crate::durable::store::{ExecutionId, Logged, Store, StoreError};
+use crate::node_error::NodeError;
+
+/// How many executions are remembered.
+const KNOWN: usize = 256;
+
+/// How many structures are remembered.
+const STRUCTURES: usize = 64;
+
+/// How many records of a journal are read at once.
+const PAGE: usize = 500;
+
+#[derive(Debug, Default)]
+pub(super) struct Executions {
+    known: HashMap<ExecutionId, Known>,
+    structures: HashMap<String, Arc<Structure>>,
+    uses: u64,
+}
+
+/// What is known of an execution.
+#[derive(Debug, Default)]
+struct Known {
+    /// The number after that of the newest record that the stream has passed.
+    next_seq: u64,
+    /// How many records there were when it was looked up: until the stream has passed all that the store has, it is not
+    /// known which of them it has passed.
+    stored: Option<u64>,
+    row: Option<Looked>,
+    nodes: Nodes,
+    /// Nodes that were reached before the stream began are among `nodes`.
+    complete: bool,
+    used: u64,
+}
+
+/// What the row of an execution says.
+#[derive(Debug, Clone)]
+pub(super) struct Looked {
+    pub(super) owner: Option<String>,
+    pub(super) structure: Arc<Structure>,
+}
+
+/// The nodes under way, by path: a run is at most once at a path.
+#[derive(Debug, Default)]
+struct Nodes(HashMap<String, UnderWay>);
+
+#[derive(Debug, Clone, Copy)]
+struct UnderWay {
+    visit: u32,
+    started_ms: u64,
+    failed: u32,
+    /// The index of the newest attempt that failed.
+    last_failed: Option<u32>,
+}
+
+impl Nodes {
+    fn add(&mut self, record: &Record) {
+        let path = &record.path;
+        match record.kind {
+            RecordKind::NodeStarted => {
+                let node = UnderWay {
+                    visit: record.visit,
+                    started_ms: record.at_ms,
+                    failed: 0,
+                    last_failed: None,
+                };
+                self.0.insert(path.clone(), node);
+            }
+            RecordKind::AttemptFailed => {
+                if let Some(node) = self.0.get_mut(path) {
+                    node.failed += 1;
+                    node.last_failed = Some(record.attempt);
+                }
+            }
+            RecordKind::NodeFinished => {
+                let is_within = |other: &str| {
+                    let rest = other.strip_prefix(path.as_str());
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+                };
+                self.0.retain(|other, _| !is_within(other));
+            }
+            _ => {}
+        }
+    }
+
+    fn at(&self, record: &Record) -> Option<UnderWay> {
+        let node = self.0.get(&record.path).copied();
+        node.filter(|node| node.visit == record.visit)
+    }
+}
+
+/// What the records before it say of one.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) node_type: Arc<str>,
+    pub(super) attempts: Option<u32>,
+    pub(super) duration: Option<Duration>,
+}
+
+impl Executions {
+    fn known(&mut self, id: ExecutionId) -> &mut Known {
+        self.uses += 1;
+        if !self.known.contains_key(&id) && self.known.len() >= KNOWN {
+            let oldest = self.known.iter().min_by_key(|(_, known)| known.used);
+            if let Some(oldest) = oldest.map(|(id, _)| *id) {
+                self.known.remove(&oldest);
+            }
+        }
+        let known = self.known.entry(id).or_default();
+        known.used = self.uses;
+        known
+    }
+
+    /// What its row says. Nothing if there is no such execution.
+    pub(super) async fn look_up(
+        &mut self,
+        store: &dyn Store,
+        id: ExecutionId,
+    ) -> Result<Option<Looked>, StoreError> {
+        if let Some(looked) = &self.known(id).row {
+            return Ok(Some(looked.clone()));
+        }
+        let Some(row) = readable(store.execution(id).await)?.flatten() else {
+            self.known.remove(&id);
+            return Ok(None);
+        };
+        let structure = match self.structures.get(&row.structure) {
+            Some(structure) => structure.clone(),
+            None => {
+                let text = readable(store.structure(&row.structure).await)?.flatten();
+                let parsed = Arc::new(Structure::parse(&text.unwrap_or_default()));
+                if self.structures.len() >= STRUCTURES {
+                    self.structures.clear();
+                }
+                self.structures.insert(row.structure, parsed.clone());
+                parsed
+            }
+        };
+        let looked = Looked {
+            owner: row.owner,
+            structure,
+        };
+        let known = self.known(id);
+        known.stored = Some(row.next_seq);
+        known.row = Some(looked.clone());
+        Ok(Some(looked))
+    }
+
+    /// What is to be known of a record that the stream has not passed yet.
+    pub(super) async fn describe(
+        &mut self,
+        store: &dyn Store,
+        logged: &Logged,
+    ) -> Result<Described, StoreError> {
+        let (id, record) = (logged.execution, &logged.record);
+        let looked = self.look_up(store, id).await?;
+        let structure = looked.map(|looked| looked.structure).unwrap_or_default();
+        let mut described = Described {
+            node_type: structure.type_at(&record.path),
+            attempts: None,
+            duration: None,
+        };
+        let depends = matches!(
+            record.kind,
+            RecordKind::Outcome
+                | RecordKind::NodeFailed
+                | RecordKind::FlowFailed
+                | RecordKind::NodeFinished
+        );
+        if !depends {
+            return Ok(described);
+        }
+        let known = self.known(id);
+        let mut node = known.nodes.at(record);
+        if node.is_none() && !known.complete && record.seq > 0 {
+            let nodes = read_until(store, id, record.seq).await?;
+            let known = self.known(id);
+            known.nodes = nodes;
+            known.complete = true;
+            node = known.nodes.at(record);
+        }
+        let Some(node) = node else {
+            return Ok(described);
+        };
+        let spent_ms = record.at_ms.saturating_sub(node.started_ms);
+        described.duration = Some(Duration::from_millis(spent_ms));
+        described.attempts = match record.kind {
+            RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
+            RecordKind::Outcome => {
+                // After the last attempt it was the fallback that succeeded.
+                let last = node.last_failed.map(|attempt| attempt.saturating_add(1));
+                let exhausted = last.is_some() && last == structure.attempts_at(&record.path);
+                Some(node.failed + u32::from(!exhausted))
+            }
+            _ => None,
+        };
+        Ok(described)
+    }
+
+    /// The stream has passed a record.
+    pub(super) fn passed(&mut self, logged: &Logged) {
+        let (id, record) = (logged.execution, &logged.record);
+        let is_over = matches!(
+            record.kind,
+            RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+        );
+        if is_over {
+            self.known.remove(&id);
+            return;
+        }
+        let known = self.known(id);
+        known.complete |= record.seq == 0;
+        known.next_seq = record.seq + 1;
+        known.nodes.add(record);
+    }
+
+    /// Whether the stream has passed all records of an execution before this one.
+    pub(super) fn has_passed(&self, id: ExecutionId, next_seq: u64) -> bool {
+        let known = self.known.get(&id);
+        known.is_none_or(|known| known.next_seq >= next_seq)
+    }
+
+    /// The stream has passed all that the store had after the executions were looked up that are known by now.
+    pub(super) fn caught_up(&mut self) {
+        for known in self.known.values_mut() {
+            if let Some(stored) = known.stored.take() {
+                known.next_seq = known.next_seq.max(stored);
+            }
+        }
+    }
+
+    /// Whether [`caught_up`](Executions::caught_up) would tell something new.
+    pub(super) fn is_behind(&self) -> bool {
+        let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
+        self.known.values().any(is_behind)
+    }
+}
+
+/// How often a node was tried that has failed for good.
+fn attempts_of_failure(record: &Record) -> Option<u32> {
+    let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
+    Some(failed.attempts())
+}
+
+/// The nodes under way before this record.
+async fn read_until(store: &dyn Store, id: ExecutionId, seq: u64) -> Result<Nodes, StoreError> {
+    let mut nodes = Nodes::default();
+    let mut next = 0;
+    loop {
+        let page = readable(store.records(id, next, PAGE).await)?.unwrap_or_default();
+        let Some(last) = page.last() else {
+            return Ok(nodes);
+        };
+        next = last.seq + 1;
+        let earlier = page.iter().filter(|record| record.seq < seq);
+        earlier.for_each(|record| nodes.add(record));
+        if next >= seq {
+            return Ok(nodes);
+        }
+    }
+}
+
+/// What is damaged stays so, and says nothing: the stream goes on without it.
+fn readable<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(StoreError::Corrupt { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}

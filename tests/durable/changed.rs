@@ -1,0 +1,353 @@
+//! Executions of flows that have changed since: they go on if what is recorded still fits, and are refused if not.
+
+use flow_runtime::durable::{
+    DurableFlow, Execution, ExecutionId, RuntimeError, StartOptions, Status,
+};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::gates::Gate;
+use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
+
+/// Whether to go on.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[node(human = "Go on?")]
+pub(crate) struct Go {
+    yes: bool,
+}
+
+#[node]
+fn first(number: &u64) -> u64 {
+    number + 1
+}
+
+#[node]
+fn begin(number: &u64) -> u64 {
+    number + 2
+}
+
+#[node(writes = last)]
+fn last(number: &u64, go: &Go) -> u64 {
+    number * 10 + u64::from(go.yes)
+}
+
+#[node(writes = last)]
+fn extra(last: &u64) -> u64 {
+    last + 1000
+}
+
+mod old {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            start >> first >> Go >> last >> end;
+        }
+    }
+}
+
+mod extended {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            start >> first >> Go >> last >> extra >> end;
+        }
+    }
+}
+
+mod renamed {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            node asks: human Go;
+            start >> begin >> asks >> last >> end;
+        }
+    }
+}
+
+fn number() -> old::ChangingInput {
+    old::ChangingInput { number: 4 }
+}
+
+async fn paused() -> (Shared, Execution) {
+    let store = store();
+    let runtime = runtime(store.clone(), old::Changing::new());
+    let execution = crate::support::settled::<old::Changing>(&runtime, number()).await;
+    assert_eq!(execution.status(), Status::Paused);
+    (store, execution)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_has_grown_goes_on() {
+    let (store, execution) = paused().await;
+    let before = store.execution_row(execution.id()).await;
+    let runtime = runtime(store.clone(), extended::Changing::new());
+    let token = execution.questions().await.unwrap()[0].token();
+    let execution = runtime
+        .resume(token, json!({ "yes": true }))
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(
+        execution.output_json().unwrap(),
+        Some(json!({ "last": 1041, "end": "default" }))
+    );
+    let after = store.execution_row(execution.id()).await;
+    assert_ne!(
+        after.structure, before.structure,
+        "it is an execution of the new version now"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_no_longer_fits_is_refused() {
+    let (store, execution) = paused().await;
+    let runtime = runtime(store.clone(), renamed::Changing::new());
+    let before = seen(&runtime, execution.id()).await;
+    let row = store.execution_row(execution.id()).await;
+    let error = runtime
+        .resume(before.2[0], json!({ "yes": true }))
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    let RuntimeError::FlowChanged {
+        execution: id,
+        flow,
+        changes,
+    } = error
+    else {
+        panic!("{text}")
+    };
+    assert_eq!((id, &*flow), (execution.id(), "Changing"));
+    assert_eq!(
+        changes,
+        [
+            "node `go` was renamed to `asks`",
+            "node `first` was renamed to `begin`",
+            "`begin` was a `first`, and is a `begin`",
+            "`begin` writes `begin` instead of `first`",
+        ]
+    );
+    let expected = format!(
+        "execution {id} was started with another version of the flow `Changing`, and its journal no longer fits:\n  {}",
+        changes.join("\n  ")
+    );
+    assert_eq!(text, expected);
+    assert_eq!(seen(&runtime, id).await, before);
+    assert_eq!(store.execution_row(id).await, row);
+
+    let old = crate::support::runtime(store, old::Changing::new());
+    let execution = old
+        .resume(before.2[0], json!({ "yes": false }))
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(
+        execution.output::<old::Changing>().unwrap().unwrap().last,
+        40
+    );
+}
+
+mod stopped_after {
+    use super::*;
+    use crate::gates::Gated;
+
+    flow! {
+        pub(crate) Moved(number: u64) -> (passed: u64, first: u64) {
+            node gated: Gated;
+            start >> first >> gated >> end;
+        }
+    }
+}
+
+mod stopped_before {
+    use super::*;
+    use crate::gates::Gated;
+
+    flow! {
+        pub(crate) Moved(number: u64) -> (passed: u64, first: u64) {
+            node gated: Gated;
+            start >> gated >> first >> end;
+        }
+    }
+}
+
+mod without {
+    use super::*;
+    use crate::gates::Gated;
+
+    flow! {
+        pub(crate) Moved(number: u64) -> (passed: u64, begin: u64) {
+            node gated: Gated;
+            start >> begin >> gated >> end;
+        }
+    }
+}
+
+/// An execution that ran in a process that was shut down.
+async fn left<F: DurableFlow>(flow: F, input: F::Input) -> (Shared, ExecutionId) {
+    let store = store();
+    let first = runtime(store.clone(), flow);
+    let id = first
+        .start::<F>(input, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    pass(minutes(1)).await;
+    first.shut_down().await;
+    (store, id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovery_says_what_it_refuses() {
+    let gate = Gate::closed();
+    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
+    let (store, id) = left(flow, stopped_after::MovedInput { number: 1 }).await;
+    let flow = without::Moved::builder().gated(gate.node(1)).build();
+    let second = runtime(store, flow);
+    let before = seen(&second, id).await;
+    let recovered = second.recover().await.unwrap();
+    assert!(recovered.resumed.is_empty());
+    let [(of, RuntimeError::FlowChanged { changes, .. })] = &recovered.refused[..] else {
+        panic!("{recovered:?}")
+    };
+    assert_eq!((*of, changes.len()), (id, 3), "{changes:?}");
+    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
+    assert_eq!(seen(&second, id).await, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
+    let gate = Gate::closed();
+    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
+    let (store, id) = left(flow, stopped_after::MovedInput { number: 1 }).await;
+    let flow = stopped_before::Moved::builder().gated(gate.node(1)).build();
+    let second = runtime(store.clone(), flow);
+    let before = seen(&second, id).await;
+    second.recover().await.unwrap();
+    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let RuntimeError::FlowChanged { changes, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        changes.last().unwrap(),
+        "what `moved.first` returned has no use any more",
+        "{changes:?}"
+    );
+    assert_eq!(seen(&second, id).await, before);
+    second.shut_down().await;
+
+    pass(minutes(1)).await;
+    gate.open();
+    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
+    let third = runtime(store, flow);
+    third.recover().await.unwrap();
+    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(
+        execution.output_json().unwrap(),
+        Some(json!({ "passed": 2, "first": 2, "end": "default" }))
+    );
+}
+
+/// The same flow, with a value whose type is written the same and stored as this.
+macro_rules! of_shape {
+    ($module:ident, $key:literal) => {
+        mod $module {
+            use super::*;
+
+            #[derive(Debug, Clone, Serialize, Deserialize)]
+            pub(crate) struct Shape {
+                #[serde(rename = $key)]
+                size: u64,
+            }
+
+            #[node(writes = shape)]
+            fn make(number: &u64) -> Shape {
+                Shape { size: number * 2 }
+            }
+
+            #[node(writes = last)]
+            fn measure(shape: &Shape) -> u64 {
+                shape.size
+            }
+
+            flow! {
+                pub(crate) Shapes(number: u64) -> (last: u64) {
+                    start >> make >> Go >> measure >> end;
+                }
+            }
+        }
+    };
+}
+
+of_shape!(as_size, "size");
+of_shape!(as_length, "length");
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_is_stored_in_another_form_is_refused() {
+    let store = store();
+    let first = runtime(store.clone(), as_size::Shapes::new());
+    let execution =
+        crate::support::settled::<as_size::Shapes>(&first, as_size::ShapesInput { number: 4 })
+            .await;
+    let token = execution.questions().await.unwrap()[0].token();
+    let second = runtime(store.clone(), as_length::Shapes::new());
+    let error = second
+        .resume(token, json!({ "yes": true }))
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
+    let text = error.to_string();
+    let RuntimeError::Unreadable {
+        execution: id,
+        path,
+        reason,
+    } = error
+    else {
+        panic!("{text}")
+    };
+    assert_eq!((id, &*path), (execution.id(), "shapes.make"));
+    assert_eq!(
+        reason,
+        "the recorded value is not a `Shape`: missing field `length` at line 1 column 10"
+    );
+    assert_eq!(text, format!("execution {id} at `shapes.make`: {reason}"));
+    let stood = second.get(id).await.unwrap();
+    assert!(!stood.status().is_over());
+    assert_eq!(outcomes(&stood.journal().await.unwrap()).len(), 1);
+    second.shut_down().await;
+    drop(second);
+
+    pass(minutes(1)).await;
+    first.recover().await.unwrap();
+    let execution = first.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(
+        execution.output::<as_size::Shapes>().unwrap().unwrap().last,
+        8,
+        "the answer is not lost"
+    );
+}
+
+/// What is stored of an execution.
+trait Rows {
+    async fn execution_row(&self, id: ExecutionId) -> flow_runtime::durable::Row;
+}
+
+impl Rows for Shared {
+    async fn execution_row(&self, id: ExecutionId) -> flow_runtime::durable::Row {
+        flow_runtime::durable::Store::execution(self, id)
+            .await
+            .unwrap()
+            .unwrap()
+    }
+}

@@ -1,0 +1,227 @@
+//! Stores that fail, and records that are damaged: nothing is lost, and what went wrong where is said.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flow_runtime::durable::{ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError};
+
+use crate::gates::{Gate, Stops, StopsInput, stops};
+use crate::stores::{CrashAfter, Damage, Damaged, Faulty, Refusing};
+use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
+
+/// An execution that has been stopped at the gate, which is open now.
+async fn left(gate: &Gate) -> (Shared, ExecutionId) {
+    let store = store();
+    let first = runtime(store.clone(), stops(gate, 1));
+    let id = first
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    pass(minutes(1)).await;
+    first.shut_down().await;
+    gate.open();
+    (store, id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_record_is_named() {
+    for (seq, damage, path, reason) in [
+        (
+            2,
+            Damage::Payload("\"two\""),
+            "stops.increase",
+            "the recorded value is not a `u64`: invalid type: string",
+        ),
+        (
+            2,
+            Damage::Payload("{"),
+            "stops.increase",
+            "the recorded value is not a `u64`: ",
+        ),
+        (2, Damage::Missing, "stops.increase", "record 2 is missing"),
+        (
+            0,
+            Damage::Payload("{\"num"),
+            "stops",
+            "record 0, the input, is damaged: EOF while parsing",
+        ),
+        (
+            0,
+            Damage::Payload("{}"),
+            "stops",
+            "the stored input `number` does not fit its type: ",
+        ),
+        (0, Damage::Missing, "stops", "its first record is missing"),
+    ] {
+        let gate = Gate::closed();
+        let (store, id) = left(&gate).await;
+        let records = store.records(id, 0, usize::MAX).await.unwrap();
+        let row = store.execution(id).await.unwrap().unwrap();
+        let failing = Faulty::new(&store, Damaged::at(seq, damage.clone()));
+        let second = runtime(failing.clone(), stops(&gate, 1));
+        second.recover().await.unwrap();
+        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        let text = error.to_string();
+        let RuntimeError::Unreadable {
+            execution,
+            path: at,
+            reason: why,
+        } = error
+        else {
+            panic!("{text}")
+        };
+        assert_eq!((execution, &*at), (id, path), "{damage:?}: {why}");
+        assert!(why.starts_with(reason), "{damage:?}: {why}");
+        assert_eq!(gate.runs(), 1, "nothing has run");
+        assert_eq!(store.records(id, 0, usize::MAX).await.unwrap(), records);
+        let now = store.execution(id).await.unwrap().unwrap();
+        assert_eq!(
+            (now.status, now.next_seq, now.result),
+            (row.status, row.next_seq, row.result)
+        );
+        assert!(second.get(id).await.unwrap().journal().await.is_ok());
+
+        failing.fault.mend();
+        pass(minutes(1)).await;
+        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            text,
+            "it is tried again when that is asked for"
+        );
+        assert_eq!(second.recover().await.unwrap().resumed, [id]);
+        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(
+            execution.output::<Stops>().unwrap().unwrap().passed,
+            3,
+            "{damage:?}"
+        );
+    }
+}
+
+/// Why a store fails.
+type Reason = fn() -> StoreError;
+
+#[tokio::test(start_paused = true)]
+async fn a_store_that_fails_in_the_middle_loses_nothing() {
+    let reasons: [(Reason, &str); 2] = [
+        (
+            || StoreError::Full("0 bytes left".into()),
+            "the store has no room left: make some, then `recover`",
+        ),
+        (
+            || StoreError::Locked("busy".into()),
+            "the store is locked by another process",
+        ),
+    ];
+    for (reason, message) in reasons {
+        for from_path in ["stops.increase", "stops.gated", "stops"] {
+            let (store, gate) = (store(), Gate::closed());
+            let failing = Faulty::new(
+                &store,
+                Refusing {
+                    refuses: AtomicBool::new(true),
+                    from_path,
+                    reason,
+                },
+            );
+            let first = runtime(failing.clone(), stops(&gate, 1));
+            gate.open();
+            let started = first
+                .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+                .await
+                .unwrap();
+            let error = started.settled().await.unwrap_err();
+            let RuntimeError::Store {
+                execution,
+                path,
+                error: cause,
+            } = &error
+            else {
+                panic!("{error}")
+            };
+            assert_eq!(
+                (*execution, cause.to_string()),
+                (Some(started.id()), message.to_owned())
+            );
+            let path = path.clone().unwrap();
+            assert!(path.starts_with("stops"), "{path}");
+            if from_path == "stops.increase" {
+                assert_eq!(path, from_path);
+                assert_eq!(
+                    error.to_string(),
+                    format!("execution {} at `{path}`: {message}", started.id())
+                );
+            }
+            let stood = seen(&first, started.id()).await;
+            assert_eq!(stood.0, Status::Running);
+
+            failing.fault.refuses.store(false, Ordering::SeqCst);
+            first.recover().await.unwrap();
+            pass(minutes(1)).await;
+            let execution = started.settled().await.unwrap();
+            assert_eq!(
+                execution.output::<Stops>().unwrap().unwrap().passed,
+                3,
+                "{from_path}"
+            );
+            let journal = execution.journal().await.unwrap();
+            assert!(outcomes(&journal).values().all(|count| *count == 1));
+            assert_eq!(journal[..stood.1.len()], stood.1[..]);
+        }
+    }
+}
+
+/// The claims of a process are prolonged all at once, but for those of what has stopped there.
+#[tokio::test(start_paused = true)]
+async fn what_has_stopped_goes_on_while_others_still_run_there() {
+    let (store, gate) = (store(), Gate::closed());
+    let fault = Refusing {
+        refuses: AtomicBool::new(true),
+        from_path: "stops.increase",
+        reason: || StoreError::Full("0 bytes left".into()),
+    };
+    let failing = Faulty::new(&store, fault);
+    let first = runtime(failing.clone(), stops(&gate, 1));
+    let stopped = first
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    stopped.settled().await.unwrap_err();
+    failing.fault.refuses.store(false, Ordering::SeqCst);
+    let runs = first
+        .start::<Stops>(StopsInput { number: 5 }, StartOptions::new())
+        .await
+        .unwrap();
+    let second = runtime(store, stops(&gate, 1));
+    first.recover().await.unwrap();
+    second.recover().await.unwrap();
+    pass(minutes(10)).await;
+    let journal = stopped.refreshed().await.unwrap().journal().await.unwrap();
+    assert_eq!(
+        outcomes(&journal).len(),
+        1,
+        "nobody has gone on with it in ten minutes"
+    );
+    gate.open();
+    assert_eq!(runs.settled().await.unwrap().status(), Status::Completed);
+    assert_eq!(stopped.settled().await.unwrap().status(), Status::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_stored_is_not_started() {
+    let (store, gate) = (store(), Gate::closed());
+    let failing = Faulty::new(&store, CrashAfter::appends(0));
+    let first = runtime(failing, stops(&gate, 1));
+    let started = first
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    started.settled().await.unwrap_err();
+    let error = first
+        .start::<Stops>(StopsInput { number: 2 }, StartOptions::new())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, RuntimeError::Store { .. }), "{error}");
+    assert_eq!(store.list(&Default::default()).await.unwrap().len(), 1);
+}

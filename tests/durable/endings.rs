@@ -1,0 +1,159 @@
+//! How executions end before their time: deleted, cancelled, failed.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{ListOptions, RuntimeError, StartOptions, Status};
+use flow_runtime::prelude::*;
+
+use crate::executions::{Short, ShortInput};
+use crate::gates::{Gate, Stops, StopsInput, increase, stops};
+use crate::support::{lines, minutes, pass, runtime, settled, store};
+
+#[tokio::test(start_paused = true)]
+async fn what_is_deleted_is_gone() {
+    let gate = Gate::closed();
+    let runtime = runtime(store(), stops(&gate, 1));
+    runtime.register(Short::new()).unwrap();
+    let done = settled::<Short>(&runtime, ShortInput { number: 1 }).await;
+    let running = runtime
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    pass(Duration::from_secs(1)).await;
+    assert_eq!((gate.runs(), gate.dropped()), (1, 0));
+    for execution in [done, running] {
+        runtime.delete(execution.id()).await.unwrap();
+        let error = execution.refreshed().await.unwrap_err();
+        assert!(matches!(error, RuntimeError::NotFound(_)), "{error}");
+        let error = runtime.delete(execution.id()).await.unwrap_err();
+        assert!(matches!(error, RuntimeError::NotFound(_)), "{error}");
+    }
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(gate.dropped(), 1);
+    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_can_be_cancelled() {
+    let gate = Gate::closed();
+    let runtime = runtime(store(), stops(&gate, 1));
+    let started = runtime
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    pass(Duration::from_secs(1)).await;
+    let cancelled = runtime.cancel(started.id()).await.unwrap();
+    assert_eq!(
+        (cancelled.status(), cancelled.reason()),
+        (Status::Cancelled, Some("cancelled"))
+    );
+    assert_eq!(started.settled().await.unwrap().status(), Status::Cancelled);
+    assert_eq!((gate.runs(), gate.dropped()), (1, 1));
+    gate.open();
+    pass(minutes(5)).await;
+    assert!(runtime.recover().await.unwrap().resumed.is_empty());
+    let journal = started.refreshed().await.unwrap().journal().await.unwrap();
+    assert_eq!(
+        lines(&journal),
+        r#"run_started stops {"number":1}
+node_started stops.increase 
+outcome stops.increase 2
+node_finished stops.increase default
+node_started stops.gated 
+run_cancelled stops cancelled
+"#
+    );
+}
+
+#[node]
+fn panics(number: &u64) -> u64 {
+    panic!("no {number} here")
+}
+
+#[node(retry(attempts = 2))]
+fn fails(number: &u64) -> Result<u64, std::num::ParseIntError> {
+    format!("{number}?").parse()
+}
+
+macro_rules! one_node {
+    ($flow:ident, $node:ident) => {
+        flow! {
+            $flow(number: u64) -> () {
+                start >> $node >> end;
+            }
+        }
+    };
+}
+
+one_node!(Panics, panics);
+one_node!(Fails, fails);
+
+flow! {
+    Endless(number: u64) -> () {
+        branch again(number) {
+            *number == 0 => "no",
+            else => "yes",
+        }
+        start >> increase >> again;
+        again - "yes" >> increase;
+        again - "no" >> end;
+    }
+}
+
+/// D-08, A-015
+#[tokio::test(start_paused = true)]
+async fn a_failed_execution_says_why() {
+    let runtime = runtime(store(), Panics::new());
+    runtime.register(Fails::new()).unwrap();
+    runtime.register(Endless::new()).unwrap();
+    let failed = settled::<Fails>(&runtime, FailsInput { number: 3 }).await;
+    assert_eq!(failed.status(), Status::Failed);
+    assert_eq!(
+        failed.reason(),
+        Some("node `fails.fails` failed after 2 attempts: invalid digit found in string")
+    );
+    assert_eq!(failed.output_json().unwrap(), None);
+    assert_eq!(
+        lines(&failed.journal().await.unwrap()),
+        r#"run_started fails {"number":3}
+node_started fails.fails 
+attempt_failed fails.fails invalid digit found in string
+attempt_failed fails.fails invalid digit found in string
+node_failed fails.fails {"path":"fails.fails","attempts":2,"returned":["invalid digit found in string"]}
+run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found in string
+"#
+    );
+    let failed = settled::<Panics>(&runtime, PanicsInput { number: 3 }).await;
+    assert_eq!(
+        (failed.status(), failed.reason()),
+        (
+            Status::Failed,
+            Some("node `panics.panics` panicked: no 3 here")
+        )
+    );
+    let options = StartOptions::new().step_budget(5);
+    let failed = runtime
+        .start::<Endless>(EndlessInput { number: 1 }, options)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    let reason = "the run used up its 5 steps before `endless.again`; if it is meant to be that long, raise `step_budget`";
+    assert_eq!(
+        (failed.status(), failed.reason()),
+        (Status::Failed, Some(reason))
+    );
+    assert!(runtime.recover().await.unwrap().resumed.is_empty());
+    let error = runtime.cancel(failed.id()).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            RuntimeError::Over {
+                status: Status::Failed,
+                ..
+            }
+        ),
+        "{error}"
+    );
+}

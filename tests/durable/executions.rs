@@ -1,0 +1,245 @@
+//! Executions: how they stand, which ones there are, and whose they are.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    Execution, ExecutionId, ListOptions, Runtime, RuntimeError, StartOptions, Status,
+};
+use flow_runtime::prelude::*;
+
+use crate::gates::{Gate, Stops, StopsInput, increase, stops};
+use crate::support::{minutes, pass, runtime, seen, settled, store};
+
+flow! {
+    pub(crate) Short(number: u64) -> (number: u64) {
+        start >> increase >> end;
+    }
+}
+
+///
+#[tokio::test(start_paused = true)]
+async fn a_start_returns_at_once() {
+    let gate = Gate::closed();
+    let runtime = runtime(store(), stops(&gate, 1));
+    let started = runtime
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    assert_eq!(
+        (started.status(), started.flow()),
+        (Status::Running, "Stops")
+    );
+    assert_eq!(
+        (
+            started.owner(),
+            started.idempotency_key(),
+            started.forked_from()
+        ),
+        (None, None, None)
+    );
+    assert_eq!(
+        started
+            .output::<Stops>()
+            .unwrap()
+            .map(|output| output.passed),
+        None
+    );
+    assert_eq!(started.reason(), None);
+    pass(minutes(5)).await;
+    assert_eq!(started.refreshed().await.unwrap().status(), Status::Running);
+    gate.open();
+    let settled = started.settled().await.unwrap();
+    assert_eq!(settled.status(), Status::Completed);
+    assert_eq!(settled.output::<Stops>().unwrap().unwrap().passed, 3);
+    assert_eq!(
+        started.status(),
+        Status::Running,
+        "it is as it was when it was looked at"
+    );
+    let took = settled
+        .updated_at()
+        .duration_since(settled.created_at())
+        .unwrap();
+    assert_eq!(took, minutes(5));
+    let error = settled.output::<Short>().map(|_| ()).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("it is an execution of `Stops`, not of `Short`"),
+        "{error}"
+    );
+}
+
+///
+#[tokio::test(start_paused = true)]
+async fn ids_grow_with_time() {
+    let runtime = runtime(store(), Short::new());
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(settled::<Short>(&runtime, ShortInput { number }).await.id());
+        pass(Duration::from_millis(1)).await;
+    }
+    assert!(
+        ids.is_sorted_by(|a, b| a < b && a.to_string() < b.to_string()),
+        "{ids:?}"
+    );
+}
+
+///
+#[tokio::test(start_paused = true)]
+async fn what_does_not_exist_is_not_found() {
+    let runtime = runtime(store(), Short::new());
+    let id: ExecutionId = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
+    for error in [
+        runtime.get(id).await.map(drop).unwrap_err(),
+        runtime.cancel(id).await.map(drop).unwrap_err(),
+        runtime.delete(id).await.unwrap_err(),
+        runtime.state(id, 0).await.map(drop).unwrap_err(),
+        runtime.fork(id, 0).await.map(drop).unwrap_err(),
+    ] {
+        assert!(
+            matches!(error, RuntimeError::NotFound(of) if of == id),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
+    let runtime = runtime(store(), Short::new());
+    let ann = runtime.owned_by("Ann");
+    let start = async |runtime: &Runtime, number, key: &str| {
+        let options = StartOptions::new().idempotency_key(key);
+        runtime
+            .start::<Short>(ShortInput { number }, options)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap()
+    };
+    let first = start(&runtime, 1, "order 1").await;
+    assert_eq!(first.idempotency_key(), Some("order 1"));
+    let again = start(&runtime, 5, "order 1").await;
+    assert_eq!(again.id(), first.id());
+    assert_eq!(again.output::<Short>().unwrap().unwrap().number, 2);
+    assert_ne!(start(&runtime, 1, "order 2").await.id(), first.id());
+    assert_ne!(start(&ann, 1, "order 1").await.id(), first.id());
+    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn executions_are_listed_the_newest_first() {
+    let gate = Gate::closed();
+    let runtime = runtime(store(), stops(&gate, 1));
+    runtime.register(Short::new()).unwrap();
+    let mut ids = Vec::new();
+    for number in 0..4 {
+        ids.push(settled::<Short>(&runtime, ShortInput { number }).await.id());
+        pass(minutes(10)).await;
+    }
+    let running = runtime
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    pass(minutes(10)).await;
+    let ann = runtime.owned_by("Ann");
+    settled::<Short>(&ann, ShortInput { number: 9 }).await;
+
+    let list = async |options: ListOptions| -> Vec<ExecutionId> {
+        runtime
+            .list(options)
+            .await
+            .unwrap()
+            .iter()
+            .map(Execution::id)
+            .collect()
+    };
+    assert_eq!(
+        list(ListOptions::new()).await,
+        [running, ids[3], ids[2], ids[1], ids[0]]
+    );
+    assert_eq!(list(ListOptions::new().flow("Stops")).await, [running]);
+    assert_eq!(list(ListOptions::new().flow("Others")).await, []);
+    assert_eq!(
+        list(ListOptions::new().status(Status::Running)).await,
+        [running]
+    );
+    assert_eq!(list(ListOptions::new().status(Status::Failed)).await, []);
+    assert_eq!(
+        list(ListOptions::new().older_than(minutes(35))).await,
+        [ids[1], ids[0]]
+    );
+    let page = ListOptions::new().status(Status::Completed).limit(3);
+    assert_eq!(list(page.clone()).await, [ids[3], ids[2], ids[1]]);
+    assert_eq!(list(page.before(ids[1])).await, [ids[0]]);
+
+    gate.open();
+    runtime.get(running).await.unwrap().settled().await.unwrap();
+    let untouched = ListOptions::new().untouched_for(minutes(15));
+    assert_eq!(list(untouched).await, [ids[3], ids[2], ids[1], ids[0]]);
+}
+
+/// D-39
+#[tokio::test(start_paused = true)]
+async fn an_execution_is_its_owners() {
+    let gate = Gate::closed();
+    let nobody = runtime(store(), stops(&gate, 1));
+    nobody.register(crate::flows::Party::new()).unwrap();
+    let (ann, bo) = (nobody.owned_by("Ann"), nobody.owned_by("Bo"));
+    assert_eq!((ann.owner(), nobody.owner()), (Some("Ann"), None));
+    let input = crate::flows::PartyInput {
+        number: 1,
+        guests: vec![],
+        guest: "Eve".into(),
+    };
+    let execution = settled::<crate::flows::Party>(&ann, input).await;
+    assert_eq!(
+        (execution.status(), execution.owner()),
+        (Status::Paused, Some("Ann"))
+    );
+    let before = seen(&ann, execution.id()).await;
+    let (id, token) = (execution.id(), before.2[0]);
+    let unowned = nobody
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+
+    let name = || serde_json::json!({ "name": "Ann" });
+    for (other, id) in [(&bo, id), (&nobody, id), (&bo, unowned), (&ann, unowned)] {
+        for error in [
+            other.get(id).await.map(drop).unwrap_err(),
+            other.cancel(id).await.map(drop).unwrap_err(),
+            other.delete(id).await.unwrap_err(),
+            other.state(id, 0).await.map(drop).unwrap_err(),
+            other.fork(id, 0).await.map(drop).unwrap_err(),
+        ] {
+            assert!(
+                matches!(error, RuntimeError::NotOwner(of) if of == id),
+                "{error}"
+            );
+        }
+    }
+    for other in [&bo, &nobody] {
+        let error = other.resume(token, name()).await.unwrap_err();
+        assert!(
+            matches!(error, RuntimeError::NotOwner(of) if of == id),
+            "{error}"
+        );
+        assert!(other.expire(Duration::ZERO).await.unwrap().is_empty());
+    }
+    assert!(bo.list(ListOptions::new()).await.unwrap().is_empty());
+    assert_eq!(seen(&ann, id).await, before);
+    let fork = ann.fork(id, 0).await.unwrap();
+    assert_eq!(fork.owner(), Some("Ann"));
+    ann.resume(token, name()).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_is_registered_once() {
+    let runtime = runtime(store(), Short::new());
+    let error = runtime.register(Short::new()).unwrap_err();
+    assert_eq!(error.to_string(), "a flow `Short` is registered already");
+}

@@ -1,0 +1,170 @@
+//! Questions that are to be answered in time.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{ExecutionId, Runtime, RuntimeError, Status, Token};
+use flow_runtime::prelude::*;
+
+use crate::questions::{Approval, approved, deploy};
+use crate::support::{lines, minutes, pass, runtime, seen, settled, store};
+
+flow! {
+    Hurried(version: u32) -> (report: Option<String>) {
+        node approval: human Approval with timeout = "10m";
+        start >> approval;
+        approval - "approved" >> deploy >> end;
+        approval - "refused" >> end("refused");
+        approval - "timeout" >> end("late");
+    }
+}
+
+async fn hurried(runtime: &Runtime) -> (ExecutionId, Token) {
+    let execution = settled::<Hurried>(runtime, HurriedInput { version: 7 }).await;
+    let question = execution.questions().await.unwrap().remove(0);
+    let time = question
+        .expires_at()
+        .unwrap()
+        .duration_since(question.asked_at())
+        .unwrap();
+    assert_eq!(time, minutes(10));
+    (execution.id(), question.token())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_time_is_in_time() {
+    let runtime = runtime(store(), Hurried::new());
+    runtime.recover().await.unwrap();
+    let (_, token) = hurried(&runtime).await;
+    pass(minutes(10) - Duration::from_millis(1)).await;
+    let execution = runtime
+        .resume(token, approved())
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(
+        execution.output::<Hurried>().unwrap().unwrap().end,
+        HurriedEnd::Default
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_answer_changes_nothing() {
+    let runtime = runtime(store(), Hurried::new());
+    let (id, token) = hurried(&runtime).await;
+    pass(minutes(10)).await;
+    let before = seen(&runtime, id).await;
+    assert_eq!(before.0, Status::Paused);
+    let error = runtime.resume(token, approved()).await.unwrap_err();
+    let RuntimeError::Expired {
+        token: of,
+        execution,
+        path,
+    } = &error
+    else {
+        panic!("{error}")
+    };
+    assert_eq!((*of, *execution, &**path), (token, id, "hurried.approval"));
+    assert_eq!(seen(&runtime, id).await, before);
+}
+
+/// D-33
+#[tokio::test(start_paused = true)]
+async fn a_question_without_an_answer_in_time_goes_where_that_is_routed() {
+    let runtime = runtime(store(), Hurried::new());
+    runtime.recover().await.unwrap();
+    let (id, token) = hurried(&runtime).await;
+    pass(minutes(10) - Duration::from_secs(1)).await;
+    assert_eq!(runtime.get(id).await.unwrap().status(), Status::Paused);
+    // A recovery is made every 10 s.
+    pass(Duration::from_secs(12)).await;
+    let execution = runtime.get(id).await.unwrap();
+    assert_eq!(
+        execution.output::<Hurried>().unwrap().unwrap().end,
+        HurriedEnd::Late
+    );
+    let journal = lines(&execution.journal().await.unwrap());
+    let end = format!(
+        r#"resumed hurried.approval {{"token":"{token}","timedOut":true}}
+node_finished hurried.approval timeout
+flow_ended hurried late
+run_completed hurried {{"end":"late"}}
+"#
+    );
+    assert!(journal.ends_with(&end), "{journal}");
+    let error = runtime.resume(token, approved()).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::Over { .. }), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_whose_time_is_over_at_a_restart_is_seen_by_the_recovery() {
+    let store = store();
+    let first = runtime(store.clone(), Hurried::new());
+    let (id, _) = hurried(&first).await;
+    first.shut_down().await;
+    drop(first);
+    pass(minutes(9)).await;
+    let second = runtime(store.clone(), Hurried::new());
+    assert!(second.recover().await.unwrap().resumed.is_empty());
+    second.shut_down().await;
+    pass(minutes(51)).await;
+    let third = runtime(store, Hurried::new());
+    assert_eq!(third.recover().await.unwrap().resumed, [id]);
+    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(
+        execution.output::<Hurried>().unwrap().unwrap().end,
+        HurriedEnd::Late
+    );
+}
+
+/// Somebody who has little time.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[node(human = "Quickly, {number}?", timeout = "10m")]
+struct Quickly {
+    yes: bool,
+}
+
+#[node]
+async fn takes_long(number: &u64) -> u64 {
+    tokio::time::sleep(minutes(60)).await;
+    *number
+}
+
+flow! {
+    Impatient(number: u64) -> (takes_long: Option<u64>) {
+        node both: [Quickly, takes_long];
+        start >> both >> end;
+        both - "error" >> end("late");
+    }
+}
+
+flow! {
+    Unrouted(number: u64) -> () {
+        start >> Quickly >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_to_answer_ends_while_others_work() {
+    let runtime = runtime(store(), Impatient::new());
+    let began = tokio::time::Instant::now();
+    let execution = settled::<Impatient>(&runtime, ImpatientInput { number: 1 }).await;
+    assert_eq!(
+        execution.output::<Impatient>().unwrap().unwrap().end,
+        ImpatientEnd::Late
+    );
+    assert_eq!(began.elapsed(), minutes(10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_without_an_answer_in_time_fails_if_that_is_not_routed() {
+    let runtime = runtime(store(), Unrouted::new());
+    runtime.recover().await.unwrap();
+    let execution = settled::<Unrouted>(&runtime, UnroutedInput { number: 1 }).await;
+    pass(minutes(11)).await;
+    let execution = execution.refreshed().await.unwrap();
+    assert_eq!(execution.status(), Status::Failed);
+    let reason = "node `unrouted.quickly` failed after 1 attempt: timed out after 600s";
+    assert_eq!(execution.reason(), Some(reason));
+}

@@ -1,0 +1,252 @@
+//! Executions that begin in the past of another one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flow_runtime::durable::{Execution, Record, RecordKind, Status};
+use flow_runtime::prelude::*;
+use serde_json::json;
+
+use crate::flows::{Name, Rounds, RoundsInput, take_effects};
+use crate::gates::increase;
+use crate::support::{lines, minutes, pass, runtime, seen, settled, store};
+
+/// The number of the first record of this kind and path.
+async fn seq_of(execution: &Execution, kind: RecordKind, path: &str) -> u64 {
+    let journal = execution.journal().await.unwrap();
+    let found = journal
+        .iter()
+        .find(|record| record.kind == kind && record.path == path);
+    found.unwrap_or_else(|| panic!("{}", lines(&journal))).seq
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_execution_that_begins_in_the_past_of_another_one() {
+    take_effects();
+    let runtime = runtime(store(), Rounds::new());
+    let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
+    let before = seen(&runtime, execution.id()).await;
+    take_effects();
+    let seq = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
+    pass(minutes(1)).await;
+    let started = runtime.fork(execution.id(), seq).await.unwrap();
+    assert_eq!(started.forked_from(), Some(execution.id()));
+    assert!(started.id() > execution.id());
+    let fork = started.settled().await.unwrap();
+    assert_eq!(
+        fork.output_json().unwrap(),
+        execution.output_json().unwrap()
+    );
+    assert_eq!(
+        fork.created_at()
+            .duration_since(execution.created_at())
+            .unwrap()
+            .as_secs(),
+        60
+    );
+    let steps = [
+        format!("{}/rounds.triple#2", fork.id()),
+        format!("{}/rounds.double#1", fork.id()),
+    ];
+    assert_eq!(take_effects(), steps, "what was done is not done again");
+    let journal = fork.journal().await.unwrap();
+    let length = usize::try_from(seq).unwrap() + 1;
+    let of_another_time = |record: &Record| Record {
+        at_ms: 0,
+        ..record.clone()
+    };
+    assert!(
+        journal[..length]
+            .iter()
+            .map(of_another_time)
+            .eq(before.1[..length].iter().map(of_another_time))
+    );
+    assert_eq!(journal[length].kind, RecordKind::RunForked);
+    assert_eq!(
+        journal[length].payload,
+        json!({ "execution": execution.id(), "seq": seq }).to_string()
+    );
+    assert_eq!(seen(&runtime, execution.id()).await, before);
+}
+
+struct Switched {
+    works: Arc<AtomicBool>,
+}
+
+#[node(writes = number)]
+impl Switched {
+    fn exec(&self, number: &u64) -> Result<u64, String> {
+        match self.works.load(Ordering::SeqCst) {
+            true => Ok(number * 100),
+            false => Err("switched off".into()),
+        }
+    }
+}
+
+flow! {
+    Switch(number: u64) -> (number: u64) {
+        node switched: Switched;
+        start >> increase >> switched >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_execution_can_be_tried_again_from_before_its_failure() {
+    let works = Arc::new(AtomicBool::new(false));
+    let flow = Switch::builder()
+        .switched(Switched {
+            works: works.clone(),
+        })
+        .build();
+    let runtime = runtime(store(), flow);
+    let failed = settled::<Switch>(&runtime, SwitchInput { number: 1 }).await;
+    assert_eq!(failed.status(), Status::Failed);
+    works.store(true, Ordering::SeqCst);
+    let before = seq_of(&failed, RecordKind::NodeStarted, "switch.switched").await;
+    let again = runtime
+        .fork(failed.id(), before)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(again.output::<Switch>().unwrap().unwrap().number, 200);
+
+    let after = seq_of(&failed, RecordKind::NodeFailed, "switch.switched").await;
+    let again = runtime
+        .fork(failed.id(), after)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(
+        (again.status(), again.reason()),
+        (Status::Failed, failed.reason()),
+        "the failure is recorded"
+    );
+    assert_eq!(failed.refreshed().await.unwrap().status(), Status::Failed);
+}
+
+flow! {
+    Hurried(number: u64) -> (number: u64) {
+        node switch: Switch with timeout = "1h";
+        start >> switch >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_is_tried_again_later_has_its_time_again() {
+    let works = Arc::new(AtomicBool::new(false));
+    let flow = Switch::builder()
+        .switched(Switched {
+            works: works.clone(),
+        })
+        .build();
+    let runtime = runtime(store(), Hurried::builder().switch(flow).build());
+    let failed = settled::<Hurried>(&runtime, HurriedInput { number: 1 }).await;
+    assert_eq!(failed.status(), Status::Failed);
+    works.store(true, Ordering::SeqCst);
+    pass(minutes(120)).await;
+    let before = seq_of(&failed, RecordKind::NodeStarted, "hurried.switch.switched").await;
+    let again = runtime
+        .fork(failed.id(), before)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(again.reason(), None);
+    assert_eq!(again.output::<Hurried>().unwrap().unwrap().number, 200);
+}
+
+flow! {
+    Polls(number: u64) -> (found: u64) {
+        node switched: Switched;
+        start >> found >> switched >> end;
+    }
+}
+
+thread_local! {
+    static FOUND: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[node(poll(every = "10m", timeout = "1h"))]
+fn found(number: &u64) -> Option<u64> {
+    FOUND.get().then_some(*number)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_poll_that_is_tried_again_later_has_its_time_again() {
+    FOUND.set(false);
+    let flow = Polls::builder()
+        .switched(Switched {
+            works: Arc::new(AtomicBool::new(true)),
+        })
+        .build();
+    let runtime = runtime(store(), flow);
+    let failed = settled::<Polls>(&runtime, PollsInput { number: 1 }).await;
+    assert_eq!(failed.status(), Status::Failed);
+    pass(minutes(120)).await;
+    let before = seq_of(&failed, RecordKind::NodeStarted, "polls.found").await;
+    let again = runtime.fork(failed.id(), before).await.unwrap();
+    pass(minutes(5)).await;
+    FOUND.set(true);
+    let again = again.settled().await.unwrap();
+    assert_eq!((again.status(), again.reason()), (Status::Completed, None));
+}
+
+#[node(writes = greeting)]
+fn greet(name: &Name) -> String {
+    format!("Hello, {}", name.name)
+}
+
+flow! {
+    Greeting(number: u64) -> (greeting: String) {
+        start >> Name >> greet >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_open_is_asked_anew() {
+    let runtime = runtime(store(), Greeting::new());
+    let execution = settled::<Greeting>(&runtime, GreetingInput { number: 4 }).await;
+    let old = execution.questions().await.unwrap().remove(0);
+    let seq = seq_of(&execution, RecordKind::Paused, "greeting.name").await;
+    pass(minutes(1)).await;
+    let fork = runtime
+        .fork(execution.id(), seq)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(fork.status(), Status::Paused);
+    let new = fork.questions().await.unwrap();
+    assert_eq!(new.len(), 1);
+    assert_ne!(new[0].token(), old.token());
+    assert_eq!(
+        (new[0].execution(), new[0].path(), new[0].prompt()),
+        (fork.id(), old.path(), old.prompt())
+    );
+    assert_eq!(new[0].expected(), old.expected());
+
+    for (token, name) in [(new[0].token(), "Ann"), (old.token(), "Bo")] {
+        let name = Name { name: name.into() };
+        let execution = runtime
+            .resume(token, &name)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
+        assert_eq!(
+            execution.output::<Greeting>().unwrap().unwrap().greeting,
+            format!("Hello, {}", name.name)
+        );
+    }
+    assert_eq!(
+        execution.refreshed().await.unwrap().status(),
+        Status::Completed
+    );
+}

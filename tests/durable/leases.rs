@@ -1,0 +1,168 @@
+//! Several processes with one store: an execution belongs to one of them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use flow_runtime::durable::{Runtime, RuntimeError, StartOptions, Status};
+
+use crate::gates::{Gate, Stops, StopsInput, stops};
+use crate::stores::{Faulty, NoRenewal};
+use crate::support::{lines, minutes, outcomes, pass, runtime, seen, store};
+
+async fn start(runtime: &Runtime) -> flow_runtime::durable::ExecutionId {
+    let started = runtime
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    pass(Duration::from_secs(1)).await;
+    started.id()
+}
+
+///
+#[tokio::test(start_paused = true)]
+async fn what_another_process_runs_is_not_to_be_had() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = runtime(store.clone(), stops(&gate, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&gate, 20));
+    for _ in 0..10 {
+        assert!(second.recover().await.unwrap().resumed.is_empty());
+        pass(minutes(1)).await;
+    }
+    assert_eq!(gate.runs(), 1);
+    let waiting = tokio::spawn({
+        let second = second.clone();
+        async move { second.get(id).await.unwrap().settled().await.unwrap() }
+    });
+    pass(Duration::from_secs(1)).await;
+    gate.open();
+    let execution = waiting.await.unwrap();
+    assert_eq!(
+        execution.output::<Stops>().unwrap().unwrap().passed,
+        12,
+        "it waits for the other process"
+    );
+    assert_eq!(gate.runs(), 1);
+}
+
+///
+#[tokio::test(start_paused = true)]
+async fn what_a_process_no_longer_renews_is_taken_over() {
+    let (store, slow, quick) = (store(), Gate::closed(), Gate::closed());
+    let first = runtime(Faulty::new(&store, NoRenewal), stops(&slow, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&quick, 20));
+    assert!(second.recover().await.unwrap().resumed.is_empty());
+    pass(minutes(1)).await;
+    assert_eq!(
+        (slow.runs(), quick.runs()),
+        (1, 1),
+        "the repeated recovery has it"
+    );
+
+    slow.open();
+    pass(minutes(1)).await;
+    let between = seen(&second, id).await;
+    assert_eq!(between.0, Status::Running);
+    assert!(
+        !outcomes(&between.1).contains_key(&("stops.gated".to_owned(), 1)),
+        "{}",
+        lines(&between.1)
+    );
+
+    quick.open();
+    for runtime in [&second, &first] {
+        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+        assert!(
+            outcomes(&execution.journal().await.unwrap())
+                .values()
+                .all(|count| *count == 1)
+        );
+    }
+    assert_eq!((slow.runs(), quick.runs()), (1, 1));
+}
+
+/// Renews no claim from a time on.
+#[derive(Debug, Default)]
+struct Renewing(AtomicBool);
+
+impl crate::stores::Fault for Renewing {
+    fn renew(&self) -> Result<(), flow_runtime::durable::StoreError> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Err(flow_runtime::durable::StoreError::Other(
+                "no connection".into(),
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_has_lost_a_claim_drops_the_run_when_it_can_renew_again() {
+    let (store, slow, quick) = (store(), Gate::closed(), Gate::closed());
+    let failing = Faulty::new(&store, Renewing::default());
+    let first = runtime(failing.clone(), stops(&slow, 10));
+    let id = start(&first).await;
+    failing.fault.0.store(true, Ordering::SeqCst);
+    let second = runtime(store, stops(&quick, 20));
+    second.recover().await.unwrap();
+    pass(minutes(1)).await;
+    assert_eq!((quick.runs(), slow.dropped()), (1, 0));
+    failing.fault.0.store(false, Ordering::SeqCst);
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(slow.dropped(), 1, "its step is dropped");
+    quick.open();
+    let execution = first.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_process_runs_can_be_cancelled() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = runtime(store.clone(), stops(&gate, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&gate, 20));
+    second.cancel(id).await.unwrap();
+    let before = seen(&second, id).await;
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(gate.dropped(), 1, "at the latest when it renews its claim");
+    gate.open();
+    pass(minutes(1)).await;
+    assert_eq!(seen(&first, id).await, before);
+    assert_eq!(
+        first
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap()
+            .status(),
+        Status::Cancelled
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_is_shut_down_starts_nothing() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = runtime(store.clone(), stops(&gate, 10));
+    let id = start(&first).await;
+    first.shut_down().await;
+    assert_eq!(gate.dropped(), 1);
+    let error = first.get(id).await.unwrap().settled().await.unwrap_err();
+    assert!(
+        matches!(error, RuntimeError::ShutDown(of) if of == id),
+        "{error}"
+    );
+    let error = first
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, RuntimeError::ShutDown(_)), "{error}");
+    let second = runtime(store, stops(&gate, 20));
+    assert!(
+        second.recover().await.unwrap().resumed.contains(&id),
+        "at once"
+    );
+}

@@ -1,0 +1,288 @@
+//! A run that is stopped anywhere ends as if it had not been.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    DurableFlow, Execution, ExecutionId, OpenQuestion, Record, RecordKind, Runtime, RuntimeError,
+    RuntimeOptions, StartOptions, Status, Store,
+};
+use serde_json::{Value, json};
+
+use crate::flows::{
+    Forks, ForksInput, Items, ItemsInput, Nested, NestedInput, Party, PartyInput, Rounds,
+    RoundsInput, Waits, WaitsInput, take_effects,
+};
+use crate::stores::{CrashAfter, Faulty};
+use crate::support::{options, outcomes, store};
+
+const LEASE: Duration = Duration::from_millis(60);
+
+/// A snapshot after this many records.
+fn quick_options(snapshot_every: usize) -> RuntimeOptions {
+    options()
+        .lease(LEASE)
+        .snapshot_every(NonZeroUsize::new(snapshot_every).unwrap())
+}
+
+/// What people answer; nothing is no answer.
+pub(crate) type Answers = fn(&OpenQuestion) -> Option<Value>;
+
+/// Answers what is asked until the execution is over.
+async fn over(
+    runtime: &Runtime,
+    id: ExecutionId,
+    answers: Answers,
+) -> Result<Execution, RuntimeError> {
+    loop {
+        let execution = runtime.get(id).await?.settled().await?;
+        if execution.status() != Status::Paused {
+            return Ok(execution);
+        }
+        for question in execution.questions().await? {
+            if let Some(answer) = answers(&question) {
+                runtime.resume(question.token(), answer).await?;
+            }
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+}
+
+/// What came of the steps, by path and visit.
+fn values(journal: &[Record]) -> BTreeMap<(String, u32), String> {
+    let is_outcome = |kind| matches!(kind, RecordKind::Outcome | RecordKind::NodeFailed);
+    let outcomes = journal.iter().filter(|record| is_outcome(record.kind));
+    outcomes
+        .map(|record| ((record.path.clone(), record.visit), record.payload.clone()))
+        .collect()
+}
+
+/// How an execution ended: its output or reason, and what came of its steps.
+#[derive(Debug, PartialEq)]
+struct Ending {
+    status: Status,
+    output: Option<Value>,
+    reason: Option<String>,
+}
+
+async fn ending(execution: &Execution) -> Ending {
+    Ending {
+        status: execution.status(),
+        output: execution.output_json().unwrap(),
+        reason: execution.reason().map(str::to_owned),
+    }
+}
+
+/// Asserts that each step has one outcome, which is that of the undisturbed run.
+fn assert_same_values(undisturbed: &[Record], journal: &[Record], what: &dyn Debug) {
+    assert!(
+        journal
+            .iter()
+            .map(|record| record.seq)
+            .eq(0..journal.len() as u64),
+        "{what:?}"
+    );
+    assert!(
+        outcomes(journal).values().all(|count| *count == 1),
+        "{what:?}"
+    );
+    let expected = values(undisturbed);
+    for (place, value) in values(journal) {
+        if let Some(expected) = expected.get(&place) {
+            assert_eq!(&value, expected, "{what:?}, {place:?}");
+        }
+    }
+}
+
+/// Runs a flow undisturbed; then once for each append, with a crash before it and another process that goes on; then from
+/// each record of the undisturbed run. All that with snapshots seldom, often, and before every node. Returns the undisturbed
+/// output.
+pub(crate) async fn the_same_from_everywhere<F: DurableFlow>(
+    flow: impl Fn() -> F,
+    input: impl Fn() -> F::Input,
+    answers: Answers,
+) -> Value {
+    the_same(&flow, &input, answers, true).await
+}
+
+/// The same without what begins at each record: for flows in which that is too late for something.
+pub(crate) async fn the_same_after_each_crash<F: DurableFlow>(
+    flow: impl Fn() -> F,
+    input: impl Fn() -> F::Input,
+    answers: Answers,
+) -> Value {
+    the_same(&flow, &input, answers, false).await
+}
+
+async fn the_same<F: DurableFlow>(
+    flow: &impl Fn() -> F,
+    input: &impl Fn() -> F::Input,
+    answers: Answers,
+    forks: bool,
+) -> Value {
+    let seldom = the_same_with_snapshots(flow, input, answers, forks, 256).await;
+    for every in [5, 1] {
+        assert_eq!(
+            the_same_with_snapshots(flow, input, answers, forks, every).await,
+            seldom
+        );
+    }
+    seldom
+}
+
+async fn the_same_with_snapshots<F: DurableFlow>(
+    flow: &impl Fn() -> F,
+    input: &impl Fn() -> F::Input,
+    answers: Answers,
+    forks: bool,
+    every: usize,
+) -> Value {
+    let counted = Faulty::new(&store(), CrashAfter::appends(usize::MAX));
+    let runtime = Runtime::with_options(counted.clone(), quick_options(every));
+    runtime.register(flow()).unwrap();
+    runtime.recover().await.unwrap();
+    let id = runtime
+        .start::<F>(input(), StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    let undisturbed = over(&runtime, id, answers).await.unwrap();
+    let (expected, journal) = (
+        ending(&undisturbed).await,
+        undisturbed.journal().await.unwrap(),
+    );
+    assert_eq!(expected.status, Status::Completed, "{expected:?}");
+    assert_same_values(&journal, &journal, &"undisturbed");
+
+    for appends in 0..counted.fault.made() {
+        let store = store();
+        let failing = Faulty::new(&store, CrashAfter::appends(appends));
+        let first = Runtime::with_options(failing.clone(), quick_options(every));
+        first.register(flow()).unwrap();
+        let started = first.start::<F>(input(), StartOptions::new()).await;
+        let id = store.list(&Default::default()).await.unwrap()[0].id;
+        if started.is_ok() {
+            // A paused execution does not show that it cannot go on.
+            let crash = async {
+                let _ = first.recover().await;
+                while failing.fault.made() <= appends {
+                    tokio::time::sleep(LEASE).await;
+                }
+            };
+            tokio::select! {
+                biased;
+                () = crash => {}
+                ended = over(&first, id, answers) => {
+                    let error = ended.unwrap_err();
+                    assert!(matches!(error, RuntimeError::Store { .. }), "after {appends} appends: {error}");
+                }
+            }
+        }
+        first.shut_down().await;
+        drop(first);
+        take_effects();
+        let stored = store.records(id, 0, usize::MAX).await.unwrap();
+
+        tokio::time::sleep(LEASE).await;
+        let second = Runtime::with_options(store, quick_options(every));
+        second.register(flow()).unwrap();
+        second.recover().await.unwrap();
+        let recovered = over(&second, id, answers).await.unwrap();
+        let what = format!("after {appends} appends");
+        assert_eq!(ending(&recovered).await, expected, "{what}");
+        assert_same_values(&journal, &recovered.journal().await.unwrap(), &what);
+        let effects = take_effects();
+        for (path, visit) in values(&stored).into_keys() {
+            let step = format!("{id}/{path}#{visit}");
+            assert!(!effects.contains(&step), "{what}: `{step}` ran again");
+        }
+    }
+
+    for record in journal.iter().filter(|_| forks) {
+        let fork = runtime.fork(id, record.seq).await.unwrap();
+        let forked = over(&runtime, fork.id(), answers).await.unwrap();
+        let what = format!("from {record:?}");
+        assert_eq!(ending(&forked).await, expected, "{what}");
+        let mut of_fork = forked.journal().await.unwrap();
+        of_fork.retain(|record| record.kind != RecordKind::RunForked);
+        for (seq, record) in (0..).zip(&mut of_fork) {
+            record.seq = seq;
+        }
+        assert_same_values(&journal, &of_fork, &what);
+    }
+    expected.output.unwrap()
+}
+
+fn nobody(_: &OpenQuestion) -> Option<Value> {
+    None
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chain_and_a_loop() {
+    let output = the_same_from_everywhere(Rounds::new, || RoundsInput { number: 2 }, nobody).await;
+    assert_eq!(output, json!({ "doubled": 108, "end": "default" }));
+}
+
+/// D-30, D-31
+#[tokio::test(start_paused = true)]
+async fn forks_whose_branches_fail_at_different_times() {
+    let output = the_same_from_everywhere(Forks::new, || ForksInput { number: 1 }, nobody).await;
+    let report = "node `forks.fails_early` failed after 1 attempt: early, at 14; 14";
+    assert_eq!(output, json!({ "report": report, "end": "reported" }));
+}
+
+/// PF-35, D-11
+#[tokio::test(start_paused = true)]
+async fn loops_over_items() {
+    let input = || ItemsInput {
+        items: vec![0, 1, 3, 4, 5, 6],
+    };
+    let output = the_same_from_everywhere(Items::new, input, nobody).await;
+    let failed_at = "items.strict[4]: 5 is refused";
+    assert_eq!(
+        output,
+        json!({ "total": 124, "failed_at": failed_at, "end": "failed" })
+    );
+}
+
+/// D-28, D-36
+#[tokio::test(start_paused = true)]
+async fn flows_in_flows_that_are_tried_again() {
+    let output = the_same_from_everywhere(Nested::new, || NestedInput { number: 1 }, nobody).await;
+    let report = "3006, node `nested.stuck.stuck` failed after 1 attempt: timed out after 50ms";
+    assert_eq!(output, json!({ "report": report, "end": "stuck" }));
+}
+
+/// AF-12, D-33
+#[tokio::test(start_paused = true)]
+async fn waits_and_what_takes_too_long() {
+    let output = the_same_from_everywhere(Waits::new, || WaitsInput { number: 1 }, nobody).await;
+    let report = "3, node `waits.slow` failed after 1 attempt: timed out after 500ms";
+    assert_eq!(
+        output,
+        json!({ "report": report, "number": 3, "end": "slow" })
+    );
+}
+
+/// AF-13, A-030
+#[tokio::test(start_paused = true)]
+async fn questions() {
+    fn answers(question: &OpenQuestion) -> Option<Value> {
+        match question.prompt() {
+            "Who is number 1?" => Some(json!({ "name": "Ann" })),
+            "Does Ben come?" => Some(json!({ "Yes": { "with": 2 } })),
+            "Does Cid come?" => Some(json!("No")),
+            "Does Dan come?" => Some(json!({ "Yes": { "with": 0 } })),
+            _ => None,
+        }
+    }
+    let input = || PartyInput {
+        number: 1,
+        guests: ["Ben", "Cid", "Dan"].map(str::to_owned).into(),
+        guest: "Eve".to_owned(),
+    };
+    let output = the_same_from_everywhere(Party::new, input, answers).await;
+    assert_eq!(output, json!({ "count": 10, "seats": 10, "end": "late" }));
+}

@@ -1,0 +1,162 @@
+//! Snapshots: a long run is recovered from its end.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    Execution, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
+};
+use flow_runtime::prelude::*;
+
+use crate::gates::{Gate, Gated, increase};
+use crate::stores::{Counting, Faulty};
+use crate::support::{options, pass, store};
+
+flow! {
+    /// Goes round, then stops, then goes round again.
+    Rounds(number: u64, limit: u64) -> (passed: Option<u64>, number: u64) {
+        node gated: Gated;
+        branch where_to(number, limit) {
+            *number == *limit => "gate",
+            *number == *limit + 3 => "done",
+            else => "on",
+        }
+        start >> increase >> where_to;
+        where_to - "on" >> increase;
+        where_to - "gate" >> gated >> increase;
+        where_to - "done" >> end;
+    }
+}
+
+fn rounds(gate: &Gate) -> Rounds {
+    Rounds::builder().gated(gate.node(0)).build()
+}
+
+fn every(records: usize) -> RuntimeOptions {
+    options().snapshot_every(NonZeroUsize::new(records).unwrap())
+}
+
+fn known(store: impl Store, options: RuntimeOptions, gate: &Gate) -> Runtime {
+    let runtime = Runtime::with_options(store, options);
+    runtime.register(rounds(gate)).unwrap();
+    runtime
+}
+
+/// Runs to the gate after a thousand rounds, and stops there.
+async fn until_the_gate(runtime: &Runtime, gate: &Gate, budget: u64) -> Execution {
+    let input = RoundsInput {
+        number: 0,
+        limit: 1000,
+    };
+    let started = runtime
+        .start::<Rounds>(input, StartOptions::new().step_budget(budget))
+        .await
+        .unwrap();
+    while gate.runs() == 0 {
+        pass(Duration::from_secs(1)).await;
+    }
+    runtime.shut_down().await;
+    gate.open();
+    started
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovery_reads_the_records_since_the_last_snapshot() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = known(store.clone(), every(8), &gate);
+    let id = until_the_gate(&first, &gate, 10_000).await.id();
+    assert!(store.records(id, 0, usize::MAX).await.unwrap().len() > 5000);
+
+    let counting = Faulty::new(&store, Counting::default());
+    let second = known(counting.clone(), every(8), &gate);
+    assert_eq!(second.recover().await.unwrap().resumed, [id]);
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let read = counting.fault.records_read();
+    assert!(read <= 20, "{read} records were read");
+    let output = execution.output::<Rounds>().unwrap().unwrap();
+    assert_eq!((output.passed, output.number), (Some(1000), 1003));
+    let journal = execution.journal().await.unwrap();
+    assert!(
+        journal
+            .iter()
+            .map(|record| record.seq)
+            .eq(0..journal.len() as u64)
+    );
+    let visits = journal
+        .iter()
+        .filter(|record| record.path == "rounds.increase")
+        .map(|record| record.visit);
+    assert_eq!(visits.max(), Some(1003), "visits are counted on");
+    let step = format!("{id}/rounds.gated#1");
+    assert_eq!(
+        gate.calls.of(&step),
+        2,
+        "it is the same step that runs again"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_its_history_an_execution_goes_on_all_the_same() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = known(store.clone(), every(8).prune_history(), &gate);
+    let id = until_the_gate(&first, &gate, 10_000).await.id();
+    let kept = store.records(id, 0, usize::MAX).await.unwrap();
+    assert!(kept.len() <= 20, "{} records are kept", kept.len());
+    let second = known(store.clone(), every(8).prune_history(), &gate);
+    second.recover().await.unwrap();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let output = execution.output::<Rounds>().unwrap().unwrap();
+    assert_eq!((output.passed, output.number), (Some(1000), 1003));
+
+    // BK-04, D-27: what is kept is enough for the newest state, and older ones are not to be had.
+    let journal = execution.journal().await.unwrap();
+    let (first, last) = (journal[0].seq, journal.last().unwrap().seq);
+    assert!(first > 5000, "{first}");
+    let state = second.state(id, last).await.unwrap();
+    assert_eq!(state.flows["rounds"]["number"], 1003);
+    assert_eq!(state.flows["rounds"]["limit"], 1000);
+    for seq in [0, first - 1, last + 1] {
+        let error = second.state(id, seq).await.unwrap_err();
+        assert!(
+            matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
+            "{error}"
+        );
+        let error = second.fork(id, seq).await.unwrap_err();
+        assert!(
+            matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
+            "{error}"
+        );
+    }
+    let fork = second
+        .fork(id, first)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    assert_eq!(
+        fork.output_json().unwrap(),
+        execution.output_json().unwrap()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn steps_are_counted_on_after_a_snapshot() {
+    // A thousand rounds of two steps, the gate, and three rounds more.
+    for (budget, status) in [(2007, Status::Completed), (2006, Status::Failed)] {
+        for records in [8, usize::MAX] {
+            let (store, gate) = (store(), Gate::closed());
+            let first = known(store.clone(), every(records), &gate);
+            let id = until_the_gate(&first, &gate, budget).await.id();
+            let second = known(store, every(records), &gate);
+            second.recover().await.unwrap();
+            let execution = second.get(id).await.unwrap().settled().await.unwrap();
+            assert_eq!(
+                execution.status(),
+                status,
+                "{budget} steps, {records} records: {:?}",
+                execution.reason()
+            );
+        }
+    }
+}

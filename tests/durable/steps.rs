@@ -1,0 +1,202 @@
+//! What a step is told of itself, and what it may return.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{RuntimeError, StartOptions, Status};
+use flow_runtime::prelude::*;
+
+use crate::flows::{Items, ItemsInput, Nested, NestedInput, Rounds, RoundsInput, take_effects};
+use crate::gates::{Gate, Stops, StopsInput, stops};
+use crate::support::{Calls, minutes, outcomes, pass, runtime, seen, settled, store};
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_runs_again_has_the_id_that_it_had() {
+    let (store, gate) = (store(), Gate::closed());
+    let mut id = None;
+    for _ in 0..3 {
+        let runtime = runtime(store.clone(), stops(&gate, 1));
+        match id {
+            None => {
+                let started = runtime
+                    .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
+                    .await
+                    .unwrap();
+                id = Some(started.id());
+            }
+            Some(_) => drop(runtime.recover().await.unwrap()),
+        }
+        pass(Duration::from_secs(1)).await;
+        runtime.shut_down().await;
+    }
+    let step = format!("{}/stops.gated#1", id.unwrap());
+    assert_eq!((gate.runs(), gate.calls.of(&step)), (3, 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_visit_and_each_item_has_an_id_of_its_own() {
+    take_effects();
+    let runtime = runtime(store(), Rounds::new());
+    runtime.register(Items::new()).unwrap();
+    runtime.register(Nested::new()).unwrap();
+    let ids = |id| {
+        let ids: Vec<String> = take_effects();
+        let prefix = format!("{id}/");
+        ids.iter()
+            .map(|step| step.strip_prefix(&prefix).unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
+    assert_eq!(
+        ids(execution.id()),
+        ["rounds.triple#1", "rounds.triple#2", "rounds.double#1"]
+    );
+    let execution = settled::<Items>(&runtime, ItemsInput { items: vec![0, 1] }).await;
+    assert_eq!(
+        ids(execution.id()),
+        [
+            "items.one_by_one[0]#1",
+            "items.one_by_one[1]#1",
+            "items.several[0]#1",
+            "items.several[1]#1",
+            "items.total#1",
+            "items.strict[0]#1",
+            "items.strict[1]#1",
+        ]
+    );
+    let execution = settled::<Nested>(&runtime, NestedInput { number: 1 }).await;
+    let inner: Vec<String> = ids(execution.id())
+        .into_iter()
+        .filter(|id| id.contains("nested.inner.triple"))
+        .collect();
+    assert_eq!(
+        inner,
+        [
+            "nested.inner.triple#1",
+            "nested.inner.triple#2",
+            "nested.inner.triple#3"
+        ]
+    );
+}
+
+#[node]
+fn ratio(number: &f64) -> f64 {
+    0.0 / number
+}
+
+#[node]
+fn after(ratio: &f64) -> f64 {
+    ratio + 1.0
+}
+
+flow! {
+    Ratio(number: f64) -> (after: f64) {
+        start >> ratio >> after >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_survive_as_json_is_found_out_at_once() {
+    let runtime = runtime(store(), Ratio::new());
+    let started = runtime
+        .start::<Ratio>(RatioInput { number: 0.0 }, StartOptions::new())
+        .await
+        .unwrap();
+    let error = started.settled().await.unwrap_err();
+    let text = error.to_string();
+    let RuntimeError::Unstorable {
+        execution,
+        path,
+        reason,
+    } = error
+    else {
+        panic!("{text}")
+    };
+    assert_eq!((execution, &*path), (Some(started.id()), "ratio.ratio"));
+    assert_eq!(
+        reason,
+        "`f64` does not survive as JSON: invalid type: null, expected f64 at line 1 column 4"
+    );
+    let (status, journal, _) = seen(&runtime, started.id()).await;
+    assert_eq!(status, Status::Running);
+    assert!(outcomes(&journal).is_empty());
+
+    let started = runtime
+        .start::<Ratio>(RatioInput { number: f64::NAN }, StartOptions::new())
+        .await;
+    let error = started.unwrap_err();
+    let text = error.to_string();
+    let RuntimeError::Unstorable {
+        execution: None,
+        path,
+        ..
+    } = error
+    else {
+        panic!("{text}")
+    };
+    assert_eq!(path, "ratio");
+    assert!(
+        text.starts_with("`ratio`: the value cannot be stored: input `number`: "),
+        "{text}"
+    );
+    assert_eq!(runtime.list(Default::default()).await.unwrap().len(), 1);
+}
+
+struct Watches {
+    calls: Calls,
+}
+
+/// Notes whether the run was cancelled when its step was dropped.
+struct OnDrop<'a>(&'a Context, &'a Calls);
+
+impl Drop for OnDrop<'_> {
+    fn drop(&mut self) {
+        self.1.call(if self.0.is_cancelled() {
+            "cancelled"
+        } else {
+            "stopped"
+        });
+    }
+}
+
+#[node(writes = seen)]
+impl Watches {
+    async fn exec(&self, cx: &Context, number: &u64) -> u64 {
+        let _on_drop = OnDrop(cx, &self.calls);
+        tokio::time::sleep(minutes(60)).await;
+        *number
+    }
+}
+
+flow! {
+    Watched(number: u64) -> (seen: u64) {
+        node watches: Watches;
+        start >> watches >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_can_tell_that_its_run_was_cancelled() {
+    let (store, calls) = (store(), Calls::default());
+    let flow = || {
+        Watched::builder()
+            .watches(Watches {
+                calls: calls.clone(),
+            })
+            .build()
+    };
+    let first = runtime(store.clone(), flow());
+    let id = first
+        .start::<Watched>(WatchedInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    pass(Duration::from_secs(1)).await;
+    first.shut_down().await;
+    assert_eq!((calls.of("stopped"), calls.of("cancelled")), (1, 0));
+    let second = runtime(store, flow());
+    second.recover().await.unwrap();
+    pass(Duration::from_secs(1)).await;
+    second.cancel(id).await.unwrap();
+    pass(Duration::from_secs(1)).await;
+    assert_eq!((calls.of("stopped"), calls.of("cancelled")), (1, 1));
+}

@@ -1,0 +1,286 @@
+//! Stores with something wrong with them, around one that survives.
+
+use std::fmt::Debug;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use flow_runtime::durable::{
+    Append, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement, Status,
+    Store, StoreError, Token,
+};
+use uuid::Uuid;
+
+use crate::support::Shared;
+
+/// What goes wrong.
+pub(crate) trait Fault: Debug + Send + Sync + 'static {
+    /// Before anything is written.
+    fn write(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Before records are written.
+    fn append(&self, _: &Append) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Before claims are renewed.
+    fn renew(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// What is read instead of these records.
+    fn read(&self, records: Vec<Record>) -> Vec<Record> {
+        records
+    }
+}
+
+/// A store in which something goes wrong.
+#[derive(Debug)]
+pub(crate) struct Faulty<F> {
+    store: Shared,
+    pub(crate) fault: F,
+}
+
+impl<F: Fault> Faulty<F> {
+    pub(crate) fn new(store: &Shared, fault: F) -> std::sync::Arc<Self> {
+        std::sync::Arc::new(Faulty {
+            store: store.clone(),
+            fault,
+        })
+    }
+}
+
+/// Refuses every write after this many appends: the process crashes before it makes the next one.
+#[derive(Debug)]
+pub(crate) struct CrashAfter {
+    appends: usize,
+    made: AtomicUsize,
+}
+
+impl CrashAfter {
+    pub(crate) fn appends(appends: usize) -> Self {
+        CrashAfter {
+            appends,
+            made: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn made(&self) -> usize {
+        self.made.load(Ordering::SeqCst)
+    }
+}
+
+fn crashed() -> StoreError {
+    StoreError::Other("the process has crashed".into())
+}
+
+impl Fault for CrashAfter {
+    fn write(&self) -> Result<(), StoreError> {
+        match self.made() > self.appends {
+            true => Err(crashed()),
+            false => Ok(()),
+        }
+    }
+
+    fn append(&self, _: &Append) -> Result<(), StoreError> {
+        match self.made.fetch_add(1, Ordering::SeqCst) >= self.appends {
+            true => Err(crashed()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Renews no claim.
+#[derive(Debug)]
+pub(crate) struct NoRenewal;
+
+impl Fault for NoRenewal {
+    fn renew(&self) -> Result<(), StoreError> {
+        Err(StoreError::Other("no connection".into()))
+    }
+}
+
+/// Writes no records as long as it is told not to, for this reason.
+#[derive(Debug)]
+pub(crate) struct Refusing {
+    pub(crate) refuses: AtomicBool,
+    pub(crate) from_path: &'static str,
+    pub(crate) reason: fn() -> StoreError,
+}
+
+impl Fault for Refusing {
+    fn append(&self, append: &Append) -> Result<(), StoreError> {
+        let concerned = append
+            .records
+            .iter()
+            .any(|record| record.path == self.from_path);
+        match concerned && self.refuses.load(Ordering::SeqCst) {
+            true => Err((self.reason)()),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Counts the records that are read.
+#[derive(Debug, Default)]
+pub(crate) struct Counting(AtomicUsize);
+
+impl Counting {
+    pub(crate) fn records_read(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Fault for Counting {
+    fn read(&self, records: Vec<Record>) -> Vec<Record> {
+        self.0.fetch_add(records.len(), Ordering::SeqCst);
+        records
+    }
+}
+
+/// Reads something else than what was written, if told so.
+#[derive(Debug, Default)]
+pub(crate) struct Damaged(pub(crate) Mutex<Option<(u64, Damage)>>);
+
+/// What became of a record.
+#[derive(Debug, Clone)]
+pub(crate) enum Damage {
+    /// Its payload is another one.
+    Payload(&'static str),
+    /// It is gone.
+    Missing,
+}
+
+impl Damaged {
+    pub(crate) fn at(seq: u64, damage: Damage) -> Self {
+        Damaged(Mutex::new(Some((seq, damage))))
+    }
+
+    pub(crate) fn mend(&self) {
+        *self.0.lock().unwrap() = None;
+    }
+}
+
+impl Fault for Damaged {
+    fn read(&self, mut records: Vec<Record>) -> Vec<Record> {
+        match &*self.0.lock().unwrap() {
+            Some((seq, Damage::Missing)) => records.retain(|record| record.seq != *seq),
+            Some((seq, Damage::Payload(payload))) => records
+                .iter_mut()
+                .filter(|record| record.seq == *seq)
+                .for_each(|record| record.payload = (*payload).to_owned()),
+            None => {}
+        }
+        records
+    }
+}
+
+#[async_trait]
+impl<F: Fault> Store for Faulty<F> {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+    ) -> Result<Created, StoreError> {
+        self.fault.write()?;
+        self.store.create(row, records, pauses).await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        self.fault.write()?;
+        self.store.put_structure(hash, structure).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        self.store.structure(hash).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        self.store.execution(id).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        self.store.list(query).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        self.fault.write()?;
+        self.store.claim(id, holder, now_ms, until_ms).await
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        self.fault.write()?;
+        self.fault.renew()?;
+        self.store.renew(holder, until_ms).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        self.fault.append(&append)?;
+        self.store.append(id, fence, append).await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.fault.write()?;
+        self.store.end(id, status, reason, record).await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let records = self.store.records(id, from_seq, limit).await?;
+        Ok(self.fault.read(records))
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        self.store.pauses(id).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        self.store.pause(token).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        self.fault.write()?;
+        self.store.settle(token, settlement, now_ms).await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        self.store.due(now_ms, limit).await
+    }
+
+    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+        self.store.log(after, limit).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        self.store.last_offset().await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        self.fault.write()?;
+        self.store.delete(id).await
+    }
+}

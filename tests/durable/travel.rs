@@ -1,0 +1,153 @@
+//! Looks into the past of an execution.
+
+use flow_runtime::durable::{Execution, Runtime, RuntimeError};
+use flow_runtime::prelude::*;
+use serde_json::json;
+
+use crate::flows::{Rounds, RoundsInput};
+use crate::gates::increase;
+use crate::support::{runtime, seen, settled, store};
+
+#[node(writes = twice)]
+fn twice(number: &u64) -> u64 {
+    number * 2
+}
+
+#[node(writes = thrice)]
+fn thrice(number: &u64) -> u64 {
+    number * 3
+}
+
+#[node(writes = sum)]
+fn add(twice: u64, thrice: u64) -> u64 {
+    twice + thrice
+}
+
+flow! {
+    Inner(number: u64) -> (number: u64) {
+        start >> increase >> end;
+    }
+}
+
+flow! {
+    Small(number: u64) -> (sum: u64) {
+        start >> Inner >> [twice, thrice] >> add >> end;
+    }
+}
+
+/// The state of the flow itself after each outcome and at the ends, and what was under way, a line each.
+async fn states(runtime: &Runtime, execution: &Execution) -> String {
+    let mut text = String::new();
+    for record in execution.journal().await.unwrap() {
+        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        assert_eq!((state.execution, state.seq), (execution.id(), record.seq));
+        let values = serde_json::to_string(&state.flows["small"]).unwrap();
+        text += format!(
+            "{} {}: {values} {}",
+            record.kind,
+            record.path,
+            state.under_way.join(" ")
+        )
+        .trim_end();
+        text += "\n";
+    }
+    text
+}
+
+/// B-101, B-103
+#[tokio::test(start_paused = true)]
+async fn the_state_at_each_record() {
+    let runtime = runtime(store(), Small::new());
+    let execution = settled::<Small>(&runtime, SmallInput { number: 1 }).await;
+    let before = seen(&runtime, execution.id()).await;
+    assert_eq!(
+        states(&runtime, &execution).await,
+        r#"run_started small: {"number":1}
+node_started small.inner: {"number":1} small.inner
+node_started small.inner.increase: {"number":1} small.inner small.inner.increase
+outcome small.inner.increase: {"number":2} small.inner small.inner.increase
+node_finished small.inner.increase: {"number":2} small.inner
+flow_ended small.inner: {"number":2} small.inner
+node_finished small.inner: {"number":2}
+node_started small.fork: {"number":2} small.fork
+node_started small.twice: {"number":2} small.fork small.twice
+outcome small.twice: {"number":2} small.fork small.twice
+node_started small.thrice: {"number":2} small.fork small.twice small.thrice
+outcome small.thrice: {"number":2,"twice":4,"thrice":6} small.fork small.twice small.thrice
+node_finished small.twice: {"number":2,"twice":4,"thrice":6} small.fork small.thrice
+node_finished small.thrice: {"number":2,"twice":4,"thrice":6} small.fork
+node_finished small.fork: {"number":2,"twice":4,"thrice":6}
+node_started small.add: {"number":2,"twice":4,"thrice":6} small.add
+outcome small.add: {"number":2,"sum":10} small.add
+node_finished small.add: {"number":2,"sum":10}
+flow_ended small: {"number":2,"sum":10}
+run_completed small: {"number":2,"sum":10}
+"#
+    );
+    assert_eq!(
+        seen(&runtime, execution.id()).await,
+        before,
+        "a look changes nothing"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_flows_under_way_have_a_state() {
+    let runtime = runtime(store(), Small::new());
+    let execution = settled::<Small>(&runtime, SmallInput { number: 1 }).await;
+    for record in execution.journal().await.unwrap() {
+        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        for flow in state.flows.keys().filter(|flow| *flow != "small") {
+            assert!(state.under_way.contains(flow), "at {record:?}: `{flow}`");
+        }
+    }
+}
+
+/// B-103
+#[tokio::test(start_paused = true)]
+async fn what_changed_between_two_records() {
+    let runtime = runtime(store(), Rounds::new());
+    let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
+    let last = execution.journal().await.unwrap().len() as u64 - 1;
+    let (first, last) = (
+        runtime.state(execution.id(), 0).await.unwrap(),
+        runtime.state(execution.id(), last).await.unwrap(),
+    );
+    assert_eq!(
+        serde_json::to_value(first.diff(&last)).unwrap(),
+        json!({
+            "added": [{ "flow": "rounds", "key": "doubled", "new": 180 }],
+            "removed": [],
+            "modified": [{ "flow": "rounds", "key": "number", "old": 10, "new": 90 }],
+        })
+    );
+    assert_eq!(
+        serde_json::to_value(last.diff(&first)).unwrap(),
+        json!({
+            "added": [],
+            "removed": [{ "flow": "rounds", "key": "doubled", "old": 180 }],
+            "modified": [{ "flow": "rounds", "key": "number", "old": 90, "new": 10 }],
+        })
+    );
+    assert_eq!(first.diff(&first), Default::default());
+}
+
+/// B-103
+#[tokio::test(start_paused = true)]
+async fn a_record_that_does_not_exist() {
+    let runtime = runtime(store(), Rounds::new());
+    let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
+    let (id, next) = (
+        execution.id(),
+        execution.journal().await.unwrap().len() as u64,
+    );
+    for error in [
+        runtime.state(id, next).await.map(drop).unwrap_err(),
+        runtime.fork(id, next).await.map(drop).unwrap_err(),
+    ] {
+        assert!(
+            matches!(error, RuntimeError::NoRecord { execution, seq } if (execution, seq) == (id, next)),
+            "{error}"
+        );
+    }
+}
