@@ -228,7 +228,8 @@ async fn a_struct_is_written_whole() {
 
 #[tokio::test]
 async fn a_question_says_what_it_expects() {
-    let seen: Arc<Mutex<Vec<(String, bool, Option<Duration>)>>> = Arc::default();
+    type Seen = (String, bool, Option<Duration>);
+    let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
     let log = seen.clone();
     let options = RunOptions::answer(move |question: &Question| {
         let schema = question.schema();

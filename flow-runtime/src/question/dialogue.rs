@@ -175,8 +175,9 @@ mod tests {
 
     impl Script {
         fn of(lines: &[&'static str]) -> Self {
+            let lines = Vec::from(lines);
             Script {
-                lines: lines.to_vec().into_iter(),
+                lines: lines.into_iter(),
                 asked: Vec::new(),
             }
         }
