@@ -70,6 +70,7 @@ pub trait AnsweredByNobody {}
 pub struct NoAnswers;
 
 /// Options with somebody to ask: [`RunOptions::answer`](crate::RunOptions::answer).
+#[cfg(feature = "durable")]
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
@@ -78,4 +79,5 @@ pub trait CanAnswer<F> {}
 
 impl<F: for<'a> Unasked<'a>> CanAnswer<F> for NoAnswers {}
 
+#[cfg(feature = "durable")]
 impl<F> CanAnswer<F> for Answers {}
