@@ -208,6 +208,19 @@ fn a_thousand_kills_change_nothing() -> Outcome {
     survives(1000)
 }
 
+/// How many steps began more than once.
+fn begun_twice(place: &Place) -> usize {
+    let mut begun: BTreeMap<String, u64> = BTreeMap::new();
+    for step in place
+        .lines()
+        .iter()
+        .filter_map(|line| line.strip_prefix("began "))
+    {
+        *begun.entry(step.to_owned()).or_default() += 1;
+    }
+    begun.values().filter(|count| **count > 1).count()
+}
+
 /// Sends a signal.
 fn signal(child: &Child, name: &str) -> Outcome {
     let status = Command::new("kill")
@@ -222,18 +235,20 @@ fn signal(child: &Child, name: &str) -> Outcome {
 fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     let place = Place::new()?;
     let lease = Duration::from_millis(200);
-    let rounds = 6;
+    let rounds = 12;
     let keys: Vec<String> = (0..100)
         .map(|number| format!("execution-{number}"))
         .collect();
     let mut one = place.spawn(lease, rounds, &keys)?;
     let mut other = place.spawn(lease, rounds, &keys)?;
-    // Stopped for longer than its lease, in the middle of steps; and again, so that it loses what it has taken over.
-    for _ in 0..5 {
-        sleep(Duration::from_millis(150));
+    // Stopped for longer than its lease, again and again, until that was in the middle of a step.
+    let mut stopped = 0;
+    while one.try_wait()?.is_none() && (stopped < 3 || begun_twice(&place) == 0) {
+        sleep(Duration::from_millis(100));
         signal(&one, "STOP")?;
         sleep(lease * 3);
         signal(&one, "CONT")?;
+        stopped += 1;
     }
     assert!(one.wait()?.success());
     assert!(other.wait()?.success());
@@ -244,22 +259,11 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
         assert_eq!(output.total, expected_total(rounds), "{}", execution.id());
         check_journal(journal);
     }
-    let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-    for step in place
-        .lines()
-        .iter()
-        .filter_map(|line| line.strip_prefix("began "))
-    {
-        *begun.entry(step.to_owned()).or_default() += 1;
-    }
-    let twice = begun.values().filter(|count| **count > 1).count();
+    let twice = begun_twice(&place);
     assert!(
         twice > 0,
-        "the process that was stopped had no step under way"
+        "the process that was stopped {stopped} times had no step under way"
     );
-    println!(
-        "{} steps, of which {twice} began in both processes and were recorded by one",
-        begun.len()
-    );
+    println!("{stopped} stops: {twice} steps began in both processes and were recorded by one");
     Ok(())
 }
