@@ -242,12 +242,15 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     let mut one = place.spawn(lease, rounds, &keys)?;
     let mut other = place.spawn(lease, rounds, &keys)?;
     // Stopped for longer than its lease, again and again, until that was in the middle of a step.
+    while one.try_wait()?.is_none() && place.lines().len() < 200 {
+        sleep(Duration::from_millis(5));
+    }
     let mut stopped = 0;
     while one.try_wait()?.is_none() && (stopped < 3 || begun_twice(&place) == 0) {
-        sleep(Duration::from_millis(100));
         signal(&one, "STOP")?;
         sleep(lease * 3);
         signal(&one, "CONT")?;
+        sleep(Duration::from_millis(100));
         stopped += 1;
     }
     assert!(one.wait()?.success());
