@@ -9,8 +9,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::future::Either;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::__private::Step;
 use crate::error::FlowError;
@@ -259,38 +261,78 @@ where
         let run = with.map_or(RunId(0), |with| with.id);
         work.instrument(tracing::info_span!("node", path = %visit.path(), %run))
     };
-    let work = Reported { work, visit };
-    match with.and_then(|with| with.nodes_at_once.as_ref()) {
-        None => Either::Left(work),
-        Some(limit) => Either::Right(async move {
-            // The semaphore is never closed.
-            let _permit = limit.acquire().await.ok();
-            work.await
-        }),
+    CarriedOut {
+        limit: with.and_then(|with| with.nodes_at_once.as_ref()),
+        room: Room::NotAsked,
+        work,
+        visit,
+    }
+}
+
+/// Room for a step where the run limits how many are under way.
+enum Room<'a> {
+    NotAsked,
+    /// Whoever asks first gets it first. In a box: most runs have no limit, and a step should be small.
+    Awaited(BoxFuture<'a, Option<SemaphorePermit<'a>>>),
+    /// It is given back when the step is dropped.
+    Permitted {
+        _permit: Option<SemaphorePermit<'a>>,
+    },
+}
+
+impl<'a> Room<'a> {
+    // The semaphore is never closed.
+    #[cold]
+    fn poll(&mut self, limit: &'a Semaphore, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            *self = match self {
+                Room::NotAsked => match limit.try_acquire() {
+                    Ok(permit) => Room::Permitted {
+                        _permit: Some(permit),
+                    },
+                    Err(_) => Room::Awaited(limit.acquire().map(Result::ok).boxed()),
+                },
+                Room::Awaited(room) => Room::Permitted {
+                    _permit: ready!(room.poll_unpin(cx)),
+                },
+                Room::Permitted { .. } => return Poll::Ready(()),
+            };
+        }
     }
 }
 
 pin_project! {
-    /// A step whose failure is told to the observer.
-    struct Reported<'a, W> {
+    /// A step that begins when there is room for it, and whose failure is told to the observer.
+    struct CarriedOut<'r, 'v, W> {
+        limit: Option<&'r Semaphore>,
+        room: Room<'r>,
         #[pin]
         work: W,
-        visit: Visit<'a>,
+        visit: Visit<'v>,
     }
 }
 
-impl<T, W: Future<Output = Result<T, Failed>>> Future for Reported<'_, W> {
+impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, '_, W> {
     type Output = Result<T, Failed>;
 
-    #[inline]
+    // What is only `inline` is not, for the largest steps of a loop, and then costs as much as two events.
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
+        if let Some(limit) = *this.limit {
+            ready!(this.room.poll(limit, cx));
+        }
         let result = ready!(this.work.poll(cx));
-        if let Err(failed) = &result
-            && let FlowError::Node(error) = &**failed
-        {
-            this.visit.emit(EventKind::NodeFailed { error });
+        if let Err(failed) = &result {
+            tell_failure(this.visit, failed);
         }
         Poll::Ready(result)
+    }
+}
+
+#[cold]
+fn tell_failure(visit: &Visit<'_>, failed: &Failed) {
+    if let FlowError::Node(error) = &**failed {
+        visit.emit(EventKind::NodeFailed { error });
     }
 }

@@ -63,6 +63,7 @@ pub trait Observer: Send + Sync {
 /// # let _ = options;
 /// ```
 impl<F: Fn(&Event<'_>) + Send + Sync> Observer for F {
+    #[inline]
     fn on_event(&self, event: &Event<'_>) {
         self(event);
     }
@@ -118,6 +119,7 @@ pub enum EventKind<'a> {
 pub struct RunId(pub(crate) u64);
 
 /// Tells an observer. One that panics does no harm to the run.
+#[inline]
 pub(crate) fn tell(observer: &dyn Observer, event: &Event<'_>) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
 }

@@ -36,6 +36,7 @@ const NOWHERE: u16 = u16::MAX;
 
 impl<'a> Scope<'a> {
     /// The scope of a run's own flow.
+    #[inline]
     pub fn root(run: &'a Run, flow: &'static FlowInfo) -> Self {
         Scope {
             run,
@@ -48,6 +49,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The scope of a flow that is the current node of this one.
+    #[inline]
     pub fn nested<'b>(&'b self, flow: &'static FlowInfo) -> Scope<'b> {
         Scope {
             run: self.run,
@@ -60,6 +62,7 @@ impl<'a> Scope<'a> {
     }
 
     /// A branch of a fork, or something else that goes on at the same time as this.
+    #[inline]
     pub fn lane(&self) -> Scope<'_> {
         Scope {
             run: self.run,
@@ -72,6 +75,7 @@ impl<'a> Scope<'a> {
     }
 
     /// One item of the loop over items that is the current node.
+    #[inline]
     pub fn item(&self, index: u32) -> Scope<'_> {
         let mut lane = self.lane();
         *lane.at.get_mut() = self.at.load(Ordering::Relaxed);
@@ -93,6 +97,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The path of the current node, or of the flow itself if it is at none.
+    #[inline]
     pub(crate) fn path(&self) -> Path<'_> {
         Path(Place::Node(self, self.at.load(Ordering::Relaxed)))
     }
@@ -107,6 +112,7 @@ impl<'a> Scope<'a> {
     }
 
     /// The path of the flow itself.
+    #[inline]
     pub(crate) fn flow_path(&self) -> Path<'_> {
         Path(Place::Node(self, NOWHERE))
     }
