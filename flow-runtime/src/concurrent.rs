@@ -8,9 +8,6 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Both at once. The first failure ends it, and drops the other one.
-pub use futures_util::future::try_join as join;
-
 /// How many branches of a fork may be under way at once.
 #[derive(Debug)]
 pub struct Limit(Semaphore);
@@ -62,6 +59,7 @@ impl<F: Future> AtOnce<F> {
 }
 
 /// The work of an item, whose result says which item it is of.
+#[inline]
 pub fn numbered<T>(
     index: u32,
     work: impl Future<Output = T> + Send,
@@ -87,12 +85,20 @@ impl<T> InOrder<T> {
     }
 
     /// The result of the item of this index.
+    #[inline]
     pub fn put(&mut self, index: u32, result: T) {
         if index as usize != self.results.len() {
             self.early.insert(index, result);
             return;
         }
         self.results.push(result);
+        if !self.early.is_empty() {
+            self.put_early();
+        }
+    }
+
+    /// Those that had to wait for the last one.
+    fn put_early(&mut self) {
         while let Some(next) = self
             .early
             .first_entry()

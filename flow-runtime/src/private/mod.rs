@@ -17,7 +17,7 @@ pub use inventory;
 pub use typed_builder;
 
 pub use crate::action::Action;
-pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, join, numbered};
+pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
@@ -47,7 +47,7 @@ pub trait Step {
     /// Its enum of actions; `()` if it has none.
     type Actions;
     /// Its own settings.
-    const POLICY: Policy;
+    const POLICY: &'static Policy = &Policy::DEFAULT;
 }
 
 /// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as a node.

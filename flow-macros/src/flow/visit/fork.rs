@@ -2,7 +2,7 @@
 //! a small store of its own for what it writes, and is written back when all are done.
 
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::flow::items::node_variant;
@@ -12,7 +12,8 @@ use super::branch_store::BranchStore;
 use super::{Place, Visit};
 
 impl Visit<'_> {
-    /// The body of a fork's `async fn`, and the functions of its branches.
+    /// The body of a fork's `async fn`, and the functions of the nodes in its branches. The branches are polled where they
+    /// are: a future that a combinator takes is moved once for each that it is in, which cost as much as all else.
     pub(super) fn fork(&self, branches: &[Vec<usize>]) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
         let stores: Vec<BranchStore> = branches
@@ -23,29 +24,61 @@ impl Visit<'_> {
         let owns: Vec<Ident> = (0..stores.len())
             .map(|number| format_ident!("own_{number}", span = site))
             .collect();
-        let functions: Vec<Ident> = stores
-            .iter()
-            .map(|store| format_ident!("__run_{}", store.name, span = site))
-            .collect();
         let made = stores.iter().zip(&owns).map(|(store, own)| {
             let value = self.branch_store(store);
             quote_spanned!(site=> let mut #own = #value;)
         });
-        let limit = self
-            .settings
-            .concurrency
-            .map(|(_, limit)| quote_spanned!(site=> let limit = #rt::Limit::new(#limit);));
-        let runs = functions.iter().zip(&owns).map(|(function, own)| {
-            let run = quote_spanned!(site=> self.#function(engine, scope, base, &mut #own));
-            match limit {
-                Some(_) => quote_spanned!(site=> async {
-                    let _room = limit.room().await;
-                    #run.await
-                }),
-                None => run,
+        let (limit, room) = match self.settings.concurrency {
+            Some((_, limit)) => (
+                quote_spanned!(site=> let limit = &#rt::Limit::new(#limit);),
+                quote_spanned!(site=> let _room = limit.room().await;),
+            ),
+            None => (TokenStream::new(), TokenStream::new()),
+        };
+        let runs: Vec<Ident> = (0..stores.len())
+            .map(|number| format_ident!("run_{number}", span = site))
+            .collect();
+        let pinned = stores.iter().zip(&owns).zip(&runs).rev();
+        // In reverse, so that the first branch is the first to be dropped.
+        let pinned = pinned.map(|((store, own), run)| {
+            let steps = self.branch_steps(store);
+            quote_spanned! {site=>
+                let own = &mut #own;
+                let mut #run = ::core::pin::pin!(async move {
+                    #room
+                    let lane = scope.lane();
+                    let scope = &lane;
+                    #steps
+                    scope.leave();
+                    ::core::result::Result::<(), #rt::Failed>::Ok(())
+                });
             }
         });
-        let joined = joined(rt, site, &runs.collect::<Vec<_>>());
+        let polled = runs.iter().enumerate().map(|(number, run)| {
+            quote_spanned! {site=>
+                if !done[#number] {
+                    match ::core::future::Future::poll(#run.as_mut(), cx) {
+                        ::core::task::Poll::Ready(::core::result::Result::Ok(())) => done[#number] = true,
+                        ::core::task::Poll::Ready(failed) => return ::core::task::Poll::Ready(failed),
+                        ::core::task::Poll::Pending => all_done = false,
+                    }
+                }
+            }
+        });
+        let count = runs.len();
+        let joined = quote_spanned! {site=>
+            #(#pinned)*
+            let mut done = [false; #count];
+            ::core::future::poll_fn(|cx| {
+                let mut all_done = true;
+                #(#polled)*
+                match all_done {
+                    true => ::core::task::Poll::Ready(::core::result::Result::<(), #rt::Failed>::Ok(())),
+                    false => ::core::task::Poll::Pending,
+                }
+            })
+            .await
+        };
         let outcome = self.outcome(quote_spanned!(site=> joined));
         let writes = stores.iter().zip(&owns).flat_map(|(store, own)| {
             store
@@ -63,17 +96,17 @@ impl Visit<'_> {
         });
         let writes: Vec<TokenStream> = writes.collect();
         let route = self.route(DEFAULT_ACTION);
-        let more = stores
-            .iter()
-            .zip(&functions)
-            .map(|(store, function)| self.branch_functions(store, function));
+        let more = stores.iter().flat_map(|store| {
+            let visits = self.branch_visits(store);
+            visits.iter().map(Visit::expand).collect::<Vec<_>>()
+        });
         let more = more.collect();
         let body = quote_spanned! {site=>
             #(#made)*
             #limit
             let joined = {
                 let base: &__State = state;
-                #joined.await
+                #joined
             };
             #outcome
             #(#writes)*
@@ -104,54 +137,26 @@ impl Visit<'_> {
         quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* })
     }
 
-    /// The struct of a branch's store, the `async fn` of the branch, and those of its nodes.
-    fn branch_functions(&self, branch: &BranchStore, function: &Ident) -> TokenStream {
-        let (rt, site, own) = (&self.rt, self.site, &branch.name);
-        let visits: Vec<Visit<'_>> = branch
+    fn branch_visits<'b>(&'b self, branch: &'b BranchStore) -> Vec<Visit<'b>> {
+        let visits = branch
             .chain
             .iter()
-            .map(|&node| Visit::new(self.drive, self.store, node, Place::Branch(branch)))
-            .collect();
-        let steps = visits.iter().map(|visit| {
-            let (visited, variant) = (visit.visited(), node_variant(visit.instance));
-            let node = &self.drive.names.node;
+            .map(|&node| Visit::new(self.drive, self.store, node, Place::Branch(branch)));
+        visits.collect()
+    }
+
+    /// The nodes of a branch, one after the other.
+    fn branch_steps(&self, branch: &BranchStore) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let steps = self.branch_visits(branch).into_iter().map(|visit| {
+            let visited = visit.visited(&TokenStream::new());
+            let (node, variant) = (&self.drive.names.node, node_variant(visit.instance));
             quote_spanned! {site=>
                 #rt::Hooks::entered(engine, scope, #node::#variant as u16)?;
                 #visited;
                 #rt::Hooks::finished(engine, scope, "default");
             }
         });
-        let bounds = visits.iter().flat_map(Visit::bounds);
-        let functions = visits.iter().map(Visit::expand);
-        quote_spanned! {site=>
-            #(#functions)*
-            #[inline]
-            async fn #function<__E>(
-                &self, engine: &__E, scope: &#rt::Scope<'_>, base: &__State, own: &mut #own,
-            ) -> ::core::result::Result<(), #rt::Failed>
-            where
-                __E: #rt::Hooks,
-                #(#bounds,)*
-            {
-                let lane = scope.lane();
-                let scope = &lane;
-                #(#steps)*
-                scope.leave();
-                ::core::result::Result::Ok(())
-            }
-        }
-    }
-}
-
-/// All of them at once, without allocating.
-fn joined(rt: &TokenStream, site: Span, runs: &[TokenStream]) -> TokenStream {
-    match runs {
-        [] => quote_spanned!(site=> ::core::future::ready(::core::result::Result::Ok(()))),
-        [run] => run.clone(),
-        runs => {
-            let (first, second) = runs.split_at(runs.len() / 2);
-            let (first, second) = (joined(rt, site, first), joined(rt, site, second));
-            quote_spanned!(site=> #rt::join(#first, #second))
-        }
+        steps.collect()
     }
 }
