@@ -32,11 +32,12 @@ pub(super) fn parts(drive: &Drive<'_>) -> TokenStream {
     let begin = format!("{{\"version\":\"{VERSION}\",");
     let mut rest = text.strip_prefix(&begin).unwrap_or(&text);
     let mut parts = Vec::new();
-    for (index, instance, contract) in drive.nodes() {
+    let flows = drive
+        .nodes()
+        .filter(|(_, _, contract)| contract.kind == Kind::Flow);
+    for (index, instance, _) in flows {
         let flow = format!("\"internalFlow\":{}", placeholder(index).to_compact_json());
-        let (Kind::Flow, Some((before, after)), Some(path)) =
-            (contract.kind, rest.split_once(&flow), instance.path())
-        else {
+        let (Some((before, after)), Some(path)) = (rest.split_once(&flow), instance.path()) else {
             continue;
         };
         let path = located(path);

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, Edge, From, NodeId, To};
+use flow_spec::{ERROR_ACTION, From, NodeId, To};
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Contract, Kind};
 use crate::names::{camel_case, here, ident, located, plain};
@@ -31,6 +31,19 @@ pub(super) struct Drive<'a> {
     inner: HashSet<usize>,
     /// By node and action: the index of the route.
     routes: HashMap<(usize, &'a str), usize>,
+}
+
+/// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await` with what it keeps across the
+/// others, so that it takes four times as long for a function with twice the steps.
+const NODES_OF_A_PART: usize = 32;
+
+/// What a loop over nodes carries out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// All nodes of the flow.
+    Whole,
+    /// Some of many: nodes that are written one after the other, so that a chain stays within its part.
+    OfMany,
 }
 
 /// The second half of a flow's expansion.
@@ -118,12 +131,7 @@ impl Drive<'_> {
     fn expand(&self, store: &Store) -> TokenStream {
         let names = &self.names;
         let name = &self.flow.name;
-        let TypeNames {
-            input,
-            output,
-            node,
-            ..
-        } = names;
+        let TypeNames { input, output, .. } = names;
         let site = here(name.span());
         let rt = runtime_at(site);
         let state = store.expand(self.flow, names);
@@ -141,54 +149,7 @@ impl Drive<'_> {
             .iter()
             .flat_map(Visit::bounds)
             .filter(|bound| seen.insert(bound.to_string()));
-        let arms = visits.iter().map(|visit| {
-            let (variant, visited) = (node_variant(visit.instance), visit.visited());
-            quote_spanned!(site=> #node::#variant => #visited,)
-        });
-        let inner = self
-            .nodes()
-            .filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
-        let inner = inner.map(|(_, instance, _)| {
-            let variant = node_variant(instance);
-            quote_spanned!(site=> #node::#variant => ::core::unreachable!("the analysis accepted an edge into a fork"),)
-        });
-        let arms: Vec<TokenStream> = arms.chain(inner).collect();
-        let dispatch = quote_spanned!(site=> match node { #(#arms)* });
-        let edges = &self.resolved.graph.graph().edges;
-        let start = edges.iter().find(|edge| edge.from == From::Start);
-        let run = match start.map(|start| &start.to) {
-            Some(To::Node(first)) => {
-                let first = self.node_variant(*first);
-                let routes = edges.iter().enumerate();
-                let routes = routes.map(|(route, edge)| {
-                    let target = self.target(edge);
-                    quote_spanned!(site=> #route => #target,)
-                });
-                quote_spanned! {site=>
-                    {
-                        let mut node = #first;
-                        if let ::core::option::Option::Some((at, restored)) = #rt::Keeps::<__State>::restored(engine, scope)? {
-                            node = #node::ALL[at];
-                            state = restored;
-                        }
-                        loop {
-                            #rt::Keeps::reached(engine, scope, node as u16, &state)?;
-                            let route: usize = #dispatch;
-                            #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
-                            // A table would say so too, but only a `match` lets a step lead straight to the next one.
-                            node = match route {
-                                #(#routes)*
-                                _ => ::core::unreachable!("every route has a target"),
-                            };
-                        }
-                    }
-                }
-            }
-            Some(To::End(label)) => self.end_variant(label),
-            None => {
-                quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"))
-            }
-        };
+        let (run, parts) = self.run(&visits);
         let outputs = self.outputs(store);
         let described = self.described(store);
         let stored = self.stored(store);
@@ -204,6 +165,7 @@ impl Drive<'_> {
                 #stored
                 impl #name {
                     #(#steps)*
+                    #parts
                     #[doc(hidden)]
                     #[inline]
                     pub fn __drive<__E>(
@@ -232,6 +194,164 @@ impl Drive<'_> {
                 }
             };
         }
+    }
+
+    /// An expression of the end that the flow reaches, and the functions that it calls. `state` is the store.
+    fn run(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
+        let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
+        let edges = &self.resolved.graph.graph().edges;
+        let start = edges.iter().find(|edge| edge.from == From::Start);
+        let first = match start.map(|start| &start.to) {
+            Some(To::Node(first)) => self.node_variant(*first),
+            Some(To::End(label)) => return (self.end_variant(label), TokenStream::new()),
+            None => {
+                let missing = quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"));
+                return (missing, TokenStream::new());
+            }
+        };
+        let node = &self.names.node;
+        let (run, functions) = if visits.len() <= NODES_OF_A_PART {
+            (self.steps(visits, Part::Whole), TokenStream::new())
+        } else {
+            self.parts(visits)
+        };
+        let run = quote_spanned! {site=>
+            {
+                let mut node = #first;
+                if let ::core::option::Option::Some((at, restored)) = #rt::Keeps::<__State>::restored(engine, scope)? {
+                    node = #node::ALL[at];
+                    state = restored;
+                }
+                #run
+            }
+        };
+        (run, functions)
+    }
+
+    /// The loop over the nodes: it ends with the end of the flow or, in a part, with what comes after the part.
+    fn steps(&self, visits: &[Visit<'_>], part: Part) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
+        let state = match part {
+            Part::Whole => quote_spanned!(site=> &mut state),
+            Part::OfMany => quote_spanned!(site=> state),
+        };
+        let arms = visits.iter().map(|visit| {
+            let (variant, visited) = (self.variant(visit), visit.visited(&state));
+            quote_spanned!(site=> #variant => #visited,)
+        });
+        let others = match part {
+            Part::Whole => self.inside_others(),
+            Part::OfMany => {
+                quote_spanned!(site=> _ => ::core::unreachable!("the node is in another part"),)
+            }
+        };
+        let own: HashSet<usize> = visits.iter().map(|visit| visit.index).collect();
+        let edges = self.resolved.graph.graph().edges.iter().enumerate();
+        let routes = edges.filter(
+            |(_, edge)| matches!(edge.from, From::Node(NodeId(node)) if own.contains(&node)),
+        );
+        let routes = routes.map(|(route, edge)| {
+            let target = match (&edge.to, part) {
+                (To::Node(node), _) => self.node_variant(*node),
+                (To::End(label), Part::Whole) => {
+                    let end = self.end_variant(label);
+                    quote_spanned!(site=> break #end)
+                }
+                (To::End(label), Part::OfMany) => {
+                    let end = self.end_variant(label);
+                    quote_spanned!(site=> return ::core::result::Result::Ok(::core::ops::ControlFlow::Break(#end)))
+                }
+            };
+            quote_spanned!(site=> #route => #target,)
+        });
+        let kept = match part {
+            Part::Whole => quote_spanned!(site=> &state),
+            Part::OfMany => quote_spanned!(site=> &*state),
+        };
+        let leave = (part == Part::OfMany).then(|| {
+            let own = visits.iter().map(|visit| self.variant(visit));
+            quote_spanned! {site=>
+                if !::core::matches!(node, #(#own)|*) {
+                    return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(node));
+                }
+            }
+        });
+        quote_spanned! {site=>
+            loop {
+                #rt::Keeps::reached(engine, scope, node as u16, #kept)?;
+                let route: usize = match node { #(#arms)* #others };
+                #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
+                // A table would say so too, but only a `match` lets a step lead straight to the next one.
+                node = match route {
+                    #(#routes)*
+                    _ => ::core::unreachable!("every route has a target"),
+                };
+                #leave
+            }
+        }
+    }
+
+    /// The same for a flow of many nodes: a loop over its parts, and their functions.
+    fn parts(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
+        let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
+        let TypeNames { node, end, .. } = &self.names;
+        let parts = visits.chunks(NODES_OF_A_PART).enumerate();
+        let (arms, functions): (Vec<_>, Vec<_>) = parts
+            .map(|(number, visits)| {
+                let function = format_ident!("__part_{number}", span = site);
+                let own = visits.iter().map(|visit| self.variant(visit));
+                let steps = self.steps(visits, Part::OfMany);
+                let bounds = visits.iter().flat_map(Visit::bounds);
+                let arm = quote_spanned! {site=>
+                    #(#own)|* => self.#function(engine, scope, &mut state, node).await?,
+                };
+                let function = quote_spanned! {site=>
+                    async fn #function<__E>(
+                        &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State, mut node: #node,
+                    ) -> ::core::result::Result<::core::ops::ControlFlow<#end, #node>, #rt::Failed>
+                    where
+                        __E: #rt::Keeps<__State>,
+                        #(#bounds,)*
+                    {
+                        #steps
+                    }
+                };
+                (arm, function)
+            })
+            .unzip();
+        let others = self.inside_others();
+        let run = quote_spanned! {site=>
+            loop {
+                match (match node { #(#arms)* #others }) {
+                    ::core::ops::ControlFlow::Continue(next) => node = next,
+                    ::core::ops::ControlFlow::Break(end) => break end,
+                }
+            }
+        };
+        (run, functions.into_iter().collect())
+    }
+
+    /// The arms of the nodes that stand in others, to which no edge leads.
+    fn inside_others(&self) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let node = &self.names.node;
+        let inside = self
+            .nodes()
+            .filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
+        let arms = inside.map(|(_, instance, _)| {
+            let variant = node_variant(instance);
+            quote_spanned!(site=> #node::#variant => ::core::unreachable!("the analysis accepted an edge into a fork"),)
+        });
+        arms.collect()
+    }
+
+    /// Its variant of the enum of nodes.
+    fn variant(&self, visit: &Visit<'_>) -> TokenStream {
+        let (node, variant) = (&self.names.node, node_variant(visit.instance));
+        quote_spanned!(here(self.flow.name.span())=> #node::#variant)
     }
 
     /// What the flow says of itself: its JSON, and for an export with values how to get at them.
@@ -304,17 +424,9 @@ impl Drive<'_> {
             }
         });
         quote_spanned! {here(name.span())=>
-            #rt::stored! { #name #input #output #end {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*} }
-        }
-    }
-
-    /// Where an edge leads: to a node, or out of the loop.
-    fn target(&self, edge: &Edge) -> TokenStream {
-        match &edge.to {
-            To::Node(node) => self.node_variant(*node),
-            To::End(label) => {
-                let end = self.end_variant(label);
-                quote_spanned!(here(self.flow.name.span())=> break #end)
+            #rt::stored! {
+                #name #input #output #end
+                {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*}
             }
         }
     }

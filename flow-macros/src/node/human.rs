@@ -272,7 +272,7 @@ fn sound(
             impl #rt::Step for #name {
                 type Outcome = #name;
                 type Actions = #actions;
-                const POLICY: #rt::Policy = #policy;
+                const POLICY: &'static #rt::Policy = &#policy;
             }
             #written
             #rt::answered! { #name #text { #form } }

@@ -51,7 +51,11 @@ impl Step<'_> {
         } = self;
         let (generics, _, bounds) = self.generics.split_for_impl();
         let step = Ident::new("__step", here(self.name.span()));
-        let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
+        let settings = self.settings;
+        let policy = (settings.retry.is_some() || settings.timeout.is_some()).then(|| {
+            let policy = settings.policy(&quote!(#rt::Policy::DEFAULT));
+            quote!(const POLICY: &'static #rt::Policy = &#policy;)
+        });
         let ty = &outcome.ty;
         let actions = match &self.actions {
             Some(actions) => quote!(#actions),
@@ -128,7 +132,7 @@ impl Step<'_> {
                 impl #generics #rt::Step for #self_ty #bounds {
                     #outcome_type
                     type Actions = #actions;
-                    const POLICY: #rt::Policy = #policy;
+                    #policy
                 }
                 #(#types)*
                 #alias

@@ -3,6 +3,8 @@
 
 mod graph;
 
+use std::collections::HashMap;
+
 use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
@@ -65,11 +67,9 @@ pub(crate) fn resolve(
 
 /// The contract of each node: what the nodes told, and what the flow itself says of the others.
 fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
-    let keys: Vec<String> = instances.paths().iter().map(path_key).collect();
-    let of_path = |path| {
-        let index = keys.iter().position(|key| *key == path_key(path))?;
-        told.get(index).cloned()
-    };
+    let paths = instances.paths();
+    let by_path: HashMap<String, &Contract> = paths.iter().map(path_key).zip(told).collect();
+    let of_path = |path| by_path.get(&path_key(path)).copied().cloned();
     let optional = flow.inputs.iter().filter(|input| input.optional);
     let optional: Vec<&Ident> = optional.map(|input| &input.name).collect();
     let mut contracts = Vec::new();

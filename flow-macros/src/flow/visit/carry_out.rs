@@ -57,18 +57,17 @@ impl Visit<'_> {
             Kind::Flow => self.flow(&arguments),
             Kind::Human => self.question(&arguments),
             Kind::Function | Kind::Type => {
-                self.step(&arguments, &quote_spanned!(self.site=> .await))
+                let step = self.step(&arguments);
+                quote_spanned!(self.site=> #step.await)
             }
         };
         (traits, carried_out)
     }
 
-    /// A function or a type as a step of the engine: a future, with this after it.
-    pub(super) fn step(&self, arguments: &[Argument], awaited: &TokenStream) -> TokenStream {
+    /// A function or a type as a step of the engine: a future.
+    pub(super) fn step(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
-        let policy = self
-            .settings
-            .policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
         let receiver = self.instance.is_type().then(|| {
             let field = &self.instance.name;
             quote_spanned!(*site=> &self.#field,)
@@ -82,30 +81,39 @@ impl Visit<'_> {
         let function = Ident::new(function, *site);
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
         if self.settings.timeout.is_some() && !self.contract.attempts {
-            work = quote_spanned!(*site=> async {
+            work = quote_spanned!(*site=> async move {
                 let work = ::core::pin::pin!(#work);
                 visit.within_timeout(work).await
             });
         }
         quote_spanned!(*site=> {
-            static POLICY: #rt::Policy = #policy;
-            let visit = #rt::Visit::new(scope, &POLICY);
+            #made
             #bindings
             let work = #work;
-            #rt::Engine::<#path>::step(engine, visit, work)#awaited
+            #rt::Engine::<#path>::step(engine, visit, work)
         })
+    }
+
+    /// The visit, with the node's policy or what the flow makes of it.
+    fn made_visit(&self, own: &TokenStream) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        if self.settings.retry.is_none() && self.settings.timeout.is_none() {
+            return quote_spanned!(site=> let visit = #rt::Visit::new(scope, #own););
+        }
+        let policy = self.settings.policy(own);
+        quote_spanned! {site=>
+            static POLICY: #rt::Policy = #policy;
+            let visit = #rt::Visit::new(scope, &POLICY);
+        }
     }
 
     /// A person is asked, within the time that there is to answer.
     fn question(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
-        let policy = self
-            .settings
-            .policy(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
         let (bindings, names) = bound(arguments, *site);
         quote_spanned!(*site=> {
-            static POLICY: #rt::Policy = #policy;
-            let visit = #rt::Visit::new(scope, &POLICY);
+            #made
             let prompt = { #bindings <#path>::__prompt(#(#names),*) };
             #rt::Hooks::ask::<#path>(engine, visit, prompt).await
         })

@@ -130,73 +130,32 @@ impl<'a> Visit<'a> {
             && self.failure_routes() == (None, None)
     }
 
-    /// What the loop or the branch does with it: in the loop, an expression of the index of the route that it took.
-    pub(super) fn visited(&self) -> TokenStream {
+    /// What the loop or the branch does with it: in the loop, an expression of the index of the route that it took. `state`
+    /// is a mutable reference to the flow's store.
+    pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
-        let (store, own) = match self.place {
-            Place::Branch(_) => (quote_spanned!(site=> base, own), quote_spanned!(site=> own)),
-            _ => (
-                quote_spanned!(site=> &mut state),
-                quote_spanned!(site=> &mut state),
-            ),
-        };
-        let visit = quote_spanned!(site=> self.#function(engine, scope, #store).await?);
-        if !self.is_plain_step() {
-            return visit;
-        }
-        let written = self.written_function();
-        quote_spanned!(site=> { let outcome = #visit; Self::#written(#own, outcome) })
-    }
-
-    fn written_function(&self) -> Ident {
-        hidden("written", &plain(&self.instance.name), self.instance.span)
-    }
-
-    /// The step that is awaited, and what it writes then. One lifetime for all that its future borrows: rustc has no name
-    /// for what two have in common.
-    fn expand_plain(&self) -> TokenStream {
-        let Visit { rt, path, site, .. } = self;
-        let (name, written) = (self.function(), self.written_function());
-        let (traits, arguments) = self.arguments();
-        let step = self.step(&arguments, &TokenStream::new());
-        let (bounds, route) = (self.bounds(), self.written());
-        let outcome = quote_spanned!(*site=> <#path as #rt::Step>::Outcome);
-        let (store, own, result) = match self.place {
-            Place::Branch(branch) => {
-                let own = &branch.name;
-                let store = quote_spanned!(*site=> base: &'__v __State, own: &'__v mut #own);
-                let own = quote_spanned!(*site=> own: &mut #own);
-                (store, own, quote_spanned!(*site=> ()))
-            }
-            _ => {
-                let store = quote_spanned!(*site=> state: &'__v mut __State);
-                let own = quote_spanned!(*site=> state: &mut __State);
-                (store, own, quote_spanned!(*site=> usize))
-            }
-        };
-        quote_spanned! {*site=>
-            #[inline]
-            fn #name<'__v, __E>(
-                &'__v self, engine: &'__v __E, scope: &'__v #rt::Scope<'__v>, #store
-            ) -> impl ::core::future::Future<Output = ::core::result::Result<#outcome, #rt::Failed>>
-            where
-                __E: #rt::Hooks,
-                #(#bounds,)*
-            {
+        if self.is_plain_step() {
+            let (traits, arguments) = self.arguments();
+            let step = self.step(&arguments);
+            let route = self.written();
+            return quote_spanned!(site=> {
                 #(#traits)*
-                #step
-            }
-            #[inline]
-            fn #written(#own, outcome: #outcome) -> #result {
+                let outcome = #step.await?;
                 #route
-            }
+            });
         }
+        let store = match self.place {
+            Place::Branch(_) => quote_spanned!(site=> base, own),
+            _ => state.clone(),
+        };
+        quote_spanned!(site=> self.#function(engine, scope, #store).await?)
     }
 
-    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took.
+    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took. Nothing for
+    /// what the loop awaits itself.
     pub(super) fn expand(&self) -> TokenStream {
         if self.is_plain_step() {
-            return self.expand_plain();
+            return TokenStream::new();
         }
         let rt = &self.rt;
         let name = self.function();
