@@ -43,7 +43,7 @@ CREATE INDEX executions_by_holder ON executions (holder) WHERE holder IS NOT NUL
 CREATE INDEX executions_due ON executions (due_ms) WHERE due_ms IS NOT NULL;
 
 CREATE TABLE records (
-    "offset" INTEGER PRIMARY KEY AUTOINCREMENT, -- among the records of all executions
+    "offset" INTEGER PRIMARY KEY, -- among the records of all executions
     execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
     seq INTEGER NOT NULL, -- within the execution, from 0
     at_ms INTEGER NOT NULL,
@@ -55,6 +55,18 @@ CREATE TABLE records (
     payload TEXT NOT NULL, -- JSON, or empty
     UNIQUE (execution, seq)
 ) STRICT;
+
+-- `AUTOINCREMENT` would write to one more page with every record, and only what is deleted makes it necessary: pruning
+-- leaves the newest record.
+CREATE TABLE deleted (
+    "offset" INTEGER NOT NULL -- the newest that there was at a deletion: none up to it is given again
+) STRICT;
+
+INSERT INTO deleted VALUES (0);
+
+CREATE TRIGGER executions_deleted BEFORE DELETE ON executions BEGIN
+    UPDATE deleted SET "offset" = max("offset", (SELECT coalesce(max("offset"), 0) FROM records));
+END;
 
 CREATE TABLE pauses (
     number INTEGER PRIMARY KEY, -- in the order asked

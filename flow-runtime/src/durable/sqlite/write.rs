@@ -257,8 +257,9 @@ fn insert_records(
     id: ExecutionId,
     records: &[Record],
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO records (execution, seq, at_ms, kind, path, visit, item, attempt, payload) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+    let sql = "INSERT INTO records (\"offset\", execution, seq, at_ms, kind, path, visit, item, attempt, payload) \
+         VALUES (1 + max((SELECT \"offset\" FROM deleted), (SELECT coalesce(max(\"offset\"), 0) FROM records)), \
+         ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     let id = id.to_string();
     for record in records {
         let values = params![
