@@ -76,7 +76,7 @@ async fn what_was_asked_for_is_written_though_the_store_is_dropped() {
     let id = new_id();
     let mut creating = Box::pin({
         let store = Arc::clone(&store);
-        async move { store.create(row(id), records(0..1), Vec::new()).await }
+        async move { store.create(row(id), records(0..1), Vec::new(), None).await }
     });
     // It asks, and then nobody waits.
     let _ = creating
@@ -184,7 +184,9 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
 
     let write = store.append(id, fence, append(1..2)).await;
     assert!(matches!(write, Err(StoreError::Locked(_))), "{write:?}");
-    let created = store.create(row(new_id()), records(0..1), Vec::new()).await;
+    let created = store
+        .create(row(new_id()), records(0..1), Vec::new(), None)
+        .await;
     assert!(matches!(created, Err(StoreError::Locked(_))), "{created:?}");
     assert_eq!(store.execution(id).await.unwrap(), before);
     assert_eq!(store.log(0, 10).await.unwrap().len(), 1);
@@ -266,7 +268,7 @@ async fn a_failed_request_does_not_spoil_those_beside_it() {
         ..append(seq..seq + 1)
     };
     // The first waits for the lock, and the others for the first: they come into one transaction.
-    let waiting = store.create(row(new_id()), records(0..1), Vec::new());
+    let waiting = store.create(row(new_id()), records(0..1), Vec::new(), None);
     let writes = async {
         tokio::join!(
             store.append(id, fence, asks(1)),
@@ -532,7 +534,7 @@ mod measures {
                     ..question(id, token)
                 };
                 store
-                    .create(given, records(0..3), vec![asked])
+                    .create(given, records(0..3), vec![asked], None)
                     .await
                     .unwrap();
                 (id, token)
@@ -750,7 +752,7 @@ fn question(execution: ExecutionId, token: Token) -> PauseRow {
 
 async fn started(store: &SqliteStore) -> ExecutionId {
     let id = new_id();
-    let created = store.create(row(id), records(0..1), Vec::new()).await;
+    let created = store.create(row(id), records(0..1), Vec::new(), None).await;
     assert_eq!(created.unwrap(), Created::New);
     id
 }

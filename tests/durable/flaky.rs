@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Created, ExecutionId, ListQuery, Logged, MemoryStore, PauseRow, Record, Row,
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, MemoryStore, PauseRow, Record, Row,
     Settlement, Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
@@ -45,8 +45,9 @@ impl Store for Flaky {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
-        self.store.create(row, records, pauses).await
+        self.store.create(row, records, pauses, claim).await
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement, Status,
-    Store, StoreError, Token,
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement,
+    Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
 
@@ -18,6 +18,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
     /// Before anything is written.
     fn write(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// Whether anybody hears of it when an execution was stored.
+    fn reports_creation(&self) -> bool {
+        true
     }
 
     /// Before records are written.
@@ -89,6 +94,16 @@ impl Fault for CrashAfter {
             true => Err(crashed()),
             false => Ok(()),
         }
+    }
+}
+
+/// Stores executions without a word.
+#[derive(Debug)]
+pub(crate) struct SilentCreation;
+
+impl Fault for SilentCreation {
+    fn reports_creation(&self) -> bool {
+        false
     }
 }
 
@@ -184,9 +199,14 @@ impl<F: Fault> Store for Faulty<F> {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
         self.fault.write()?;
-        self.store.create(row, records, pauses).await
+        let created = self.store.create(row, records, pauses, claim).await;
+        if !self.fault.reports_creation() {
+            std::future::pending::<()>().await;
+        }
+        created
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {

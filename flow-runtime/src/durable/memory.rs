@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::record::{Record, RecordKind};
 use super::refusal;
 use super::store::{
-    Append, Created, ExecutionId, ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status,
-    Store, StoreError, Token,
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, PauseState, Row, Settlement,
+    Status, Store, StoreError, Token,
 };
 
 /// Keeps executions in memory: for tests, and for people in the loop of a program that may forget.
@@ -76,11 +76,6 @@ struct Execution {
     records: VecDeque<Stored>,
     /// In the order asked, also those that are closed.
     pauses: Vec<PauseRow>,
-}
-
-struct Claim {
-    holder: Uuid,
-    until_ms: u64,
 }
 
 struct Stored {
@@ -230,12 +225,15 @@ impl Store for MemoryStore {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
         let mut contents = self.contents();
         let id = row.id;
+        let claim = claim.filter(|_| !row.status.is_over());
+        let fence = u64::from(claim.is_some());
         let mut execution = Execution {
-            row: Row { fence: 0, ..row },
-            claim: None,
+            row: Row { fence, ..row },
+            claim,
             records: VecDeque::new(),
             pauses: Vec::new(),
         };

@@ -26,8 +26,8 @@ use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::record::{Record, RecordKind, to_ms};
 use super::registered::{DurableFlow, Entry, Registered};
 use super::store::{
-    Append, Created, ExecutionId, ListQuery, PauseRow, PauseState, Row, Settlement, Status, Store,
-    StoreError, Token,
+    Append, Claim, Created, ExecutionId, ListQuery, PauseRow, PauseState, Row, Settlement, Status,
+    Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
 use crate::observer::Observer;
@@ -259,7 +259,8 @@ impl Runtime {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes on with it. An
+    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes on with it, in another
+    /// process once the [`lease`](RuntimeOptions::lease) has run out. An
     /// [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it again.
     pub async fn start<F: DurableFlow>(
         &self,
@@ -306,7 +307,6 @@ impl Runtime {
             attempt: 0,
             payload: Value::Object(saved.0.clone()).to_string(),
         };
-        let id = row.id;
         let loaded = Loaded {
             input: saved,
             snapshot: None,
@@ -315,26 +315,32 @@ impl Runtime {
             options: options.stored,
             changes: None,
         };
-        match self
+        let claim = self.inner.new_claim(now_ms);
+        let claimed = Row {
+            fence: FIRST_FENCE,
+            ..row.clone()
+        };
+        let unused = UnusedClaim(&self.inner, row.id);
+        let create = self
             .inner
             .store
-            .create(row, vec![began], Vec::new())
-            .await?
-        {
-            Created::Existing(id) => return self.get(id).await,
+            .create(row, vec![began], Vec::new(), Some(claim));
+        match create.await? {
+            Created::Existing(id) => {
+                unused.forget();
+                return self.get(id).await;
+            }
             Created::New => self.inner.committed.notify_waiters(),
         }
         if self.inner.shut_down.is_cancelled() {
-            return Err(RuntimeError::ShutDown(id));
+            drop(unused);
+            self.inner.release().await;
+            return Err(RuntimeError::ShutDown(claimed.id));
         }
+        unused.forget();
         // What was just stored need not be read again.
-        match self.inner.claim(id).await? {
-            Some(row) => {
-                self.inner.spawn(&row, flow, loaded);
-                Ok(Execution::new(self.clone(), row))
-            }
-            None => self.get(id).await,
-        }
+        self.inner.spawn(&claimed, flow, loaded);
+        Ok(Execution::new(self.clone(), claimed))
     }
 
     /// An execution, as it stands now.
@@ -632,6 +638,24 @@ pub(super) struct Loaded {
     pub(super) changes: Option<Vec<String>>,
 }
 
+/// What the claim of a new execution gives.
+const FIRST_FENCE: u64 = 1;
+
+/// A claim to an execution that may have been stored, and that nobody goes on with if this is dropped.
+struct UnusedClaim<'a>(&'a Inner, ExecutionId);
+
+impl UnusedClaim<'_> {
+    fn forget(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for UnusedClaim<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.unreleased).insert(self.1, FIRST_FENCE);
+    }
+}
+
 impl Inner {
     pub(super) fn now_ms(&self) -> u64 {
         to_ms((self.options.clock)())
@@ -917,9 +941,16 @@ impl Inner {
 
     async fn claim(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
         let now_ms = self.now_ms();
-        let until_ms = now_ms.saturating_add(millis(self.options.lease));
-        let claimed = self.store.claim(id, self.holder, now_ms, until_ms).await;
+        let Claim { holder, until_ms } = self.new_claim(now_ms);
+        let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
         claimed.map_err(RuntimeError::of(id))
+    }
+
+    fn new_claim(&self, now_ms: u64) -> Claim {
+        Claim {
+            holder: self.holder,
+            until_ms: now_ms.saturating_add(millis(self.options.lease)),
+        }
     }
 
     async fn prepare(
@@ -1053,6 +1084,7 @@ impl Inner {
     /// Goes on with what is due. What this process could not go on with for another reason than the store's is tried again
     /// only if it is asked to.
     async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
+        self.release().await;
         let mut recovered = Recovered::default();
         let mut seen = HashSet::new();
         loop {

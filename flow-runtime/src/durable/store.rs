@@ -224,6 +224,15 @@ pub enum Settlement {
     TimedOut,
 }
 
+/// A claim to an execution: the right to write to it, as long as nobody else has claimed it since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    /// Whose it is.
+    pub holder: Uuid,
+    /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
+    pub until_ms: u64,
+}
+
 /// What [`Store::create`] came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
@@ -369,8 +378,9 @@ impl std::error::Error for StoreError {
 /// if it returns an error or its future is dropped, its whole effect or none.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Adds an execution with its first records, claimed by nobody (`fence` 0). If it has an idempotency key and there is
-    /// an execution of the same flow and owner with that key, nothing is written.
+    /// Adds an execution with its first records, claimed by nobody (`fence` 0) or with its first claim (`fence` 1; none if
+    /// it is over). If it has an idempotency key and there is an execution of the same flow and owner with that key, nothing
+    /// is written.
     ///
     /// What follows from the records and questions is not taken from the row: `next_seq` (if there are records),
     /// `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
@@ -384,6 +394,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError>;
 
     /// Keeps a flow's structure, a JSON text, under its hash. One that is there already stays.
@@ -542,8 +553,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
-        (**self).create(row, records, pauses).await
+        (**self).create(row, records, pauses, claim).await
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {

@@ -241,7 +241,7 @@ impl Runtime {
             fence: 0,
             ..row
         };
-        match self.inner.store.create(fork, records, pauses).await? {
+        match self.inner.store.create(fork, records, pauses, None).await? {
             Created::New => self.inner.committed.notify_waiters(),
             Created::Existing(id) => return self.get(id).await,
         }

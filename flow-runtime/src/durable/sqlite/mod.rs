@@ -27,8 +27,8 @@ use self::readers::Read;
 use self::writer::Request;
 use super::record::Record;
 use super::store::{
-    Append, Created, ExecutionId, ListQuery, Logged, PauseRow, Row, Settlement, Status, Store,
-    StoreError, Token,
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Row, Settlement, Status,
+    Store, StoreError, Token,
 };
 
 /// How an SQLite file is used.
@@ -214,8 +214,9 @@ impl Store for SqliteStore {
         row: Row,
         records: Vec<Record>,
         pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
-        self.write(move |connection| write::create(connection, &row, &records, &pauses))
+        self.write(move |connection| write::create(connection, &row, &records, &pauses, claim))
             .await
     }
 

@@ -9,7 +9,8 @@ use super::rows::{self, EXECUTION};
 use crate::durable::record::Record;
 use crate::durable::refusal;
 use crate::durable::store::{
-    Append, Created, ExecutionId, PauseRow, PauseState, Row, Settlement, Status, StoreError, Token,
+    Append, Claim, Created, ExecutionId, PauseRow, PauseState, Row, Settlement, Status, StoreError,
+    Token,
 };
 
 pub(super) fn create(
@@ -17,6 +18,7 @@ pub(super) fn create(
     row: &Row,
     records: &[Record],
     pauses: &[PauseRow],
+    claim: Option<Claim>,
 ) -> Result<Created, StoreError> {
     if let Some(key) = &row.idempotency_key {
         let sql = "SELECT id FROM executions INDEXED BY executions_by_idempotency_key \
@@ -34,8 +36,9 @@ pub(super) fn create(
     refusal::questions_of(row.id, pauses)?;
 
     let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, status, options, created_ms, \
-         updated_ms, next_seq, snapshot_seq, forked_from, result) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) ON CONFLICT (id) DO NOTHING";
+         updated_ms, next_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT (id) DO NOTHING";
+    let claim = claim.filter(|_| !row.status.is_over());
     let values = params![
         row.id.to_string(),
         row.flow,
@@ -50,6 +53,9 @@ pub(super) fn create(
         snapshot_seq.map(rows::integer),
         row.forked_from.map(|id| id.to_string()),
         row.result,
+        claim.is_some(),
+        claim.map(|claim| claim.holder.to_string()),
+        claim.map(|claim| rows::integer(claim.until_ms)),
     ];
     if execute(connection, sql, values)? == 0 {
         return Err(refusal::id_taken(row.id));

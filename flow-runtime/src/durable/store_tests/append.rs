@@ -49,7 +49,7 @@ pub(super) async fn leaves_what_it_does_not_name(store: Stored) {
         ..row(id)
     };
     let pauses = vec![expiring(id, NOW + 9)];
-    let created = store.create(given, records(0..1), pauses.clone());
+    let created = store.create(given, records(0..1), pauses.clone(), None);
     created.await.unwrap();
     let fence = claim(&store, id).await;
     let before = stored(&store, id).await;

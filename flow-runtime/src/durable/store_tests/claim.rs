@@ -53,7 +53,10 @@ pub(super) async fn is_refused_when_over(store: Stored) {
 
         let id = new_id();
         let given = Row { status, ..row(id) };
-        store.create(given, Vec::new(), Vec::new()).await.unwrap();
+        store
+            .create(given, Vec::new(), Vec::new(), None)
+            .await
+            .unwrap();
         let claim = store.claim(id, Uuid::new_v4(), at, at + 1).await.unwrap();
         assert_eq!(claim, None, "{status}");
     }

@@ -1,6 +1,6 @@
 use super::fixtures::*;
 use crate::durable::record::RecordKind;
-use crate::durable::store::{Created, PauseState, Row, Status, StoreError};
+use crate::durable::store::{Claim, Created, PauseState, Row, Status, StoreError};
 
 /// An execution comes back as it was given, with its records and questions.
 pub(super) async fn stores_what_it_is_given(store: Stored) {
@@ -21,7 +21,7 @@ pub(super) async fn stores_what_it_is_given(store: Stored) {
         result: Some("null".to_owned()),
         ..row(id)
     };
-    let created = store.create(given.clone(), records(0..2), pauses.clone());
+    let created = store.create(given.clone(), records(0..2), pauses.clone(), None);
     assert_eq!(created.await.unwrap(), Created::New);
     assert_eq!(stored(&store, id).await, given);
     assert_eq!(store.records(id, 0, 10).await.unwrap(), records(0..2));
@@ -38,7 +38,7 @@ pub(super) async fn follows_the_records_and_questions(store: Stored) {
         ..expiring(id, NOW + 1)
     };
     let pauses = vec![expiring(id, NOW + 9), expiring(id, NOW + 5), answered];
-    store.create(row(id), history, pauses).await.unwrap();
+    store.create(row(id), history, pauses, None).await.unwrap();
     let row = stored(&store, id).await;
     assert_eq!(row.next_seq, 7);
     assert_eq!(row.snapshot_seq, Some(5));
@@ -52,9 +52,78 @@ pub(super) async fn is_claimed_by_nobody(store: Stored) {
         fence: 7,
         ..row(id)
     };
-    store.create(given, Vec::new(), Vec::new()).await.unwrap();
+    store
+        .create(given, Vec::new(), Vec::new(), None)
+        .await
+        .unwrap();
     assert_eq!(stored(&store, id).await.fence, 0);
     assert_eq!(claim(&store, id).await, 1);
+}
+
+fn until_the_lease_ends() -> Claim {
+    Claim {
+        holder: uuid::Uuid::new_v4(),
+        until_ms: NOW + LEASE,
+    }
+}
+
+/// A claim that comes with a new execution is as one that is made afterwards.
+pub(super) async fn is_claimed_at_once(store: Stored) {
+    let (id, given) = (new_id(), until_the_lease_ends());
+    store
+        .create(row(id), records(0..1), Vec::new(), Some(given))
+        .await
+        .unwrap();
+    assert_eq!(stored(&store, id).await.fence, 1);
+    let other = uuid::Uuid::new_v4();
+    let claim = store.claim(id, other, NOW + LEASE - 1, NOW + 2 * LEASE);
+    assert_eq!(claim.await.unwrap(), None);
+    assert!(store.due(NOW + LEASE - 1, 10).await.unwrap().is_empty());
+    store.append(id, 1, append(records(1..2))).await.unwrap();
+    let held = store.renew(given.holder, NOW + 2 * LEASE).await.unwrap();
+    assert_eq!(held, [id]);
+    assert!(store.due(NOW + LEASE, 10).await.unwrap().is_empty());
+    assert_eq!(store.due(NOW + 2 * LEASE, 10).await.unwrap(), [id]);
+
+    let at = NOW + 2 * LEASE;
+    let taken_over = store.claim(id, other, at, at + LEASE).await.unwrap();
+    assert_eq!(taken_over.expect("it has run out").fence, 2);
+    let late = store.append(id, 1, append(records(2..3))).await;
+    assert!(matches!(late, Err(StoreError::LeaseLost(_))), "{late:?}");
+}
+
+/// An execution that is over when it is stored is claimed by nobody.
+pub(super) async fn is_not_claimed_if_over(store: Stored) {
+    for status in [Status::Completed, Status::Failed, Status::Cancelled] {
+        let (id, given) = (new_id(), until_the_lease_ends());
+        let over = Row { status, ..row(id) };
+        let created = store.create(over, records(0..1), Vec::new(), Some(given));
+        assert_eq!(created.await.unwrap(), Created::New);
+        assert_eq!(stored(&store, id).await.fence, 0, "{status}");
+        let held = store.renew(given.holder, NOW + 2 * LEASE).await.unwrap();
+        assert!(held.is_empty(), "{status}");
+    }
+}
+
+/// The execution that has the key already is not claimed.
+pub(super) async fn leaves_the_claim_of_the_one_with_the_same_key(store: Stored) {
+    let with_key = |id| Row {
+        idempotency_key: Some("key".to_owned()),
+        ..row(id)
+    };
+    let (first, given) = (new_id(), until_the_lease_ends());
+    let created = store.create(with_key(first), Vec::new(), Vec::new(), None);
+    assert_eq!(created.await.unwrap(), Created::New);
+    let created = store.create(with_key(new_id()), Vec::new(), Vec::new(), Some(given));
+    assert_eq!(created.await.unwrap(), Created::Existing(first));
+    assert_eq!(stored(&store, first).await.fence, 0);
+    assert!(
+        store
+            .renew(given.holder, NOW + LEASE)
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// A second start with the same flow, owner and key writes nothing, and says which execution there is.
@@ -65,10 +134,15 @@ pub(super) async fn returns_the_execution_with_the_same_key(store: Stored) {
         idempotency_key: Some("order 7".to_owned()),
         ..row(id)
     };
-    let created = store.create(with_key(first), records(0..1), Vec::new());
+    let created = store.create(with_key(first), records(0..1), Vec::new(), None);
     assert_eq!(created.await.unwrap(), Created::New);
     let before = everything(&store, first).await;
-    let created = store.create(with_key(second), records(0..2), vec![question(second)]);
+    let created = store.create(
+        with_key(second),
+        records(0..2),
+        vec![question(second)],
+        None,
+    );
     assert_eq!(created.await.unwrap(), Created::Existing(first));
     assert_eq!(everything(&store, first).await, before);
     assert_eq!(store.execution(second).await.unwrap(), None);
@@ -96,11 +170,11 @@ pub(super) async fn keeps_keys_of_flows_and_owners_apart(store: Stored) {
     for (flow, owner) in flows_and_owners {
         let given = with_key(flow, owner);
         stored.push(given.id);
-        let created = store.create(given, Vec::new(), Vec::new()).await;
+        let created = store.create(given, Vec::new(), Vec::new(), None).await;
         assert_eq!(created.unwrap(), Created::New, "{flow} of {owner:?}");
     }
     for ((flow, owner), id) in flows_and_owners.into_iter().zip(stored) {
-        let created = store.create(with_key(flow, owner), Vec::new(), Vec::new());
+        let created = store.create(with_key(flow, owner), Vec::new(), Vec::new(), None);
         assert_eq!(created.await.unwrap(), Created::Existing(id));
     }
     started(&store).await;
@@ -117,7 +191,7 @@ pub(super) async fn stores_one_of_many_with_the_same_key(store: Stored) {
                 ..row(new_id())
             };
             let id = given.id;
-            let created = store.create(given, records(0..1), Vec::new()).await;
+            let created = store.create(given, records(0..1), Vec::new(), None).await;
             (id, created.unwrap())
         }
     })
@@ -137,7 +211,7 @@ pub(super) async fn refuses_an_id_that_is_taken(store: Stored) {
     let id = started(&store).await;
     let before = everything(&store, id).await;
     let created = store
-        .create(row(id), records(0..2), vec![question(id)])
+        .create(row(id), records(0..2), vec![question(id)], None)
         .await;
     assert!(matches!(created, Err(StoreError::Other(_))), "{created:?}");
     assert_eq!(everything(&store, id).await, before);
@@ -150,7 +224,7 @@ pub(super) async fn refuses_records_with_a_gap(store: Stored) {
         record(0, RecordKind::RunStarted),
         record(2, RecordKind::Outcome),
     ];
-    let created = store.create(row(id), with_gap, Vec::new()).await;
+    let created = store.create(row(id), with_gap, Vec::new(), None).await;
     assert!(matches!(created, Err(StoreError::Other(_))), "{created:?}");
     assert_eq!(store.execution(id).await.unwrap(), None);
     assert_eq!(store.last_offset().await.unwrap(), 0);
@@ -160,7 +234,7 @@ pub(super) async fn refuses_records_with_a_gap(store: Stored) {
 pub(super) async fn refuses_questions_of_others(store: Stored) {
     let (id, other) = (new_id(), started(&store).await);
     let created = store
-        .create(row(id), records(0..1), vec![question(other)])
+        .create(row(id), records(0..1), vec![question(other)], None)
         .await;
     assert!(matches!(created, Err(StoreError::Other(_))), "{created:?}");
     assert_eq!(store.execution(id).await.unwrap(), None);

@@ -37,7 +37,7 @@ pub(super) async fn removes_all_that_belongs_to_it(store: Stored) {
         ..question(id)
     }];
     store
-        .create(row(id), Vec::new(), again.clone())
+        .create(row(id), Vec::new(), again.clone(), None)
         .await
         .unwrap();
     assert!(store.records(id, 0, 10).await.unwrap().is_empty());
@@ -62,10 +62,10 @@ pub(super) async fn frees_the_key(store: Stored) {
         ..row(id)
     };
     let first = new_id();
-    let created = store.create(with_key(first), Vec::new(), Vec::new());
+    let created = store.create(with_key(first), Vec::new(), Vec::new(), None);
     assert_eq!(created.await.unwrap(), Created::New);
     assert!(store.delete(first).await.unwrap());
-    let created = store.create(with_key(new_id()), Vec::new(), Vec::new());
+    let created = store.create(with_key(new_id()), Vec::new(), Vec::new(), None);
     assert_eq!(created.await.unwrap(), Created::New);
 }
 

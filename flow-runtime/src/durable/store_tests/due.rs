@@ -108,7 +108,10 @@ pub(super) async fn are_none_that_wait_or_are_over(store: Stored) {
             status,
             ..row(new_id())
         };
-        store.create(given, Vec::new(), Vec::new()).await.unwrap();
+        store
+            .create(given, Vec::new(), Vec::new(), None)
+            .await
+            .unwrap();
     }
     let ended = paused(&store, |id| vec![expiring(id, NOW + 1)]).await;
     let record = record(0, RecordKind::RunCancelled);
@@ -142,7 +145,10 @@ pub(super) async fn come_oldest_first_and_limited(store: Stored) {
             _ => (Status::Paused, vec![expiring(*id, NOW - place as u64)]),
         };
         let given = Row { status, ..row(*id) };
-        store.create(given, records(0..1), asked).await.unwrap();
+        store
+            .create(given, records(0..1), asked, None)
+            .await
+            .unwrap();
     }
     assert_eq!(due(&store, NOW).await, ids);
     assert_eq!(store.due(NOW, 3).await.unwrap(), ids[..3]);

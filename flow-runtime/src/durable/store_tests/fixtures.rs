@@ -104,7 +104,7 @@ pub(super) fn append(records: Vec<Record>) -> Append {
 pub(super) async fn started(store: &Stored) -> ExecutionId {
     let id = new_id();
     let created = store
-        .create(row(id), records(0..1), Vec::new())
+        .create(row(id), records(0..1), Vec::new(), None)
         .await
         .unwrap();
     assert_eq!(created, Created::New);

@@ -12,7 +12,10 @@ async fn make(store: &Stored, rows: Vec<Row>) -> Vec<ExecutionId> {
     ids.sort();
     ids.reverse();
     for row in rows {
-        store.create(row, records(0..1), Vec::new()).await.unwrap();
+        store
+            .create(row, records(0..1), Vec::new(), None)
+            .await
+            .unwrap();
     }
     ids
 }

@@ -12,7 +12,7 @@ pub(super) async fn has_the_records_of_all(store: Stored) {
     };
     let (first, second) = (owned.id, started(&store).await);
     store
-        .create(owned, records(0..2), Vec::new())
+        .create(owned, records(0..2), Vec::new(), None)
         .await
         .unwrap();
     let fence = claim(&store, second).await;
@@ -36,7 +36,7 @@ pub(super) async fn has_the_records_of_all(store: Stored) {
 pub(super) async fn goes_on_after_an_offset(store: Stored) {
     let id = new_id();
     store
-        .create(row(id), records(0..7), Vec::new())
+        .create(row(id), records(0..7), Vec::new(), None)
         .await
         .unwrap();
     let whole = store.log(0, usize::MAX).await.unwrap();
@@ -103,7 +103,7 @@ pub(super) async fn grows_while_many_write(store: Stored) {
 pub(super) async fn gives_no_offset_twice(store: Stored) {
     let id = new_id();
     store
-        .create(row(id), records(0..3), Vec::new())
+        .create(row(id), records(0..3), Vec::new(), None)
         .await
         .unwrap();
     let newest = store.log(0, 10).await.unwrap()[2].offset;

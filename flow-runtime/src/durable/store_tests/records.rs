@@ -77,7 +77,9 @@ pub(super) async fn keep_any_text(store: Stored) {
         options: text.to_owned(),
         ..row(named)
     };
-    let created = store.create(given.clone(), Vec::new(), Vec::new()).await;
+    let created = store
+        .create(given.clone(), Vec::new(), Vec::new(), None)
+        .await;
     assert!(created.is_ok());
     assert_eq!(stored(&store, named).await, given);
     let query = crate::durable::store::ListQuery {
