@@ -6,8 +6,8 @@ use std::time::Duration;
 use flow_runtime::durable::{Runtime, RuntimeError, StartOptions, Status};
 
 use crate::gates::{Gate, Stops, StopsInput, stops};
-use crate::stores::{Faulty, NoRenewal};
-use crate::support::{lines, minutes, outcomes, pass, runtime, seen, store};
+use crate::stores::{CrashAfter, Faulty, NoRenewal, SilentCreation};
+use crate::support::{lines, minutes, outcomes, pass, runtime, seen, settled, store};
 
 async fn start(runtime: &Runtime) -> flow_runtime::durable::ExecutionId {
     let started = runtime
@@ -16,6 +16,32 @@ async fn start(runtime: &Runtime) -> flow_runtime::durable::ExecutionId {
         .unwrap();
     pass(Duration::from_secs(1)).await;
     started.id()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_that_is_given_up_leaves_no_claim() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = runtime(Faulty::new(&store, SilentCreation), stops(&gate, 10));
+    let start = first.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+    let given_up = tokio::time::timeout(Duration::from_millis(1), start).await;
+    assert!(given_up.is_err());
+    assert_eq!(first.recover().await.unwrap().resumed.len(), 1, "at once");
+    pass(Duration::from_secs(1)).await;
+    assert_eq!(gate.runs(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_step_is_written_once_and_the_last_with_the_end() {
+    let gate = Gate::closed();
+    gate.open();
+    let store = Faulty::new(&store(), CrashAfter::appends(usize::MAX));
+    let execution = settled::<Stops>(
+        &runtime(store.clone(), stops(&gate, 1)),
+        StopsInput { number: 1 },
+    )
+    .await;
+    assert_eq!(execution.status(), Status::Completed);
+    assert_eq!(store.fault.made(), 2);
 }
 
 ///

@@ -5,7 +5,7 @@ use flow_runtime::prelude::*;
 use serde_json::json;
 
 use crate::flows::{Rounds, RoundsInput};
-use crate::gates::increase;
+use crate::gates::{Gate, Stops, StopsInput, increase, stops};
 use crate::support::{runtime, seen, settled, store};
 
 #[node(writes = twice)]
@@ -71,10 +71,10 @@ flow_ended small.inner: {"number":2} small.inner
 node_finished small.inner: {"number":2}
 node_started small.fork: {"number":2} small.fork
 node_started small.twice: {"number":2} small.fork small.twice
-outcome small.twice: {"number":2} small.fork small.twice
 node_started small.thrice: {"number":2} small.fork small.twice small.thrice
-outcome small.thrice: {"number":2,"twice":4,"thrice":6} small.fork small.twice small.thrice
-node_finished small.twice: {"number":2,"twice":4,"thrice":6} small.fork small.thrice
+outcome small.twice: {"number":2} small.fork small.twice small.thrice
+node_finished small.twice: {"number":2} small.fork small.thrice
+outcome small.thrice: {"number":2,"twice":4,"thrice":6} small.fork small.thrice
 node_finished small.thrice: {"number":2,"twice":4,"thrice":6} small.fork
 node_finished small.fork: {"number":2,"twice":4,"thrice":6}
 node_started small.add: {"number":2,"twice":4,"thrice":6} small.add
@@ -89,6 +89,19 @@ run_completed small: {"number":2,"sum":10}
         before,
         "a look changes nothing"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_look_runs_no_step() {
+    let gate = Gate::closed();
+    gate.open();
+    let runtime = runtime(store(), stops(&gate, 1));
+    let execution = settled::<Stops>(&runtime, StopsInput { number: 1 }).await;
+    assert_eq!(gate.runs(), 1);
+    for record in execution.journal().await.unwrap() {
+        runtime.state(execution.id(), record.seq).await.unwrap();
+    }
+    assert_eq!(gate.runs(), 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,8 +20,9 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::record::RecordKind;
+use super::refusal::newest_snapshot;
 use super::replay::Place;
-use super::store::{Append, PauseState, Settlement, Status, Store, StoreError};
+use super::store::{Append, PauseState, Row, Settlement, Status, Store, StoreError};
 use crate::__private::Saved;
 use crate::engine::Hooks as _;
 use crate::error::FlowError;
@@ -48,8 +49,10 @@ pub(crate) enum Ended {
 /// How a run stands when its driver is done with it.
 #[derive(Debug)]
 pub(crate) enum Driven {
-    /// It is over, or waits for people.
-    Stopped(Status),
+    /// It is over. The row is as it is in the store.
+    Over(Box<Row>),
+    /// It waits for people.
+    Paused,
     /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
     Halted(RuntimeError),
 }
@@ -69,7 +72,8 @@ pub(crate) struct Driver {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) engine: Arc<Durable>,
-    pub(crate) fence: u64,
+    /// The execution as it was claimed, and then as it was last written.
+    pub(crate) row: Row,
     pub(crate) signals: Signals,
     /// Told whenever something was written.
     pub(crate) committed: Arc<Notify>,
@@ -194,28 +198,36 @@ impl Driver {
                     self.journal.execution(),
                 )));
             }
-            if done.is_none() && waiting.run.woken.swap(false, Ordering::AcqRel) {
+            if done.is_none()
+                && !self.journal.is_halted()
+                && waiting.run.woken.swap(false, Ordering::AcqRel)
+            {
                 *done = self.poll_run(work, &waiting.waker);
             }
-            if let Some(error) = self.journal.halted() {
-                return Poll::Ready(Paused::Halted(error));
+            let stuck = self.journal.is_halted();
+            // The last outcomes are written together with the run's end, or before it stops without one.
+            let ends = !stuck && matches!(done, Some(Ok(_) | Err(Ended::Failed(_))));
+            if waiting.appending.is_some() || !ends {
+                match self.poll_append(waiting, cx) {
+                    Poll::Ready(Ok(())) => continue,
+                    Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
+                    Poll::Pending => {}
+                }
             }
-            match self.poll_append(waiting, cx) {
-                Poll::Ready(Ok(())) => continue,
-                Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
-                Poll::Pending => {}
-            }
-            if waiting.appending.is_none()
-                && let Some(done) = done.take()
-            {
-                return Poll::Ready(Paused::Done(done));
+            if waiting.appending.is_none() {
+                if let Some(error) = self.journal.halted() {
+                    return Poll::Ready(Paused::Halted(error));
+                }
+                if let Some(done) = done.take() {
+                    return Poll::Ready(Paused::Done(done));
+                }
             }
             match self.poll_answers(waiting, cx) {
                 Poll::Ready(Ok(())) => continue,
                 Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
                 Poll::Pending => {}
             }
-            if waiting.run.woken.load(Ordering::Acquire) {
+            if done.is_none() && !stuck && waiting.run.woken.load(Ordering::Acquire) {
                 continue;
             }
             if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
@@ -259,7 +271,7 @@ impl Driver {
             waiting.flush = None;
             let (append, next_seq) = self.take_pending();
             let path = Journal::first_pending_path(&append);
-            let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.fence);
+            let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
             let appending = Box::pin(async move { store.append(id, fence, append).await });
             waiting.appending = Some((appending, next_seq, path));
         }
@@ -285,6 +297,13 @@ impl Driver {
     fn take_pending(&mut self) -> (Append, u64) {
         let (mut append, next_seq) = self.journal.take_pending();
         append.structure = self.structure.take();
+        let row = &mut self.row;
+        row.updated_ms = append.now_ms;
+        row.next_seq = next_seq;
+        row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
+        if let Some(structure) = &append.structure {
+            row.structure.clone_from(structure);
+        }
         (append, next_seq)
     }
 
@@ -380,25 +399,26 @@ impl Driver {
             });
         }
         let (append, _) = self.take_pending();
+        let path = Journal::first_pending_path(&append).unwrap_or_else(|| self.path.clone());
         let append = Append {
             status: Some(status),
-            result,
+            result: result.clone(),
             release: true,
             ..append
         };
-        match self
-            .store
-            .append(self.journal.execution(), self.fence, append)
-            .await
-        {
-            Ok(()) => {
-                self.committed.notify_waiters();
-                Driven::Stopped(status)
-            }
-            Err(error) => {
-                let (execution, path) = (Some(self.journal.execution()), Some(self.path.clone()));
-                Driven::Halted(RuntimeError::store(execution, path, error))
-            }
+        let id = self.journal.execution();
+        if let Err(error) = self.store.append(id, self.row.fence, append).await {
+            return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
+        }
+        self.committed.notify_waiters();
+        match status {
+            Status::Paused => Driven::Paused,
+            over => Driven::Over(Box::new(Row {
+                status: over,
+                result,
+                wake_ms: None,
+                ..self.row.clone()
+            })),
         }
     }
 }

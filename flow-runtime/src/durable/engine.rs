@@ -162,7 +162,8 @@ impl Durable {
         Err(Box::new(FlowError::Node(error)))
     }
 
-    /// Records a step's failure. What is no node's error ends the run, and is recorded with it.
+    /// Records a step's failure, for which the next step waits. What is no node's error ends the run, and is recorded with
+    /// it.
     async fn record_failure(&self, place: &Place, failed: &Failed) {
         if let FlowError::Node(error) = &**failed {
             let payload = match serde_json::to_string(error) {
@@ -172,18 +173,16 @@ impl Durable {
                     return self.journal.halt(error).await;
                 }
             };
-            self.journal
-                .write(Entry {
-                    kind: RecordKind::NodeFailed,
-                    place,
-                    attempt: 0,
-                    payload,
-                })
-                .await;
+            self.journal.add_urgent(Entry {
+                kind: RecordKind::NodeFailed,
+                place,
+                attempt: 0,
+                payload,
+            });
         }
     }
 
-    /// Records a step's outcome, and returns what a replay will return.
+    /// Records a step's outcome, for which the next step waits, and returns what a replay will return.
     async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
         let stored = serde_json::to_string(&outcome)
             .and_then(|payload| Ok((serde_json::from_str::<T>(&payload)?, payload)));
@@ -195,7 +194,7 @@ impl Durable {
                     attempt: 0,
                     payload,
                 };
-                self.journal.write(entry).await;
+                self.journal.add_urgent(entry);
                 outcome
             }
             Err(error) => {
@@ -592,6 +591,11 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
             Some(Outcome::Answer(_)) | None => {}
         }
+        if self.captured.is_some() {
+            // A look into the past ends here: it runs no step.
+            return std::future::pending().await;
+        }
+        self.journal.outcomes_stored().await;
         let result = {
             let _active = self.journal.active();
             carried_out(&self.run, visit, work).await

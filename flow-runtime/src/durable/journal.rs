@@ -1,7 +1,8 @@
 //! The journal of a run under way: what is recorded already, and what has still to be written.
 //!
-//! Steps add records and wait until they are stored; the driver, which polls the run, hands them to the store. So a step
-//! that is dropped while it waits, because another branch failed, leaves no half-written record behind.
+//! Steps add records, and a step waits until all outcomes before it are stored; the driver, which polls the run, hands
+//! them to the store. So the last outcome of a run is stored together with the run's end, and a step that is dropped while
+//! it waits, because another branch failed, leaves no half-written record behind.
 
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -33,6 +34,8 @@ struct State {
     next_seq: u64,
     /// Records before this one are stored.
     stored: u64,
+    /// Records before this one have to be stored before another step starts.
+    awaited: u64,
     pending: Append,
     /// Somebody waits for what is pending.
     urgent: bool,
@@ -194,19 +197,36 @@ impl Journal {
         seq
     }
 
+    /// Adds a record, which is stored when the run has nothing more to do at once. Its number.
+    pub(crate) fn add_urgent(&self, entry: Entry<'_>) -> u64 {
+        let seq = self.add(entry);
+        let mut state = self.state();
+        state.urgent = true;
+        state.awaited = seq + 1;
+        seq
+    }
+
     /// Adds a record, and returns when it is stored.
     pub(crate) async fn write(&self, entry: Entry<'_>) {
-        let seq = self.add(entry);
-        self.state().urgent = true;
-        poll_fn(|cx| {
+        let seq = self.add_urgent(entry);
+        self.stored_before(seq + 1).await;
+    }
+
+    /// Returns when every outcome so far is stored, so that another step may start.
+    pub(crate) async fn outcomes_stored(&self) {
+        let awaited = self.state().awaited;
+        self.stored_before(awaited).await;
+    }
+
+    fn stored_before(&self, next_seq: u64) -> impl Future<Output = ()> + Send {
+        poll_fn(move |cx| {
             let mut state = self.state();
-            if seq < state.stored {
+            if next_seq <= state.stored {
                 return Poll::Ready(());
             }
-            state.waiting.push((seq, cx.waker().clone()));
+            state.waiting.push((next_seq, cx.waker().clone()));
             Poll::Pending
         })
-        .await;
     }
 
     /// How many records there are since the last snapshot, and whether they may be followed by one.
@@ -355,6 +375,10 @@ impl Journal {
         self.state().halted.get_or_insert(error);
     }
 
+    pub(crate) fn is_halted(&self) -> bool {
+        self.state().halted.is_some()
+    }
+
     pub(crate) fn halted(&self) -> Option<RuntimeError> {
         self.state().halted.take()
     }
@@ -411,7 +435,7 @@ impl Journal {
         state.stored = next_seq;
         let (ready, waiting) = std::mem::take(&mut state.waiting)
             .into_iter()
-            .partition::<Vec<_>, _>(|(seq, _)| *seq < next_seq);
+            .partition::<Vec<_>, _>(|(awaited, _)| *awaited <= next_seq);
         state.waiting = waiting;
         drop(state);
         ready.into_iter().for_each(|(_, waker)| waker.wake());

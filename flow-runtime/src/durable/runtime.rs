@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use flow_spec::FlowDocument;
@@ -113,6 +113,8 @@ struct ActiveRun {
     cancellation: CancellationToken,
     /// Turns true when the run is over, or waits for people.
     done: watch::Sender<bool>,
+    /// How the execution stands, once it is over.
+    over: OnceLock<Row>,
 }
 
 /// What [`Runtime::recover`] came to.
@@ -360,10 +362,13 @@ impl Runtime {
             .execution(id)
             .await
             .map_err(RuntimeError::of(id))?;
-        let row = row.ok_or(RuntimeError::NotFound(id))?;
+        self.own(row.ok_or(RuntimeError::NotFound(id))?)
+    }
+
+    fn own(&self, row: Row) -> Result<Row, RuntimeError> {
         match row.owner.as_deref() == self.owner() {
             true => Ok(row),
-            false => Err(RuntimeError::NotOwner(id)),
+            false => Err(RuntimeError::NotOwner(row.id)),
         }
     }
 
@@ -580,6 +585,9 @@ impl Runtime {
                 let mut done = run.done.subscribe();
                 let _ = done.wait_for(|done| *done).await;
                 drop(done);
+                if let Some(row) = run.over.get() {
+                    return Ok(Execution::new(self.clone(), self.own(row.clone())?));
+                }
             }
             let row = self.row(id).await?;
             if row.status != Status::Running {
@@ -1016,7 +1024,7 @@ impl Inner {
             store: self.store.clone(),
             journal,
             engine: engine.clone(),
-            fence: row.fence,
+            row: row.clone(),
             signals: signals.clone(),
             committed: self.committed.clone(),
             path: flow.namespace().to_owned(),
@@ -1029,6 +1037,7 @@ impl Inner {
             signals,
             cancellation,
             done: watch::Sender::new(false),
+            over: OnceLock::new(),
         });
         lock(&self.active).insert(id, run.clone());
         lock(&self.halted).remove(&id);
@@ -1050,7 +1059,10 @@ impl Inner {
             lock(&self.halted).insert(id, error.clone());
         }
         lock(&self.active).remove(&id);
-        if let Driven::Stopped(Status::Paused) = driven {
+        if let Driven::Over(row) = driven {
+            // Nobody else sets it.
+            let _ = run.over.set(*row);
+        } else if let Driven::Paused = driven {
             // An answer that came while the run was pausing has woken nobody.
             let pauses = self.store.pauses(id).await.unwrap_or_default();
             if pauses.iter().any(|pause| pause.state != PauseState::Open)

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::driver::{Driven, Driver, Signals, Work};
+use super::driver::{Driver, Signals, Work};
 use super::engine::{Captured, Durable, Snapshots, visits_of};
 use super::error::RuntimeError;
 use super::execution::Execution;
@@ -173,17 +173,14 @@ impl Runtime {
             store: self.inner.store.clone(),
             journal,
             engine: engine.clone(),
-            fence: 0,
+            row,
             signals: Signals::default(),
             committed: Arc::new(Notify::new()),
             path: flow.namespace().to_owned(),
             changes: None,
             structure: None,
         };
-        match driver.look_back(flow.run(id, engine, input)).await {
-            Driven::Stopped(_) => {}
-            Driven::Halted(error) => return Err(error),
-        }
+        driver.look_back(flow.run(id, engine, input)).await?;
         let mut flows =
             std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
         // The replay goes on to the first step that has no outcome, which may be in a flow that was not reached yet.
@@ -369,20 +366,20 @@ fn under_way(records: &[Record]) -> Vec<String> {
 
 impl Driver {
     /// Polls a run as long as there is something recorded. Nothing that it wants to write is written.
-    async fn look_back(self, mut work: Work) -> Driven {
+    async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
         let waker = Waker::noop();
         let mut cx = Context::from_waker(waker);
         loop {
             let left = self.journal.replaying(Replay::left);
             match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
                 Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(_)) | Err(_) => return Driven::Stopped(Status::Completed),
+                Ok(Poll::Ready(_)) | Err(_) => return Ok(()),
             }
             if let Some(error) = self.journal.halted() {
-                return Driven::Halted(error);
+                return Err(error);
             }
             match self.journal.replaying(Replay::left) {
-                0 if left == 0 => return Driven::Stopped(Status::Running),
+                0 if left == 0 => return Ok(()),
                 now if now == left => drop(self.journal.pass_over()),
                 _ => {}
             }
