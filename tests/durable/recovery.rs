@@ -1,10 +1,13 @@
 //! What is recorded, and what a recovery does with it.
 
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, StartOptions, Status};
+use flow_runtime::durable::{Runtime, StartOptions, Status, StoreError};
 use flow_runtime::prelude::*;
 
+use crate::stores::{Faulty, Refusing};
 use crate::support::{Calls, lines, options, settled, store};
 
 #[node]
@@ -149,4 +152,47 @@ async fn another_process_goes_on_where_the_first_one_stopped() {
         (1, 2),
         "only the step under way runs again"
     );
+}
+
+/// Notes what it is told.
+#[derive(Debug, Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn on_event(&self, event: &Event<'_>) {
+        self.0.lock().unwrap().push(event.to_string());
+    }
+}
+
+/// What grows in a runtime whose store refuses what concerns this path is told this.
+async fn told_with_refused(from_path: &'static str) -> Vec<String> {
+    let refusing = Refusing {
+        refuses: AtomicBool::new(true),
+        from_path,
+        reason: || StoreError::Other("the disk is away".into()),
+    };
+    let notes = Arc::new(Notes::default());
+    let options = options().observer(notes.clone());
+    let runtime = Runtime::with_options(Faulty::new(&store(), refusing), options);
+    runtime.register(Grow::new()).unwrap();
+    let started = runtime.start::<Grow>(GrowInput { number: 60 }, StartOptions::new());
+    let settled = started.await.unwrap().settled().await;
+    assert_eq!(settled.is_ok(), from_path == "nowhere");
+    notes.0.lock().unwrap().clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_hears_that_a_node_is_done_once_that_is_stored() {
+    let told = [
+        "grow.double started",
+        "grow.double finished: default",
+        "grow.compare started",
+        "grow.compare finished: large",
+        "grow ended: done",
+    ];
+    assert_eq!(told_with_refused("nowhere").await, told);
+    assert_eq!(told_with_refused("grow.double").await, told[..1]);
+    // It is where the outcome before it is.
+    assert_eq!(told_with_refused("grow.compare").await, told[..1]);
+    assert_eq!(told_with_refused("grow").await, told[..3]);
 }

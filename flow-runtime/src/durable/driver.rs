@@ -285,6 +285,7 @@ impl Driver {
                 waiting.appending = None;
                 if result.is_ok() {
                     self.journal.stored(next_seq);
+                    self.engine.tell_stored();
                     self.committed.notify_waiters();
                 }
                 Poll::Ready(result.map_err(|error| {
@@ -398,7 +399,7 @@ impl Driver {
                 payload,
             });
         }
-        let (append, _) = self.take_pending();
+        let (append, next_seq) = self.take_pending();
         let path = Journal::first_pending_path(&append).unwrap_or_else(|| self.path.clone());
         let append = Append {
             status: Some(status),
@@ -410,6 +411,8 @@ impl Driver {
         if let Err(error) = self.store.append(id, self.row.fence, append).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
         }
+        self.journal.stored(next_seq);
+        self.engine.tell_stored();
         self.committed.notify_waiters();
         match status {
             Status::Paused => Driven::Paused,

@@ -1,9 +1,9 @@
 //! The engine of runs that survive: what is recorded is returned, and what is not is done and recorded.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::{Either, select};
@@ -25,7 +25,7 @@ use crate::observer::{Event, EventKind, Observer, RunId};
 use crate::options::RunSettings;
 use crate::question::{Human, QuestionType};
 use crate::run::Run;
-use crate::scope::Scope;
+use crate::scope::{Path, Scope};
 use crate::visit::Visit;
 
 /// The state of a flow before one of its nodes: what a recovery begins with.
@@ -88,6 +88,7 @@ pub struct Durable {
     /// Where the run begins, unless at its start.
     restored: Mutex<Option<Snapshot>>,
     captured: Option<Arc<Captured>>,
+    attempts: Arc<Attempts>,
 }
 
 impl Durable {
@@ -101,12 +102,14 @@ impl Durable {
         deltas: Option<broadcast::Sender<Delta>>,
     ) -> Self {
         let budget = settings.step_budget;
-        settings.observer = Some(Arc::new(Attempts {
+        let attempts = Arc::new(Attempts {
             journal: journal.clone(),
             observer: settings.observer.take(),
+            held: Mutex::default(),
             deltas,
             chunks: Chunks::default(),
-        }));
+        });
+        settings.observer = Some(attempts.clone());
         let run = Run::durable(run_id(&journal), settings, journal.clone());
         if let Some(snapshot) = &restored {
             run.take_steps(snapshot.steps);
@@ -119,7 +122,13 @@ impl Durable {
             snapshots,
             restored: Mutex::new(restored),
             captured,
+            attempts,
         }
+    }
+
+    /// Hands on the events of what is stored by now.
+    pub(crate) fn tell_stored(&self) {
+        self.attempts.tell_before(Some(self.journal.stored_seq()));
     }
 
     fn path_of(&self, scope: &Scope<'_>) -> String {
@@ -658,10 +667,22 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
     }
 }
 
-/// Records failed attempts, of which engines are not told, and hands every event on.
+/// An event that is handed on when the records before this one are stored.
+#[derive(Debug)]
+struct Held {
+    awaited: u64,
+    run: RunId,
+    path: String,
+    kind: EventKind<'static>,
+}
+
+/// Records failed attempts, of which engines are not told, and hands every event on: that a node is done when that is
+/// stored.
 struct Attempts {
     journal: Arc<Journal>,
     observer: Option<Arc<dyn Observer>>,
+    /// What comes after an outcome that is not stored yet, in order.
+    held: Mutex<VecDeque<Held>>,
     deltas: Option<broadcast::Sender<Delta>>,
     chunks: Chunks,
 }
@@ -711,8 +732,66 @@ impl Observer for Attempts {
             // Nobody listens any more: there is nobody to tell.
             let _ = deltas.send(delta);
         }
-        if let Some(observer) = &self.observer {
+        if let Some(observer) = &self.observer
+            && !self.hold(event)
+        {
             observer.on_event(event);
+        }
+    }
+}
+
+impl std::fmt::Debug for Attempts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attempts")
+            .field("held", &self.held)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Attempts {
+    fn held(&self) -> MutexGuard<'_, VecDeque<Held>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether an event has to wait, which is then done.
+    fn hold(&self, event: &Event<'_>) -> bool {
+        let Some(awaited) = self.journal.awaited() else {
+            return false;
+        };
+        let kind = match event.kind() {
+            EventKind::NodeStarted => EventKind::NodeStarted,
+            EventKind::NodeFinished { action } => EventKind::NodeFinished { action },
+            EventKind::FlowEnded { end } => EventKind::FlowEnded { end },
+            EventKind::RunFailed { .. } => {
+                // It is the last one, and cannot be kept.
+                self.tell_before(None);
+                return false;
+            }
+            _ => return false,
+        };
+        self.held().push_back(Held {
+            awaited,
+            run: event.run(),
+            path: event.path().to_string(),
+            kind,
+        });
+        true
+    }
+
+    /// Hands on what waits for nothing after this number; all of it without one.
+    fn tell_before(&self, stored: Option<u64>) {
+        loop {
+            let next = self
+                .held()
+                .pop_front_if(|held| stored.is_none_or(|stored| held.awaited <= stored));
+            let (Some(held), Some(observer)) = (next, &self.observer) else {
+                return;
+            };
+            observer.on_event(&Event {
+                run: held.run,
+                path: Path::text(&held.path),
+                kind: held.kind,
+            });
         }
     }
 }

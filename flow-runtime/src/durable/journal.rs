@@ -218,6 +218,17 @@ impl Journal {
         self.stored_before(awaited).await;
     }
 
+    /// The number that has to be stored before another step starts, if it is not.
+    pub(crate) fn awaited(&self) -> Option<u64> {
+        let state = self.state();
+        (state.awaited > state.stored).then_some(state.awaited)
+    }
+
+    /// The records before this one are stored.
+    pub(crate) fn stored_seq(&self) -> u64 {
+        self.state().stored
+    }
+
     fn stored_before(&self, next_seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
             let mut state = self.state();
