@@ -6,14 +6,14 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_runtime::durable::{Runtime, RuntimeOptions, SqliteStore};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// For how long a process that was killed keeps its executions.
-pub const LEASE: Duration = Duration::from_millis(60);
+pub const LEASE: Duration = Duration::from_millis(30);
 
 /// What a step does: it says that it began, takes a moment, and says that it is done.
 async fn effect(cx: &Context) -> io::Result<()> {
@@ -23,12 +23,14 @@ async fn effect(cx: &Context) -> io::Result<()> {
     note("done", &step)
 }
 
-/// One line, which the system writes as a whole.
+/// One line with the time in milliseconds, which the system writes as a whole.
 fn note(what: &str, step: &str) -> io::Result<()> {
     let file = std::env::var_os("EFFECTS").map(PathBuf::from);
     let file = file.ok_or_else(|| io::Error::other("EFFECTS names no file"))?;
     let mut file = OpenOptions::new().append(true).create(true).open(file)?;
-    file.write_all(format!("{what} {step}\n").as_bytes())
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now_ms = now.unwrap_or_default().as_millis();
+    file.write_all(format!("{what} {now_ms} {step}\n").as_bytes())
 }
 
 /// Whether there is another round.
@@ -40,7 +42,7 @@ pub enum Round {
     Enough,
 }
 
-/// What a person says in the middle of it.
+/// What a person says after every fourth round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[node(human = "Go on after round {round}, with {total} so far?")]
 pub enum GoOn {
@@ -134,18 +136,18 @@ flow! {
 }
 
 flow! {
-    /// Rounds of a batch, a flow in the flow and a fork, with a question in the middle of them.
+    /// Rounds of a batch, a flow in the flow and a fork, with a question after every fourth of them.
     pub Survivor(rounds: u64, round: u64, total: u64) -> (total: u64, round: u64) {
         node squares: for number in numbers { square } with concurrency(2);
         node summed: Sum { values <- squares } = Sum::new();
-        branch middle(round, rounds) {
-            *round == *rounds / 2 => "ask",
+        branch fourth(round) {
+            *round % 4 == 0 => "ask",
             else => "go_on",
         }
         start >> prepare >> squares >> summed >> [left >> left_twice, right] >> collect >> next;
-        next - "again" >> middle;
-        middle - "ask" >> GoOn;
-        middle - "go_on" >> prepare;
+        next - "again" >> fourth;
+        fourth - "ask" >> GoOn;
+        fourth - "go_on" >> prepare;
         GoOn - "yes" >> reward >> prepare;
         GoOn - "no" >> end("stopped");
         next - "enough" >> end;
@@ -158,11 +160,13 @@ pub fn expected_total(rounds: u64) -> u64 {
     for round in 0..rounds {
         let squares: u64 = (0..4).map(|index| (round * 10 + index).pow(2)).sum();
         total += squares / 2 + round * 4 + round * 3;
-        if round + 1 < rounds && round + 1 == rounds / 2 {
-            total += 1000;
-        }
     }
-    total
+    total + expected_questions(rounds) * 1000
+}
+
+/// How often a person is asked.
+pub fn expected_questions(rounds: u64) -> u64 {
+    rounds.saturating_sub(1) / 4
 }
 
 /// A runtime with the store in this file, and a snapshot now and then.

@@ -1,15 +1,19 @@
 //! A process is killed with SIGKILL again and again, and comes to the same as one that is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::env::VarError;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flow_runtime::durable::{Execution, ListOptions, Record, RecordKind, Status};
-use flow_survivor::{LEASE, Survivor, expected_total, runtime};
+use flow_survivor::{LEASE, Survivor, expected_questions, expected_total, runtime};
+
+/// How long a line is that a step writes, about, in bytes.
+const LINE: u64 = 80;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -46,10 +50,28 @@ impl Place {
         Ok(command.spawn()?)
     }
 
-    /// What the steps have written until now.
-    fn lines(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.effects()).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+    /// How many bytes the steps have written until now.
+    fn written(&self) -> u64 {
+        fs::metadata(self.effects()).map_or(0, |file| file.len())
+    }
+
+    /// When each step began, as often as it did, in milliseconds.
+    fn begun(&self) -> Outcome<BTreeMap<String, Vec<u64>>> {
+        let mut begun: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        for line in fs::read_to_string(self.effects())?.lines() {
+            if let Some(("began", line)) = line.split_once(' ') {
+                let (at_ms, step) = line.split_once(' ').ok_or("no time")?;
+                let times = begun.entry(step.to_owned()).or_default();
+                times.push(at_ms.parse()?);
+            }
+        }
+        Ok(begun)
+    }
+
+    /// How many steps began more than once.
+    fn begun_twice(&self) -> Outcome<usize> {
+        let begun = self.begun()?;
+        Ok(begun.values().filter(|times| times.len() > 1).count())
     }
 }
 
@@ -69,21 +91,8 @@ fn executions(file: &Path) -> Outcome<Vec<(Execution, Vec<Record>)>> {
     })
 }
 
-/// The steps whose outcomes are recorded, as the steps call themselves.
-fn completed(executions: &[(Execution, Vec<Record>)]) -> BTreeSet<String> {
-    let of = |(execution, journal): &(Execution, Vec<Record>)| -> Vec<String> {
-        let outcomes = journal
-            .iter()
-            .filter(|record| record.kind == RecordKind::Outcome);
-        outcomes
-            .map(|record| format!("{}/{}#{}", execution.id(), record.path, record.visit))
-            .collect()
-    };
-    executions.iter().flat_map(of).collect()
-}
-
 /// The journal has every number once, every outcome once, an answer for every question, and the end at its end.
-fn check_journal(journal: &[Record]) {
+fn check_journal(journal: &[Record], rounds: u64) {
     assert!(
         journal
             .iter()
@@ -100,10 +109,11 @@ fn check_journal(journal: &[Record]) {
     }
     let twice: Vec<_> = outcomes.iter().filter(|(_, count)| **count != 1).collect();
     assert!(twice.is_empty(), "recorded twice: {twice:?}");
-    let count = |kind| journal.iter().filter(|record| record.kind == kind).count();
+    let count = |kind| journal.iter().filter(|record| record.kind == kind).count() as u64;
+    let questions = expected_questions(rounds);
     assert_eq!(
         (count(RecordKind::Paused), count(RecordKind::Resumed)),
-        (1, 1)
+        (questions, questions)
     );
     assert_eq!(
         journal.first().map(|record| record.kind),
@@ -125,40 +135,51 @@ fn shape(journal: &[Record]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Kills a process at random moments until it has completed its execution, at least so many times.
-fn survives(kills: u64) -> Outcome {
-    let place = Place::new()?;
-    // A life is long enough for some steps, so that a run of this length has to be killed that often.
-    let rounds = kills * 2;
-    let keys = ["killed".to_owned()];
-    let mut killed = 0;
-    let mut rerun = 0;
-    loop {
-        let before = executions(&place.database())?;
-        let done = completed(&before);
-        let written = place.lines().len();
-        let mut child = place.spawn(LEASE, rounds, &keys)?;
-        if killed < kills {
-            sleep(LEASE + Duration::from_micros(fastrand::u64(0..40_000)));
-            child.kill()?;
-        }
-        let status = child.wait()?;
-        for line in &place.lines()[written..] {
-            if let Some(step) = line.strip_prefix("began ") {
-                assert!(!done.contains(step), "{step} ran again, and was done");
-            }
-        }
-        if killed < kills {
-            assert!(
-                !status.success(),
-                "the run was over after {killed} kills of {kills}"
-            );
-            killed += 1;
-            continue;
-        }
-        assert!(status.success(), "{status}");
-        break;
+/// How often the process is killed.
+fn kills() -> Outcome<u64> {
+    match std::env::var("KILLS") {
+        Ok(text) => match text.parse() {
+            Ok(kills) => Ok(kills),
+            Err(_) => Err(format!("KILLS is `{text}`, and has to be a number").into()),
+        },
+        Err(VarError::NotPresent) => Ok(200),
+        Err(error) => Err(format!("KILLS: {error}").into()),
     }
+}
+
+/// Until a process has done a part of a round, or somewhat more time has gone by than it needs to begin.
+fn let_live(place: &Place) {
+    let enough = place.written() + fastrand::u64(1..10) * LINE;
+    let most = Instant::now() + LEASE + Duration::from_micros(fastrand::u64(0..40_000));
+    while place.written() < enough && Instant::now() < most {
+        sleep(Duration::from_micros(200));
+    }
+    sleep(Duration::from_micros(fastrand::u64(0..1500)));
+}
+
+/// Kills a process at random moments, 200 times, and lets it complete its execution then. For 1,000 of them:
+/// `KILLS=1000 cargo test -p flow-survivor --test kills -- --nocapture kills_change_nothing`.
+#[test]
+fn kills_change_nothing() -> Outcome {
+    let kills = kills()?;
+    // A life is much shorter than half a round, so that a run of this length is not over before.
+    let rounds = kills / 2 + 5;
+    let keys = ["killed".to_owned()];
+    let calm = Place::new()?;
+    let mut left_alone = calm.spawn(LEASE, rounds, &keys)?;
+
+    let place = Place::new()?;
+    for killed in 0..kills {
+        let mut child = place.spawn(LEASE, rounds, &keys)?;
+        let_live(&place);
+        child.kill()?;
+        assert!(
+            !child.wait()?.success(),
+            "the run was over after {killed} kills of {kills}"
+        );
+    }
+    assert!(place.spawn(LEASE, rounds, &keys)?.wait()?.success());
+
     let found = executions(&place.database())?;
     let [(execution, journal)] = &found[..] else {
         return Err("there is one execution".into());
@@ -169,21 +190,12 @@ fn survives(kills: u64) -> Outcome {
         (output.total, output.round),
         (expected_total(rounds), rounds)
     );
-    check_journal(journal);
-
-    let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-    for step in place
-        .lines()
-        .iter()
-        .filter_map(|line| line.strip_prefix("began "))
-    {
-        *begun.entry(step.to_owned()).or_default() += 1;
-    }
-    rerun += begun.values().filter(|count| **count > 1).count();
+    nothing_ran_once_recorded(execution, journal, &place.begun()?);
+    check_journal(journal, rounds);
+    let rerun = place.begun_twice()?;
     assert!(rerun > 0, "in {kills} kills, none hit a step");
 
-    let calm = Place::new()?;
-    assert!(calm.spawn(LEASE, rounds, &keys)?.wait()?.success());
+    assert!(left_alone.wait()?.success());
     let undisturbed = executions(&calm.database())?;
     let [(_, undisturbed)] = &undisturbed[..] else {
         return Err("there is one execution".into());
@@ -196,29 +208,25 @@ fn survives(kills: u64) -> Outcome {
     Ok(())
 }
 
-#[test]
-fn two_hundred_kills_change_nothing() -> Outcome {
-    survives(200)
-}
-
-/// As the others, for longer: `cargo test -p flow-survivor -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes minutes"]
-fn a_thousand_kills_change_nothing() -> Outcome {
-    survives(1000)
-}
-
-/// How many steps began more than once.
-fn begun_twice(place: &Place) -> usize {
-    let mut begun: BTreeMap<String, u64> = BTreeMap::new();
-    for step in place
-        .lines()
+/// No step began after its outcome was recorded.
+fn nothing_ran_once_recorded(
+    execution: &Execution,
+    journal: &[Record],
+    begun: &BTreeMap<String, Vec<u64>>,
+) {
+    let outcomes = journal
         .iter()
-        .filter_map(|line| line.strip_prefix("began "))
-    {
-        *begun.entry(step.to_owned()).or_default() += 1;
+        .filter(|record| record.kind == RecordKind::Outcome);
+    let mut steps = 0;
+    for record in outcomes {
+        let step = format!("{}/{}#{}", execution.id(), record.path, record.visit);
+        if let Some(times) = begun.get(&step) {
+            steps += 1;
+            let again = times.iter().any(|began_ms| *began_ms > record.at_ms);
+            assert!(!again, "{step} ran again, and was done");
+        }
     }
-    begun.values().filter(|count| **count > 1).count()
+    assert_eq!(steps, begun.len(), "a step that began is not recorded");
 }
 
 /// Sends a signal.
@@ -242,11 +250,11 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     let mut one = place.spawn(lease, rounds, &keys)?;
     let mut other = place.spawn(lease, rounds, &keys)?;
     // Stopped for longer than its lease, again and again, until that was in the middle of a step, if that can be had.
-    while one.try_wait()?.is_none() && place.lines().len() < 200 {
+    while one.try_wait()?.is_none() && place.written() < 200 * LINE {
         sleep(Duration::from_millis(5));
     }
     let mut stopped = 0;
-    while one.try_wait()?.is_none() && (stopped < 3 || begun_twice(&place) == 0 && stopped < 10) {
+    while one.try_wait()?.is_none() && (stopped < 3 || place.begun_twice()? == 0 && stopped < 10) {
         signal(&one, "STOP")?;
         sleep(lease * 3);
         signal(&one, "CONT")?;
@@ -260,9 +268,9 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     for (execution, journal) in &found {
         let output = execution.output::<Survivor>()?.ok_or("no output")?;
         assert_eq!(output.total, expected_total(rounds), "{}", execution.id());
-        check_journal(journal);
+        check_journal(journal, rounds);
     }
-    let twice = begun_twice(&place);
+    let twice = place.begun_twice()?;
     println!("{stopped} stops: {twice} steps began in both processes and were recorded by one");
     Ok(())
 }
