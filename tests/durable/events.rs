@@ -4,13 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    EventFilter, Events, ExecutionEvent, ExecutionId, MemoryStore, RecordKind, Runtime,
-    StartOptions, Status,
+    EventFilter, Events, ExecutionEvent, ExecutionId, RecordKind, Runtime, StartOptions, Status,
 };
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
-use crate::flaky::Flaky;
+use crate::stores::{Faulty, Flaky};
 use crate::support::{options, settled, store};
 
 #[node]
@@ -794,7 +793,7 @@ async fn an_observer_that_panics_is_counted_and_harms_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_error_is_one_item_and_no_event_is_lost() {
-    let store = Arc::new(Flaky::new(MemoryStore::new()));
+    let store = Faulty::new(&store(), Flaky::new());
     let runtime = Runtime::with_options(store.clone(), options());
     runtime.register(Research::new()).unwrap();
     settled::<Research>(&runtime, topic()).await;
@@ -807,7 +806,7 @@ async fn a_store_error_is_one_item_and_no_event_is_lost() {
         .unwrap();
     let (mut told, mut errors) = (Vec::new(), 0);
     for reads in [0, 1, 1] {
-        store.fail_after(reads);
+        store.fault.fail_after(reads);
         let before = tokio::time::Instant::now();
         let next = events.next().await.unwrap();
         assert!(next.is_err(), "{next:?}");

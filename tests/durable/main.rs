@@ -6,7 +6,6 @@ mod endings;
 mod events;
 mod executions;
 mod expiry;
-mod flaky;
 mod flows;
 mod forked;
 mod gates;

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
@@ -32,6 +32,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
 
     /// Before claims are renewed.
     fn renew(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Before anything is read.
+    fn look(&self) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -138,6 +143,35 @@ impl Fault for Refusing {
     }
 }
 
+/// Reads nothing, once, when it is told to.
+#[derive(Debug)]
+pub(crate) struct Flaky {
+    /// How many reads succeed before one fails; none will if it is negative.
+    reads_left: AtomicI64,
+}
+
+impl Flaky {
+    pub(crate) fn new() -> Self {
+        Flaky {
+            reads_left: AtomicI64::new(-1),
+        }
+    }
+
+    /// The read after so many from now on fails.
+    pub(crate) fn fail_after(&self, reads: i64) {
+        self.reads_left.store(reads, Ordering::Relaxed);
+    }
+}
+
+impl Fault for Flaky {
+    fn look(&self) -> Result<(), StoreError> {
+        match self.reads_left.fetch_sub(1, Ordering::Relaxed) {
+            0 => Err(StoreError::Other("the disk is away".into())),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Counts the records that are read.
 #[derive(Debug, Default)]
 pub(crate) struct Counting(AtomicUsize);
@@ -215,14 +249,17 @@ impl<F: Fault> Store for Faulty<F> {
     }
 
     async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        self.fault.look()?;
         self.store.structure(hash).await
     }
 
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        self.fault.look()?;
         self.store.execution(id).await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        self.fault.look()?;
         self.store.list(query).await
     }
 
@@ -265,15 +302,18 @@ impl<F: Fault> Store for Faulty<F> {
         from_seq: u64,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
+        self.fault.look()?;
         let records = self.store.records(id, from_seq, limit).await?;
         Ok(self.fault.read(records))
     }
 
     async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        self.fault.look()?;
         self.store.pauses(id).await
     }
 
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        self.fault.look()?;
         self.store.pause(token).await
     }
 
@@ -288,14 +328,17 @@ impl<F: Fault> Store for Faulty<F> {
     }
 
     async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        self.fault.look()?;
         self.store.due(now_ms, limit).await
     }
 
     async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+        self.fault.look()?;
         self.store.log(after, limit).await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {
+        self.fault.look()?;
         self.store.last_offset().await
     }
 
