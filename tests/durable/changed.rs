@@ -1,7 +1,7 @@
 //! Executions of flows that have changed since: they go on if what is recorded still fits, and are refused if not.
 
 use flow_runtime::durable::{
-    DurableFlow, Execution, ExecutionId, RuntimeError, StartOptions, Status,
+    Execution, ExecutionId, Runtime, RuntimeError, StartOptions, Status, Token,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -80,19 +80,20 @@ async fn paused() -> (Shared, Execution) {
     (store, execution)
 }
 
+/// What becomes of one whose question is answered.
+async fn resumed(runtime: &Runtime, token: Token, yes: bool) -> Result<Execution, RuntimeError> {
+    let answer = json!({ "yes": yes });
+    let execution = runtime.resume(token, answer).await.unwrap();
+    execution.settled().await
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_has_grown_goes_on() {
     let (store, execution) = paused().await;
     let before = store.execution_row(execution.id()).await;
     let runtime = runtime(store.clone(), extended::Changing::new());
     let token = execution.questions().await.unwrap()[0].token();
-    let execution = runtime
-        .resume(token, json!({ "yes": true }))
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let execution = resumed(&runtime, token, true).await.unwrap();
     assert_eq!(
         execution.output_json().unwrap(),
         Some(json!({ "last": 1041, "end": "default" }))
@@ -142,13 +143,7 @@ async fn a_flow_that_no_longer_fits_is_refused() {
     assert_eq!(store.execution_row(id).await, row);
 
     let old = crate::support::runtime(store, old::Changing::new());
-    let execution = old
-        .resume(before.2[0], json!({ "yes": false }))
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let execution = resumed(&old, before.2[0], false).await.unwrap();
     assert_eq!(
         execution.output::<old::Changing>().unwrap().unwrap().last,
         40
@@ -191,15 +186,17 @@ mod without {
     }
 }
 
-/// An execution that ran in a process that was shut down.
-async fn left<F: DurableFlow>(flow: F, input: F::Input) -> (Shared, ExecutionId) {
+fn original(gate: &Gate) -> stopped_after::Moved {
+    stopped_after::Moved::builder().gated(gate.node(1)).build()
+}
+
+/// An execution of it at the gate, in a process that was shut down.
+async fn left(gate: &Gate) -> (Shared, ExecutionId) {
     let store = store();
-    let first = runtime(store.clone(), flow);
-    let id = first
-        .start::<F>(input, StartOptions::new())
-        .await
-        .unwrap()
-        .id();
+    let first = runtime(store.clone(), original(gate));
+    let input = stopped_after::MovedInput { number: 1 };
+    let starting = first.start::<stopped_after::Moved>(input, StartOptions::new());
+    let id = starting.await.unwrap().id();
     pass(minutes(1)).await;
     first.shut_down().await;
     (store, id)
@@ -208,8 +205,7 @@ async fn left<F: DurableFlow>(flow: F, input: F::Input) -> (Shared, ExecutionId)
 #[tokio::test(start_paused = true)]
 async fn a_recovery_says_what_it_refuses() {
     let gate = Gate::closed();
-    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
-    let (store, id) = left(flow, stopped_after::MovedInput { number: 1 }).await;
+    let (store, id) = left(&gate).await;
     let flow = without::Moved::builder().gated(gate.node(1)).build();
     let second = runtime(store, flow);
     let before = seen(&second, id).await;
@@ -227,8 +223,7 @@ async fn a_recovery_says_what_it_refuses() {
 #[tokio::test(start_paused = true)]
 async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
     let gate = Gate::closed();
-    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
-    let (store, id) = left(flow, stopped_after::MovedInput { number: 1 }).await;
+    let (store, id) = left(&gate).await;
     let flow = stopped_before::Moved::builder().gated(gate.node(1)).build();
     let second = runtime(store.clone(), flow);
     let before = seen(&second, id).await;
@@ -247,8 +242,7 @@ async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
 
     pass(minutes(1)).await;
     gate.open();
-    let flow = stopped_after::Moved::builder().gated(gate.node(1)).build();
-    let third = runtime(store, flow);
+    let third = runtime(store, original(&gate));
     third.recover().await.unwrap();
     let execution = third.get(id).await.unwrap().settled().await.unwrap();
     assert_eq!(
@@ -300,13 +294,7 @@ async fn a_value_that_is_stored_in_another_form_is_refused() {
             .await;
     let token = execution.questions().await.unwrap()[0].token();
     let second = runtime(store.clone(), as_length::Shapes::new());
-    let error = second
-        .resume(token, json!({ "yes": true }))
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap_err();
+    let error = resumed(&second, token, true).await.unwrap_err();
     let text = error.to_string();
     let RuntimeError::Unreadable {
         execution: id,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_runtime::durable::{Execution, Record, RecordKind, Status};
+use flow_runtime::durable::{Execution, Record, RecordKind, Runtime, Status};
 use flow_runtime::prelude::*;
 use serde_json::json;
 
@@ -18,6 +18,12 @@ async fn seq_of(execution: &Execution, kind: RecordKind, path: &str) -> u64 {
         .iter()
         .find(|record| record.kind == kind && record.path == path);
     found.unwrap_or_else(|| panic!("{}", lines(&journal))).seq
+}
+
+/// What becomes of one that begins in the past of another, with this record as its last.
+async fn forked(runtime: &Runtime, execution: &Execution, seq: u64) -> Execution {
+    let fork = runtime.fork(execution.id(), seq).await.unwrap();
+    fork.settled().await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,36 +96,24 @@ flow! {
     }
 }
 
+fn switch(works: &Arc<AtomicBool>) -> Switch {
+    let works = works.clone();
+    Switch::builder().switched(Switched { works }).build()
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_failed_execution_can_be_tried_again_from_before_its_failure() {
     let works = Arc::new(AtomicBool::new(false));
-    let flow = Switch::builder()
-        .switched(Switched {
-            works: works.clone(),
-        })
-        .build();
-    let runtime = runtime(store(), flow);
+    let runtime = runtime(store(), switch(&works));
     let failed = settled::<Switch>(&runtime, SwitchInput { number: 1 }).await;
     assert_eq!(failed.status(), Status::Failed);
     works.store(true, Ordering::SeqCst);
     let before = seq_of(&failed, RecordKind::NodeStarted, "switch.switched").await;
-    let again = runtime
-        .fork(failed.id(), before)
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let again = forked(&runtime, &failed, before).await;
     assert_eq!(again.output::<Switch>().unwrap().unwrap().number, 200);
 
     let after = seq_of(&failed, RecordKind::NodeFailed, "switch.switched").await;
-    let again = runtime
-        .fork(failed.id(), after)
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let again = forked(&runtime, &failed, after).await;
     assert_eq!(
         (again.status(), again.reason()),
         (Status::Failed, failed.reason()),
@@ -138,24 +132,14 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn a_flow_that_is_tried_again_later_has_its_time_again() {
     let works = Arc::new(AtomicBool::new(false));
-    let flow = Switch::builder()
-        .switched(Switched {
-            works: works.clone(),
-        })
-        .build();
-    let runtime = runtime(store(), Hurried::builder().switch(flow).build());
+    let flow = Hurried::builder().switch(switch(&works)).build();
+    let runtime = runtime(store(), flow);
     let failed = settled::<Hurried>(&runtime, HurriedInput { number: 1 }).await;
     assert_eq!(failed.status(), Status::Failed);
     works.store(true, Ordering::SeqCst);
     pass(minutes(120)).await;
     let before = seq_of(&failed, RecordKind::NodeStarted, "hurried.switch.switched").await;
-    let again = runtime
-        .fork(failed.id(), before)
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let again = forked(&runtime, &failed, before).await;
     assert_eq!(again.reason(), None);
     assert_eq!(again.output::<Hurried>().unwrap().unwrap().number, 200);
 }
@@ -214,13 +198,7 @@ async fn a_question_that_was_open_is_asked_anew() {
     let old = execution.questions().await.unwrap().remove(0);
     let seq = seq_of(&execution, RecordKind::Paused, "greeting.name").await;
     pass(minutes(1)).await;
-    let fork = runtime
-        .fork(execution.id(), seq)
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
+    let fork = forked(&runtime, &execution, seq).await;
     assert_eq!(fork.status(), Status::Paused);
     let new = fork.questions().await.unwrap();
     assert_eq!(new.len(), 1);
