@@ -1,15 +1,20 @@
 //! Several processes with one store: an execution belongs to one of them.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, RuntimeError, StartOptions, Status};
+use flow_runtime::durable::{
+    Append, ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError,
+};
+use flow_runtime::prelude::*;
 
+use crate::flows::Name;
 use crate::gates::{Gate, Stops, StopsInput, stops};
-use crate::stores::{CrashAfter, Faulty, NoRenewal, SilentCreation};
+use crate::stores::{CrashAfter, Fault, Faulty, NoRenewal, SilentCreation};
 use crate::support::{lines, minutes, outcomes, pass, runtime, seen, settled, store};
 
-async fn start(runtime: &Runtime) -> flow_runtime::durable::ExecutionId {
+async fn start(runtime: &Runtime) -> ExecutionId {
     let started = runtime
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
@@ -113,12 +118,10 @@ async fn what_a_process_no_longer_renews_is_taken_over() {
 #[derive(Debug, Default)]
 struct Renewing(AtomicBool);
 
-impl crate::stores::Fault for Renewing {
-    fn renew(&self) -> Result<(), flow_runtime::durable::StoreError> {
+impl Fault for Renewing {
+    fn renew(&self) -> Result<(), StoreError> {
         match self.0.load(Ordering::SeqCst) {
-            true => Err(flow_runtime::durable::StoreError::Other(
-                "no connection".into(),
-            )),
+            true => Err(StoreError::Other("no connection".into())),
             false => Ok(()),
         }
     }
@@ -141,6 +144,43 @@ async fn a_process_that_has_lost_a_claim_drops_the_run_when_it_can_renew_again()
     quick.open();
     let execution = first.get(id).await.unwrap().settled().await.unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+}
+
+flow! {
+    Named(number: u64) -> (name: Name) {
+        start >> Name >> end;
+    }
+}
+
+/// Lets another process take an execution over just after this one has claimed it, if it is told to.
+#[derive(Debug, Default)]
+struct Overtaken(Mutex<Option<ExecutionId>>);
+
+impl Fault for Overtaken {
+    fn append(&self, _: &Append) -> Result<(), StoreError> {
+        match *self.0.lock().unwrap() {
+            Some(id) => Err(StoreError::LeaseLost(id)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_accepted_though_another_process_is_quicker_to_go_on() {
+    let store = store();
+    let slow = Faulty::new(&store, Overtaken::default());
+    let first = runtime(slow.clone(), Named::new());
+    let paused = settled::<Named>(&first, NamedInput { number: 1 }).await;
+    let token = paused.questions().await.unwrap()[0].token();
+    *slow.fault.0.lock().unwrap() = Some(paused.id());
+    let name = Name { name: "Ann".into() };
+    let answered = first.resume(token, &name).await.unwrap();
+
+    pass(minutes(1)).await;
+    let second = runtime(store, Named::new());
+    assert_eq!(second.recover().await.unwrap().resumed, [answered.id()]);
+    let execution = answered.settled().await.unwrap();
+    assert_eq!(execution.output::<Named>().unwrap().unwrap().name, name);
 }
 
 #[tokio::test(start_paused = true)]

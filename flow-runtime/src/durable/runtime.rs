@@ -938,6 +938,8 @@ impl Inner {
             let fence = row.fence;
             match inner.prepare(row, flow).await {
                 Ok(()) => Ok(true),
+                // The claim had run out already: this process was slow, or stopped.
+                Err(RuntimeError::TakenOver(_)) => Ok(false),
                 Err(error) => {
                     lock(&inner.unreleased).insert(id, fence);
                     inner.release().await;
