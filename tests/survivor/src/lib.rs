@@ -3,6 +3,7 @@
 //! Each step writes to a file of its own making that it began and that it is done, so that a test can tell, beside the journal,
 //! which steps ran how often.
 
+use std::error::Error;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -15,12 +16,23 @@ use serde::{Deserialize, Serialize};
 /// For how long a process that was killed keeps its executions.
 pub const LEASE: Duration = Duration::from_millis(30);
 
-/// What a step does: it says that it began, takes a moment, and says that it is done.
+/// What a step does: it says that it began, takes a moment, and says that it is done. If it is to be held, it says so too.
 async fn effect(cx: &Context) -> io::Result<()> {
     let step = cx.step_id().unwrap_or_default();
     note("began", &step)?;
+    if is_held() {
+        note("held", &step)?;
+    }
+    while is_held() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     tokio::time::sleep(Duration::from_micros(fastrand::u64(0..1500))).await;
     note("done", &step)
+}
+
+/// Whether steps do not end for now: as long as there is this file.
+fn is_held() -> bool {
+    std::env::var_os("HOLD").is_some_and(|file| Path::new(&file).exists())
 }
 
 /// One line with the time in milliseconds, which the system writes as a whole.
@@ -42,7 +54,7 @@ pub enum Round {
     Enough,
 }
 
-/// What a person says after every fourth round.
+/// What a person says after every second round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[node(human = "Go on after round {round}, with {total} so far?")]
 pub enum GoOn {
@@ -136,18 +148,18 @@ flow! {
 }
 
 flow! {
-    /// Rounds of a batch, a flow in the flow and a fork, with a question after every fourth of them.
+    /// Rounds of a batch, a flow in the flow and a fork, with a question after every second of them.
     pub Survivor(rounds: u64, round: u64, total: u64) -> (total: u64, round: u64) {
         node squares: for number in numbers { square } with concurrency(2);
         node summed: Sum { values <- squares } = Sum::new();
-        branch fourth(round) {
-            *round % 4 == 0 => "ask",
+        branch even(round) {
+            *round % 2 == 0 => "ask",
             else => "go_on",
         }
         start >> prepare >> squares >> summed >> [left >> left_twice, right] >> collect >> next;
-        next - "again" >> fourth;
-        fourth - "ask" >> GoOn;
-        fourth - "go_on" >> prepare;
+        next - "again" >> even;
+        even - "ask" >> GoOn;
+        even - "go_on" >> prepare;
         GoOn - "yes" >> reward >> prepare;
         GoOn - "no" >> end("stopped");
         next - "enough" >> end;
@@ -166,7 +178,7 @@ pub fn expected_total(rounds: u64) -> u64 {
 
 /// How often a person is asked.
 pub fn expected_questions(rounds: u64) -> u64 {
-    rounds.saturating_sub(1) / 4
+    rounds.saturating_sub(1) / 2
 }
 
 /// A runtime with the store in this file, and a snapshot now and then.
@@ -174,7 +186,10 @@ pub fn expected_questions(rounds: u64) -> u64 {
 /// # Errors
 ///
 /// The file cannot be opened.
-pub async fn runtime(file: &Path, lease: Duration) -> Result<Runtime, Box<dyn std::error::Error>> {
+pub async fn runtime(
+    file: &Path,
+    lease: Duration,
+) -> Result<Runtime, Box<dyn Error + Send + Sync>> {
     let store = SqliteStore::open(file).await?;
     let options = RuntimeOptions::new()
         .lease(lease)

@@ -7,8 +7,10 @@ use std::time::Duration;
 use flow_runtime::durable::{Execution, Runtime, RuntimeError, StartOptions, Status};
 use flow_survivor::{GoOn, Survivor, SurvivorInput, runtime};
 
+type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
+
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
     let file = PathBuf::from(arguments.next().ok_or("no file")?);
     let lease = Duration::from_millis(arguments.next().ok_or("no lease")?.parse()?);
@@ -25,15 +27,19 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let options = StartOptions::new().idempotency_key(key);
         executions.push(runtime.start::<Survivor>(input, options).await?);
     }
-    for execution in executions {
-        complete(&runtime, execution).await?;
+    let completing: Vec<_> = executions
+        .into_iter()
+        .map(|execution| tokio::spawn(complete(runtime.clone(), execution)))
+        .collect();
+    for completing in completing {
+        completing.await??;
     }
     println!("completed");
     Ok(())
 }
 
 /// Waits until it is completed, and answers what it asks.
-async fn complete(runtime: &Runtime, mut execution: Execution) -> Result<(), Box<dyn Error>> {
+async fn complete(runtime: Runtime, mut execution: Execution) -> Outcome {
     loop {
         execution = execution.settled().await?;
         match execution.status() {

@@ -1,0 +1,120 @@
+//! A process is killed with SIGKILL again and again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env::VarError;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use flow_runtime::durable::{Execution, Record, RecordKind, Status};
+use flow_survivor::{LEASE, Survivor, expected_total};
+
+use crate::support::{Outcome, Place, Process, check_journal};
+
+/// How long a line is that a step writes, about, in bytes.
+const LINE: u64 = 80;
+
+/// What has been recorded, without numbers, times and the order of what runs at once.
+fn shape(journal: &[Record]) -> BTreeSet<String> {
+    let recorded = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome);
+    recorded
+        .map(|record| format!("{}#{} {}", record.path, record.visit, record.payload))
+        .collect()
+}
+
+/// How often the process is killed.
+fn kills() -> Outcome<u64> {
+    match std::env::var("KILLS") {
+        Ok(text) => match text.parse() {
+            Ok(kills) => Ok(kills),
+            Err(_) => Err(format!("KILLS is `{text}`, and has to be a number").into()),
+        },
+        Err(VarError::NotPresent) => Ok(200),
+        Err(error) => Err(format!("KILLS: {error}").into()),
+    }
+}
+
+/// Until a process has done a part of a round, or somewhat more time has gone by than it needs to begin.
+fn let_live(process: &Process) {
+    let enough = process.written() + fastrand::u64(1..10) * LINE;
+    let most = Instant::now() + LEASE + Duration::from_micros(fastrand::u64(0..40_000));
+    while process.written() < enough && Instant::now() < most {
+        sleep(Duration::from_micros(200));
+    }
+    sleep(Duration::from_micros(fastrand::u64(0..1500)));
+}
+
+/// Kills a process at random moments, 200 times, and lets it complete its execution then. For 1,000 of them:
+/// `KILLS=1000 cargo test -p flow-survivor --test processes -- --nocapture kills_change_nothing`.
+#[test]
+fn kills_change_nothing() -> Outcome {
+    let kills = kills()?;
+    // A life is much shorter than half a round, so that a run of this length is not over before.
+    let rounds = kills / 2 + 5;
+    let keys = ["killed".to_owned()];
+    let calm = Place::new()?;
+    let mut left_alone = calm.spawn("left alone", LEASE, rounds, &keys)?;
+
+    let place = Place::new()?;
+    for killed in 0..kills {
+        let mut process = place.spawn("killed", LEASE, rounds, &keys)?;
+        let_live(&process);
+        process.kill()?;
+        assert!(
+            !process.succeeds()?,
+            "the run was over after {killed} kills of {kills}"
+        );
+    }
+    let mut process = place.spawn("killed", LEASE, rounds, &keys)?;
+    assert!(process.succeeds()?);
+
+    let found = place.executions()?;
+    let [(execution, journal)] = &found[..] else {
+        return Err("there is one execution".into());
+    };
+    assert_eq!(execution.status(), Status::Completed);
+    let output = execution.output::<Survivor>()?.ok_or("no output")?;
+    assert_eq!(
+        (output.total, output.round),
+        (expected_total(rounds), rounds)
+    );
+    let begun = process.times("began")?;
+    nothing_ran_once_recorded(execution, journal, &begun);
+    check_journal(journal, rounds);
+    let rerun = begun.values().filter(|times| times.len() > 1).count();
+    assert!(rerun > 0, "in {kills} kills, none hit a step");
+
+    assert!(left_alone.succeeds()?);
+    let undisturbed = calm.executions()?;
+    let [(_, undisturbed)] = &undisturbed[..] else {
+        return Err("there is one execution".into());
+    };
+    assert_eq!(shape(journal), shape(undisturbed));
+    println!(
+        "{kills} kills, {} records, {rerun} steps under way ran again",
+        journal.len()
+    );
+    Ok(())
+}
+
+/// No step began after its outcome was recorded.
+fn nothing_ran_once_recorded(
+    execution: &Execution,
+    journal: &[Record],
+    begun: &BTreeMap<String, Vec<u64>>,
+) {
+    let outcomes = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome);
+    let mut steps = 0;
+    for record in outcomes {
+        let step = format!("{}/{}#{}", execution.id(), record.path, record.visit);
+        if let Some(times) = begun.get(&step) {
+            steps += 1;
+            let again = times.iter().any(|began_ms| *began_ms > record.at_ms);
+            assert!(!again, "{step} ran again, and was done");
+        }
+    }
+    assert_eq!(steps, begun.len(), "a step that began is not recorded");
+}

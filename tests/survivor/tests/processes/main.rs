@@ -1,0 +1,5 @@
+//! Processes that are killed or stopped again and again come to the same as one that is left alone.
+
+mod kills;
+mod stops;
+mod support;

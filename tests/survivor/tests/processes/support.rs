@@ -1,0 +1,196 @@
+//! Processes with a database that they share, and what has to be true of it in the end.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use flow_runtime::durable::{Execution, ListOptions, Record, RecordKind};
+use flow_survivor::{LEASE, expected_questions, runtime};
+use rusqlite::{Connection, ErrorCode};
+
+pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// The folder of a database.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub(crate) fn new() -> Outcome<Self> {
+        Ok(Place {
+            folder: tempfile::tempdir()?,
+        })
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("survivor.db")
+    }
+
+    fn hold(&self) -> PathBuf {
+        self.folder.path().join("hold")
+    }
+
+    /// Lets no step end that begins from now on, in any process.
+    pub(crate) fn hold_steps(&self) -> Outcome {
+        Ok(fs::write(self.hold(), "")?)
+    }
+
+    pub(crate) fn let_steps_go(&self) -> Outcome {
+        Ok(fs::remove_file(self.hold())?)
+    }
+
+    /// A process whose steps write what they do to the file with this name.
+    pub(crate) fn spawn(
+        &self,
+        name: &str,
+        lease: Duration,
+        rounds: u64,
+        keys: &[String],
+    ) -> Outcome<Process> {
+        let effects = self.folder.path().join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flow-survivor"));
+        command
+            .arg(self.database())
+            .arg(lease.as_millis().to_string())
+            .arg(rounds.to_string())
+            .args(keys);
+        command
+            .env("EFFECTS", &effects)
+            .env("HOLD", self.hold())
+            .stdout(Stdio::piped());
+        Ok(Process {
+            child: command.spawn()?,
+            effects,
+        })
+    }
+
+    /// Whether nobody has the database to themselves for longer than a transaction takes.
+    pub(crate) fn can_be_written(&self) -> Outcome<bool> {
+        let database = Connection::open(self.database())?;
+        database.busy_timeout(Duration::from_millis(200))?;
+        match database.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
+            Ok(()) => Ok(true),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The executions, with their journals.
+    pub(crate) fn executions(&self) -> Outcome<Vec<(Execution, Vec<Record>)>> {
+        let tokio = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        tokio.block_on(async {
+            let runtime = runtime(&self.database(), LEASE).await?;
+            let mut found = Vec::new();
+            for execution in runtime.list(ListOptions::new()).await? {
+                let journal = execution.journal().await?;
+                found.push((execution, journal));
+            }
+            Ok(found)
+        })
+    }
+}
+
+/// A process that completes the executions of a place. It does not outlive the test.
+pub(crate) struct Process {
+    child: Child,
+    effects: PathBuf,
+}
+
+impl Process {
+    pub(crate) fn kill(&mut self) -> Outcome {
+        Ok(self.child.kill()?)
+    }
+
+    /// Whether it has succeeded, once it is over.
+    pub(crate) fn succeeds(&mut self) -> Outcome<bool> {
+        Ok(self.child.wait()?.success())
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) -> Outcome {
+        let status = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.child.id().to_string())
+            .status()?;
+        assert!(status.success());
+        Ok(())
+    }
+
+    /// How many bytes its steps have written until now.
+    pub(crate) fn written(&self) -> u64 {
+        fs::metadata(&self.effects).map_or(0, |file| file.len())
+    }
+
+    /// When its steps began, or were held or done, as often as that was, in milliseconds.
+    pub(crate) fn times(&self, what: &str) -> Outcome<BTreeMap<String, Vec<u64>>> {
+        let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
+        // It is there as soon as the first step begins, and its last line may be only half read.
+        let text = fs::read_to_string(&self.effects).unwrap_or_default();
+        for line in text
+            .split_inclusive('\n')
+            .filter_map(|line| line.strip_suffix('\n'))
+        {
+            let mut words = line.splitn(3, ' ');
+            if words.next() == Some(what) {
+                let (Some(at_ms), Some(step)) = (words.next(), words.next()) else {
+                    return Err(format!("`{line}` is no line of a step").into());
+                };
+                let times = all.entry(step.to_owned()).or_default();
+                times.push(at_ms.parse()?);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Its steps that began, or were held or done.
+    pub(crate) fn steps(&self, what: &str) -> Outcome<BTreeSet<String>> {
+        Ok(self.times(what)?.into_keys().collect())
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It fails only where the process is over already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The journal has every number once, every outcome once, an answer for every question, and the end at its end.
+pub(crate) fn check_journal(journal: &[Record], rounds: u64) {
+    assert!(
+        journal
+            .iter()
+            .map(|record| record.seq)
+            .eq(0..journal.len() as u64),
+        "a record is missing"
+    );
+    let mut outcomes: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    for record in journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome)
+    {
+        *outcomes.entry((&record.path, record.visit)).or_default() += 1;
+    }
+    let twice: Vec<_> = outcomes.iter().filter(|(_, count)| **count != 1).collect();
+    assert!(twice.is_empty(), "recorded twice: {twice:?}");
+    let count = |kind| journal.iter().filter(|record| record.kind == kind).count() as u64;
+    let questions = expected_questions(rounds);
+    assert_eq!(
+        (count(RecordKind::Paused), count(RecordKind::Resumed)),
+        (questions, questions)
+    );
+    assert_eq!(
+        journal.first().map(|record| record.kind),
+        Some(RecordKind::RunStarted)
+    );
+    assert_eq!(
+        journal.last().map(|record| record.kind),
+        Some(RecordKind::RunCompleted)
+    );
+}
