@@ -6,6 +6,9 @@ pub const DEFAULT_ACTION: &str = "default";
 /// The reserved action that a fallible node takes when it has failed for good.
 pub const ERROR_ACTION: &str = "error";
 
+/// The action that a node takes when its time is over: that of a human node or a poll, if it has a timeout.
+pub const TIMEOUT_ACTION: &str = "timeout";
+
 /// The key that an edge for [`ERROR_ACTION`] writes.
 pub const ERROR_KEY: &str = "error";
 

@@ -24,7 +24,7 @@ pub use diff::{Diff, diff};
 pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
-    Node, NodeId, NodeKind, Output, Read, ReadMode, To, Write,
+    Node, NodeId, NodeKind, Output, Read, ReadMode, TIMEOUT_ACTION, To, Write,
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step};
 pub use suggest::{closest, did_you_mean};

@@ -102,9 +102,6 @@ pub(crate) struct ActionPort {
     pub(crate) writes: Vec<WritePort>,
 }
 
-/// The action of a node that was not answered in time.
-pub(crate) const TIMEOUT_ACTION: &str = "timeout";
-
 impl Contract {
     /// Of what reads and writes nothing by itself: a fork, a wait.
     pub(crate) fn empty() -> Self {

@@ -7,14 +7,14 @@ use flow_spec::document::{
     ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
     SettingsDocument, VERSION, property, types,
 };
-use flow_spec::{DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, To};
+use flow_spec::{
+    DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, TIMEOUT_ACTION, To,
+};
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{
-    ActionPort, Contract, Kind, Question, TIMEOUT_ACTION, WritePort, documentation,
-};
+use crate::contract::{ActionPort, Contract, Kind, Question, WritePort, documentation};
 use crate::names::{here, located, plain};
 use crate::node::type_text;
 use crate::settings::duration_text;

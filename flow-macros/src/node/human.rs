@@ -4,7 +4,7 @@
 //! one macro of its name tells both. Without the feature `durable` of the runtime there is nobody to ask, so what is needed
 //! then stands beside what is needed with it, and the runtime chooses.
 
-use flow_spec::Code;
+use flow_spec::{Code, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
@@ -14,7 +14,7 @@ use syn::{Attribute, Data, DataEnum, DeriveInput, LitStr, Path, Token};
 
 use crate::action::TOLD_BY_NODE;
 use crate::contract::{
-    About, ActionPort, Contract, Kind, Question, ReadPort, TIMEOUT_ACTION, WritePort, documentation,
+    About, ActionPort, Contract, Kind, Question, ReadPort, WritePort, documentation,
 };
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{contract_arms, named_macro, runtime, runtime_at};

@@ -3,7 +3,9 @@
 use super::routes::{Effect, Resolver};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, NodeKind};
+use crate::graph::{
+    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, NodeKind, TIMEOUT_ACTION,
+};
 use crate::suggest::closest;
 
 /// Comparing names takes long, and a flow with so many wrong ones has another problem than slips of the fingers.
@@ -58,6 +60,9 @@ impl<'g> Resolver<'g> {
         }
         let help = if let Some(near) = near {
             format!("did you mean \"{near}\"?")
+        } else if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
+            "give it a `timeout` where it is defined: `#[node(human = \"…\", timeout = \"24h\")]`; or remove this edge"
+                .to_owned()
         } else if only_default {
             let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
             match node.kind {

@@ -1,8 +1,8 @@
 //! Settings that a node has no use for.
 
-use flow_spec::Code;
+use flow_spec::{Code, TIMEOUT_ACTION};
 
-use crate::contract::{ActionPort, Contract, Kind, TIMEOUT_ACTION};
+use crate::contract::{ActionPort, Contract, Kind};
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::report::Report;

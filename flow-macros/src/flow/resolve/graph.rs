@@ -4,11 +4,11 @@
 
 use flow_spec::{
     Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
-    ReadMode, To, Write,
+    ReadMode, TIMEOUT_ACTION, To, Write,
 };
 use syn::LitStr;
 
-use crate::contract::{Contract, Kind, ReadPort, TIMEOUT_ACTION, WritePort};
+use crate::contract::{Contract, Kind, ReadPort, WritePort};
 use crate::flow::declaration::{self, is_mapped_before, ports};
 use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::items::{action_of, label_of};

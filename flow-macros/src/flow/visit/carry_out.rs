@@ -1,11 +1,11 @@
 //! Has a node carried out: a step by the engine, a flow by its own loop, with the attempts that the flow around it
 //! gives; and what follows from a failure.
 
-use flow_spec::ERROR_KEY;
+use flow_spec::{ERROR_KEY, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
-use crate::contract::{Kind, TIMEOUT_ACTION};
+use crate::contract::Kind;
 
 use super::Visit;
 use super::reads::{Argument, bound};

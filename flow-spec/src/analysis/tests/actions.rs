@@ -114,6 +114,25 @@ help: say how long there is to answer, by a `timeout` of `approval`, or remove t
 }
 
 #[test]
+fn a_timeout_of_a_person_who_has_all_the_time() {
+    let flow = "
+        human approval
+        human choice on yes on no
+        start >> approval >> choice
+        approval - timeout >> end
+        choice - yes >> end
+        choice - no >> end
+        choice - timeout >> end
+    ";
+    let expected = r##"edge 2 Action: `approval` has no action "timeout" [F001]
+help: give it a `timeout` where it is defined: `#[node(human = "…", timeout = "24h")]`; or remove this edge
+
+edge 5 Action: `choice` has no action "timeout" [F001]
+help: give it a `timeout` where it is defined: `#[node(human = "…", timeout = "24h")]`; or remove this edge"##;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
 fn an_error_of_a_node_that_cannot_fail() {
     let flow = "
         node pay
