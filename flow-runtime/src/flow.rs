@@ -170,8 +170,15 @@ pub trait Flow: Send + Sync {
 /// assert_eq!(output.greet, "Hello, Ann!");
 /// # Ok(()) }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "nobody is there to answer what `{Self}` asks people",
+    label = "needs somebody who answers",
+    note = "let somebody answer: `run_with(input, RunOptions::answer(…))`; or start it with \
+            `flow_runtime::durable::Runtime`, where the answer may come later and from another process"
+)]
 pub trait Unattended: Flow + for<'a> Unasked<'a> {}
 
+#[diagnostic::do_not_recommend]
 impl<F: Flow + for<'a> Unasked<'a>> Unattended for F {}
 
 /// One line of a flow's routing table: `from - "action" >> to`.

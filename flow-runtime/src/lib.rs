@@ -102,7 +102,7 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
 #[doc(hidden)]
-pub use question::AnsweredByNobody;
+pub use question::{CanAnswer, NoAnswers};
 #[doc(hidden)]
 pub use visit::IntoFailure;
 mod action;

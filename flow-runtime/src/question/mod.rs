@@ -43,6 +43,9 @@ impl<T> fmt::Debug for Asked<T> {
 
 /// What needs nobody to answer, as it asks nothing: a node, a flow, or several of them as a tree of pairs.
 ///
+/// No message is to show it, nor the types that stand for questions: rustc names the flow and [`Unattended`](crate::Unattended)
+/// instead, or [`CanAnswer`].
+///
 /// The lifetime means nothing. A bound without one, on types that are all known, would have to hold where a flow is
 /// defined, and not only where it is run.
 pub trait Unasked<'a> {}
@@ -52,17 +55,13 @@ impl<'a> Unasked<'a> for NoQuestion {}
 /// What rustc has in place of a name that is no node. It has said so, and that is enough.
 impl<'a> Unasked<'a> for () {}
 
+#[diagnostic::do_not_recommend]
 impl<'a, A: Unasked<'a>, B: Unasked<'a>> Unasked<'a> for (A, B) {}
 
+#[diagnostic::do_not_recommend]
 impl<'a, T: AnsweredByNobody> Unasked<'a> for Asked<T> {}
 
-/// Never implemented: rustc names it where a flow that asks something is run without an answerer.
-#[diagnostic::on_unimplemented(
-    message = "the flow asks a person for `{Self}`, and there is nobody to answer",
-    label = "asks for `{Self}`",
-    note = "give it somebody who answers: `flow.run_with(input, RunOptions::answer(…))`; or start it with \
-            `flow_runtime::durable::Runtime`, where the answer may come later and from another process"
-)]
+/// Never implemented, so that nothing that asks is [`Unasked`].
 pub trait AnsweredByNobody {}
 
 /// Options with nobody to ask.
@@ -75,9 +74,17 @@ pub struct NoAnswers;
 pub struct Answers;
 
 /// Options under which what a flow asks is answered.
+#[diagnostic::on_unimplemented(
+    message = "nobody is there to answer what `{F}` asks people",
+    label = "needs somebody who answers",
+    note = "let somebody answer: `run_with(input, RunOptions::answer(…))`; or start it with \
+            `flow_runtime::durable::Runtime`, where the answer may come later and from another process"
+)]
 pub trait CanAnswer<F> {}
 
+#[diagnostic::do_not_recommend]
 impl<F: for<'a> Unasked<'a>> CanAnswer<F> for NoAnswers {}
 
 #[cfg(feature = "durable")]
+#[diagnostic::do_not_recommend]
 impl<F> CanAnswer<F> for Answers {}

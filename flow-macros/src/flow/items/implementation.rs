@@ -70,6 +70,7 @@ pub(super) fn implementation(
                 async fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #result { #observed }
             }
             #[allow(private_bounds)]
+            #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Unasked<'__a> for #name where #asks: #rt::Unasked<'__a> {}
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
