@@ -32,8 +32,11 @@ fn held(process: &Process, other: &Process) -> Outcome<BTreeSet<String>> {
 /// they were.
 fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
     place.hold_steps()?;
-    until("a step begins", || Ok(!held(stopped, other)?.is_empty()))?;
-    let steps = held(stopped, other)?;
+    let mut steps = BTreeSet::new();
+    until("a step begins", || {
+        steps = held(stopped, other)?;
+        Ok(!steps.is_empty())
+    })?;
     until("it is stopped outside of a transaction", || {
         stopped.signal("STOP")?;
         let outside = place.can_be_written()?;
