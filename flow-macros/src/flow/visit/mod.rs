@@ -119,14 +119,20 @@ impl<'a> Visit<'a> {
         hidden("visit", &plain(&self.instance.name), self.instance.span)
     }
 
-    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself awaits the step: an `async fn`
-    /// around it would have a state of its own, which costs as much as the rest of the loop.
-    fn is_plain_step(&self) -> bool {
-        let times_out_here = self.settings.timeout.is_some() && !self.contract.attempts;
+    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself awaits it: an `async fn` around
+    /// it would have a state of its own, which costs as much as the rest of the loop.
+    fn is_plain(&self) -> bool {
+        let bounded = self.settings.retry.is_some() || self.settings.timeout.is_some();
+        let bounded_here = match self.contract.kind {
+            Kind::Function | Kind::Type => {
+                self.settings.timeout.is_some() && !self.contract.attempts
+            }
+            Kind::Flow => bounded,
+            Kind::Human => true,
+        };
         !matches!(self.place, Place::Item { .. })
-            && !times_out_here
+            && !bounded_here
             && matches!(self.instance.kind, InstanceKind::Node(_))
-            && matches!(self.contract.kind, Kind::Function | Kind::Type)
             && self.failure_routes() == (None, None)
     }
 
@@ -134,13 +140,12 @@ impl<'a> Visit<'a> {
     /// is a mutable reference to the flow's store.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
-        if self.is_plain_step() {
-            let (traits, arguments) = self.arguments();
-            let step = self.step(&arguments);
+        if self.is_plain() {
+            let (traits, carried_out) = self.awaited();
             let route = self.written();
             return quote_spanned!(site=> {
                 #(#traits)*
-                let outcome = #step.await?;
+                let outcome = #carried_out?;
                 #route
             });
         }
@@ -154,7 +159,7 @@ impl<'a> Visit<'a> {
     /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took. Nothing for
     /// what the loop awaits itself.
     pub(super) fn expand(&self) -> TokenStream {
-        if self.is_plain_step() {
+        if self.is_plain() {
             return TokenStream::new();
         }
         let rt = &self.rt;
