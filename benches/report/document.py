@@ -10,12 +10,13 @@ from report.workloads import WORKLOADS
 
 DOCUMENT = BENCHES.parent / "docs" / "benchmarks.md"
 PLOTS = DOCUMENT.parent / "benchmarks"
+CAUSES = BENCHES / "causes.md"
 COMPILED = {"ours": "ours", "by_hand": "by hand", "floxide": "floxide"}
 
 INTRODUCTION = """# Benchmarks
 
-Written by `benches/run`, which measures all of it; nothing here is written by hand. [`benches/README.md`] says how to
-run it and parts of it.
+Written by `benches/run`, which measures all of it; nothing here is written by hand but the reasons for what falls short.
+[`benches/README.md`] says how to run it and parts of it.
 
 [`benches/README.md`]: ../benches/README.md
 
@@ -54,6 +55,7 @@ def write():
         INTRODUCTION,
         machine(newest),
         aims(figures),
+        CAUSES.read_text(encoding="utf-8"),
         overview(figures),
         *(section for workload in WORKLOADS if (section := of_workload(figures, workload))),
         durable(figures),
