@@ -23,6 +23,10 @@ SLOW_SECONDS = 10
 SAMPLES = 3
 
 
+class OutOfMemory(Exception):
+    """The system killed rustc, as it took more memory than there is."""
+
+
 def all_variants():
     return [generate.Ours(BENCHES.parent / "flow-runtime"), generate.ByHand(), generate.Floxide()]
 
@@ -41,7 +45,7 @@ def compile_times(target, say):
         for case in TIMED:
             for variant in variants:
                 found = timed[variant.name].setdefault(generate.case_name(*case), {})
-                if found.get("check", {}).get("over"):
+                if found.get("check", {}).keys() & {"over", "killed"}:
                     continue
                 found[command] = timed_command(directory, target, command, variant, case)
                 say(f"cargo {command}, {variant.name}, {generate.case_name(*case)}: {found[command]}")
@@ -71,6 +75,8 @@ def timed_command(directory, target, command, variant, case):
             printed = ran(directory, target, [command, *program(variant, case)], CAP_SECONDS)
         except subprocess.TimeoutExpired:
             return {"over": CAP_SECONDS}
+        except OutOfMemory:
+            return {"killed": True}
         taken = time.perf_counter() - start
         samples.append((taken, processor_seconds() - worked, expansion(printed)))
         if samples[0][0] > SLOW_SECONDS:
@@ -120,6 +126,8 @@ def ran(directory, target, arguments, seconds=None):
         os.killpg(cargo.pid, signal.SIGKILL)
         cargo.communicate()
         raise
+    if cargo.returncode != 0 and "(signal: 9, SIGKILL: kill)" in printed:
+        raise OutOfMemory
     if cargo.returncode != 0:
         raise Failed(f"cargo {' '.join(arguments)} failed:\n{printed}")
     return printed

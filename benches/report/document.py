@@ -39,7 +39,7 @@ HOW = f"""## How it is measured
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
   incremental compilation, debug profile; the median of three, or one if it takes longer than ten seconds; at most
-  {CAP_SECONDS} s. Each node is another function or type and makes another value. Processor time and the time in
+  {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is another function or type and makes another value. Processor time and the time in
   expansion are from the same calls, the latter as rustc's `-Ztime-passes` gives it. By hand is a struct, an enum and a
   loop, without tokio.
 - **Size**: of the stripped release program.
@@ -322,7 +322,7 @@ def leaves(figures, path=()):
     for name, value in figures.items():
         if isinstance(value, dict):
             yield from leaves(value, (*path, name))
-        elif isinstance(value, (int, float)) and name not in ("low", "high", "over", "bytes"):
+        elif isinstance(value, (int, float)) and name not in ("low", "high", "over", "killed", "bytes"):
             shown = path if name in ("ns", "count", "steps", "seconds") else (*path, name)
             yield shown, value
 
@@ -364,6 +364,8 @@ def digits(value):
 def seconds(found):
     if over := found.get("over"):
         return f"> {over} s"
+    if found.get("killed"):
+        return "out of memory"
     return clock(found.get("seconds"))
 
 
