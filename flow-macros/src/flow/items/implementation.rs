@@ -81,7 +81,7 @@ pub(super) fn implementation(
             #seen_around
             impl #name {
                 #[doc(hidden)]
-                #[allow(dead_code, clippy::too_many_arguments)]
+                #[allow(dead_code, clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
                 pub fn __input(#(#parameters),*) -> #input {
                     #input { #(#keys),* }
                 }
@@ -118,7 +118,7 @@ fn asks(instances: &Instances) -> TokenStream {
 fn supervised(engine: &TokenStream, supervise: &TokenStream) -> TokenStream {
     let rt = runtime();
     quote! {
-        #[allow(unused_imports)]
+        #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
         use #rt::Unresolved as _;
         let engine = #engine;
         let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);

@@ -73,7 +73,7 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote! {
         #[doc = #documentation]
         #derives
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "not every program reads all outputs")]
         #vis struct #output {
             #(#fields,)*
             /// The end at which the run arrived.
