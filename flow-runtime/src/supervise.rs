@@ -7,44 +7,69 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use crate::engine::{Failed, Hooks};
+use crate::__private::{Described, Drive};
+use crate::engine::{Direct, Failed, Hooks, Observed};
 use crate::error::FlowError;
 use crate::observer::EventKind;
+use crate::options::RunSettings;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Polls a run to its end: catches a panic.
-///
-/// It is given in its place rather than by value, and this is no `async fn`: such a one stores what it takes twice.
+/// Runs a flow to its end, and catches its panics.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "that the future is `Send` is shown once, here, and not for each flow"
+)]
 #[inline]
-pub fn supervise<'a, T, W>(
-    mut work: Pin<&'a mut Option<W>>,
-) -> impl Future<Output = Result<Result<T, Failed>, Stop>> + use<'a, T, W>
+pub fn run<F>(
+    flow: &F,
+    input: F::Input,
+) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
-    W: Future<Output = Result<T, Failed>> + Send,
+    F: Drive<Direct> + Described,
 {
-    poll_fn(move |cx| poll_work(work.as_mut(), cx))
+    async move {
+        let engine = Direct::new();
+        let scope = Scope::root(engine.run(), F::INFO);
+        let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
+        let ended = poll_fn(|cx| poll_work(work.as_mut(), cx)).await;
+        work.set(None);
+        came_to(&engine, &scope, ended)
+    }
 }
 
-/// As [`supervise`], and stops when the run is cancelled or has taken too long.
-pub async fn supervise_with<T, W>(
-    run: &Run,
-    mut work: Pin<&mut Option<W>>,
-) -> Result<Result<T, Failed>, Stop>
+/// As [`run`], and stops when the run is cancelled or has taken too long.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "that the future is `Send` is shown once, here, and not for each flow"
+)]
+#[inline]
+pub fn run_with<F>(
+    flow: &F,
+    input: F::Input,
+    settings: RunSettings,
+) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
-    W: Future<Output = Result<T, Failed>> + Send,
+    F: Drive<Observed> + Described,
 {
-    let mut stop = pin!(stop(run));
-    poll_fn(|cx| match stop.as_mut().poll(cx) {
-        Poll::Ready(stop) => Poll::Ready(Err(stop)),
-        Poll::Pending => poll_work(work.as_mut(), cx),
-    })
-    .await
+    async move {
+        let engine = Observed::new(settings);
+        let scope = Scope::root(engine.run(), F::INFO);
+        let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
+        let mut stop = pin!(stop(engine.run()));
+        let ended = poll_fn(|cx| match stop.as_mut().poll(cx) {
+            Poll::Ready(stop) => Poll::Ready(Err(stop)),
+            Poll::Pending => poll_work(work.as_mut(), cx),
+        });
+        let ended = ended.await;
+        work.set(None);
+        came_to(&engine, &scope, ended)
+    }
 }
 
 /// What came of a run, whose work has been dropped.
 #[inline]
-pub fn ended<E: Hooks, T>(
+fn came_to<E: Hooks, T>(
     engine: &E,
     scope: &Scope<'_>,
     ended: Result<Result<T, Failed>, Stop>,
@@ -92,7 +117,7 @@ fn failed<E: Hooks, T>(
 
 /// Why a run does not go on.
 #[derive(Debug)]
-pub enum Stop {
+enum Stop {
     /// A node panicked.
     Panicked(String),
     /// Its token was cancelled.

@@ -153,6 +153,9 @@ impl Drive<'_> {
         let outputs = self.outputs(store);
         let described = self.described(store);
         let stored = self.stored(store);
+        let ended = quote_spanned! {site=>
+            impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
+        };
         quote_spanned! {site=>
             #[allow(
                 non_local_definitions, private_bounds, private_interfaces, unreachable_code, unused_variables, unused_mut,
@@ -168,13 +171,13 @@ impl Drive<'_> {
                     #parts
                     #[doc(hidden)]
                     #[inline]
-                    pub fn __drive<__E>(
-                        &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
-                    ) -> impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::Failed>> + ::core::marker::Send
-                    where
-                        Self: #rt::Drive<__E>,
-                    {
-                        #rt::Drive::drive(self, engine, scope, input)
+                    pub fn __run_direct(&self, input: #input) -> #ended {
+                        #rt::run(self, input)
+                    }
+                    #[doc(hidden)]
+                    #[inline]
+                    pub fn __run_observed(&self, input: #input, settings: #rt::RunSettings) -> #ended {
+                        #rt::run_with(self, input, settings)
                     }
                 }
                 impl<__E> #rt::Drive<__E> for #name

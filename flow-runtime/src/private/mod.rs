@@ -21,7 +21,7 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
-pub use crate::engine::{Direct, Engine, Failed, Hooks, Keeps, Observed};
+pub use crate::engine::{Engine, Failed, Hooks, Keeps};
 pub use crate::error::FlowError;
 pub use crate::flow::{Flow, Route, Target};
 pub use crate::node_error::{Failure, NodeError};
@@ -29,7 +29,7 @@ pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
 pub use crate::question::{Asked, NoQuestion, Unasked};
 pub use crate::scope::{FlowInfo, Scope};
-pub use crate::supervise::{ended, supervise, supervise_with};
+pub use crate::supervise::{run, run_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
@@ -92,12 +92,16 @@ pub trait Unresolved {
     }
 
     /// Never called.
-    fn __drive<E, T>(
+    fn __run_direct<T>(&self, _input: impl Sized) -> Ready<Result<T, FlowError>> {
+        unreachable!("a flow whose definition has errors does not compile")
+    }
+
+    /// Never called.
+    fn __run_observed<T>(
         &self,
-        _engine: &E,
-        _scope: &Scope<'_>,
         _input: impl Sized,
-    ) -> Ready<Result<T, Failed>> {
+        _settings: RunSettings,
+    ) -> Ready<Result<T, FlowError>> {
         unreachable!("a flow whose definition has errors does not compile")
     }
 }

@@ -36,15 +36,9 @@ pub(super) fn implementation(
         None => snake_case(&text),
     };
     let routes = routes(flow, instances, names);
-    let direct = supervised(
-        &quote!(#rt::Direct::new()),
-        &quote!(#rt::supervise(work.as_mut())),
-    );
-    let observed = supervised(
-        &quote!(#rt::Observed::new(settings)),
-        &quote!(#rt::supervise_with(#rt::Hooks::run(&engine), work.as_mut())),
-    );
-    let result = quote!(::core::result::Result<#output, #rt::FlowError>);
+    let run = quote! {
+        impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
+    };
     let seen_around = as_node::seen_around(flow, names);
     let asks = asks(instances);
     let keys: Vec<&Ident> = unique(&flow.inputs)
@@ -55,7 +49,7 @@ pub(super) fn implementation(
         quote!(#name: #ty)
     });
     quote! {
-        #[allow(non_local_definitions, clippy::manual_async_fn)]
+        #[allow(non_local_definitions)]
         const _: () = {
             impl #rt::Flow for #name {
                 type Input = #input;
@@ -66,8 +60,18 @@ pub(super) fn implementation(
                 const NAMESPACE: &'static str = #namespace;
                 const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
-                async fn __run(&self, input: #input) -> #result { #direct }
-                async fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #result { #observed }
+                #[inline]
+                fn __run(&self, input: #input) -> #run {
+                    #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
+                    use #rt::Unresolved as _;
+                    self.__run_direct(input)
+                }
+                #[inline]
+                fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #run {
+                    #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
+                    use #rt::Unresolved as _;
+                    self.__run_observed(input, settings)
+                }
             }
             #[allow(private_bounds)]
             #[diagnostic::do_not_recommend]
@@ -112,21 +116,6 @@ fn asks(instances: &Instances) -> TokenStream {
         level = pairs.collect();
     }
     level.pop().unwrap_or_else(|| quote!(#rt::NoQuestion))
-}
-
-/// The body of a method that runs the flow with this engine, seen to its end by this call.
-fn supervised(engine: &TokenStream, supervise: &TokenStream) -> TokenStream {
-    let rt = runtime();
-    quote! {
-        #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
-        use #rt::Unresolved as _;
-        let engine = #engine;
-        let scope = #rt::Scope::root(#rt::Hooks::run(&engine), <Self as #rt::Described>::INFO);
-        let mut work = ::core::pin::pin!(::core::option::Option::Some(self.__drive(&engine, &scope, input)));
-        let ended = #supervise.await;
-        work.set(::core::option::Option::None);
-        #rt::ended(&engine, &scope, ended)
-    }
 }
 
 /// The lines of the routing table.
