@@ -57,10 +57,12 @@ where
         let scope = Scope::root(engine.run(), F::INFO);
         let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
         let mut stop = pin!(stop(engine.run()));
-        let ended = poll_fn(|cx| match stop.as_mut().poll(cx) {
-            Poll::Ready(stop) => Poll::Ready(Err(stop)),
-            Poll::Pending => poll_work(work.as_mut(), cx),
-        });
+        let ended = poll_fn(
+            |cx| match stop.as_mut().as_pin_mut().map(|stop| stop.poll(cx)) {
+                Some(Poll::Ready(stop)) => Poll::Ready(Err(stop)),
+                None | Some(Poll::Pending) => poll_work(work.as_mut(), cx),
+            },
+        );
         let ended = ended.await;
         work.set(None);
         came_to(&engine, &scope, ended)
@@ -136,27 +138,32 @@ impl Stop {
     }
 }
 
-/// Waits until the run has to stop. The run is told first, so that its scopes report where they were dropped.
-async fn stop(run: &Run) -> Stop {
-    let cancelled = async {
-        match run
-            .options()
-            .and_then(|options| options.cancellation.as_ref())
-        {
-            Some(token) => token.cancelled().await,
-            None => pending().await,
-        }
-        Stop::Cancelled
-    };
-    let stop = match run.options().and_then(|options| options.deadline) {
-        None => cancelled.await,
-        Some(after) => match tokio::time::timeout(after, cancelled).await {
-            Ok(stop) => stop,
-            Err(_) => Stop::TimedOut(after),
-        },
-    };
-    run.stopping.store(true, Ordering::Relaxed);
-    stop
+/// Waits until the run has to stop, if it may have to. The run is told first, so that its scopes report where they were
+/// dropped.
+fn stop(run: &Run) -> Option<impl Future<Output = Stop> + Send> {
+    let options = run.options()?;
+    let (token, deadline) = (options.cancellation.as_ref(), options.deadline);
+    if token.is_none() && deadline.is_none() {
+        return None;
+    }
+    Some(async move {
+        let cancelled = async {
+            match token {
+                Some(token) => token.cancelled().await,
+                None => pending().await,
+            }
+            Stop::Cancelled
+        };
+        let stop = match deadline {
+            None => cancelled.await,
+            Some(after) => match tokio::time::timeout(after, cancelled).await {
+                Ok(stop) => stop,
+                Err(_) => Stop::TimedOut(after),
+            },
+        };
+        run.stopping.store(true, Ordering::Relaxed);
+        stop
+    })
 }
 
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
