@@ -7,7 +7,6 @@ bytes, a number again.
 import shutil
 from pathlib import Path
 
-FLOXIDE = "3.2.2"
 TYPES = ["u64", "String", "Vec<u8>"]
 BORROWED = ["&u64", "&str", "&[u8]"]
 # From the value of one type to that of the next.
@@ -115,15 +114,17 @@ class ByHand:
 
 class Floxide:
     name = "floxide"
-    dependencies = [
-        f'floxide = "{FLOXIDE}"',
-        'async-trait = "0.1"',
-        'serde = { version = "1", features = ["derive"] }',
-        'serde_json = "1"',
-        'tracing = "0.1"',
-        'uuid = { version = "1", features = ["v4"] }',
-        TOKIO.format(),
-    ]
+
+    def __init__(self, version):
+        self.dependencies = [
+            f'floxide = "{version}"',
+            'async-trait = "0.1"',
+            'serde = { version = "1", features = ["derive"] }',
+            'serde_json = "1"',
+            'tracing = "0.1"',
+            'uuid = { version = "1", features = ["v4"] }',
+            TOKIO.format(),
+        ]
 
     @staticmethod
     def flow(nodes):

@@ -7,12 +7,11 @@ import signal
 import statistics
 import subprocess
 import time
-from pathlib import Path
+import tomllib
 
 from compile import generate
-from report.contenders import Failed
+from report.contenders import BENCHES, Failed
 
-BENCHES = Path(__file__).resolve().parent.parent
 CHAINS = [10, 100, 300, 600]
 SPREAD, WHOLE = (20, 10), (1, 200)
 TIMED = [(1, nodes) for nodes in CHAINS] + [SPREAD, WHOLE]
@@ -28,7 +27,17 @@ class OutOfMemory(Exception):
 
 
 def all_variants():
-    return [generate.Ours(BENCHES.parent / "flow-runtime"), generate.ByHand(), generate.Floxide()]
+    return [
+        generate.Ours(BENCHES.parent / "flow-runtime"),
+        generate.ByHand(),
+        generate.Floxide(floxide_version()),
+    ]
+
+
+def floxide_version():
+    """That of the contender, which is the one that is locked."""
+    manifest = BENCHES / "contenders" / "floxide" / "Cargo.toml"
+    return tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]["floxide"]
 
 
 def compile_times(target, say):

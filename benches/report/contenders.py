@@ -24,6 +24,10 @@ LABELS = {
 PYTHON_LABELS = {"pocketflow": "PocketFlow", "langgraph": "LangGraph"}
 
 
+def is_own(source):
+    return source.startswith(f"contenders/{OWN}/")
+
+
 class Failed(Exception):
     """What is wrong, for whoever started the program."""
 
@@ -40,7 +44,7 @@ class Contender:
 
     @property
     def is_own(self):
-        return self.source.startswith(f"contenders/{OWN}/") and not self.durable
+        return is_own(self.source)
 
 
 def run(arguments, **settings):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from compile.generate import case_name
 from compile.measure import CAP_SECONDS, SIZED, SPREAD, TIMED
 from report import plot, results, targets
-from report.contenders import BENCHES
+from report.contenders import BENCHES, LABELS, is_own
 from report.workloads import WORKLOADS
 
 DOCUMENT = BENCHES.parent / "docs" / "benchmarks.md"
@@ -413,7 +413,7 @@ def saved(name, svg):
 def kind(name, contender):
     if name == "ours":
         return "ours"
-    if contender["source"].startswith("contenders/own/"):
+    if is_own(contender["source"]):
         return "hand"
     return contender["language"].lower()
 

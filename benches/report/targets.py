@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from report.contenders import is_own
 from report.workloads import BY_NAME, WORKLOADS
 
 STEPWISE = ["chain", "loop", "branch", "payload"]
@@ -100,7 +101,7 @@ def observers(figures):
 def others(figures):
     """Of each other library, the workload where it comes nearest."""
     for name, contender in figures.contenders("times").items():
-        if contender["source"].startswith("contenders/own/"):
+        if is_own(contender["source"]):
             continue
         limit = 1_000 if contender["language"] == "Python" else 50
         ratios = [
