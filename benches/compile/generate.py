@@ -68,6 +68,8 @@ class Ours:
 
 
 class ByHand:
+    """Bare: without a `Result` from each step and a limit on the steps."""
+
     name = "by_hand"
     dependencies = []
 

@@ -2,6 +2,7 @@
 
 import shutil
 import statistics
+import textwrap
 from dataclasses import dataclass
 
 from compile.generate import case_name
@@ -13,12 +14,13 @@ from report.workloads import WORKLOADS
 DOCUMENT = BENCHES.parent / "docs" / "benchmarks.md"
 PLOTS = DOCUMENT.parent / "benchmarks"
 CAUSES = BENCHES / "causes.md"
-COMPILED = {"ours": "ours", "by_hand": "by hand", "floxide": "floxide"}
+BARE = LABELS["by_hand_bare"]
+COMPILED = {"ours": "ours", "by_hand": BARE, "floxide": "floxide"}
 
 INTRODUCTION = """# Benchmarks
 
-Written by `benches/run`, which measures all of it; nothing here is written by hand but the reasons for what falls short.
-[`benches/README.md`] says how to run it and parts of it.
+Written by `benches/run`, which measures all of it; nothing here is written by hand but the reasons for what falls
+short. [`benches/README.md`] says how to run it and parts of it.
 
 [`benches/README.md`]: ../benches/README.md
 
@@ -36,9 +38,9 @@ COMPILE_NOISE = 0.1
 REPRODUCED = f"""## Reproduced
 
 The last run against one before it, of another day where there is one. Times are compared as the table above has them,
-against ours, compile times against by hand, durable runs against LangGraph: absolute times differ by more from one
-hour to the next than by anything that is measured here. Within noise: the ranges of the rounds meet; counts differ by
-at most {2 * COUNT_NOISE:.0%}, ratios of compile times by {2 * COMPILE_NOISE:.0%}.
+against ours, compile times against {BARE}, durable runs against LangGraph: absolute times differ by more from
+one hour to the next than by anything that is measured here. Within noise: the ranges of the rounds meet; counts differ
+by at most {2 * COUNT_NOISE:.0%}, ratios of compile times by {2 * COMPILE_NOISE:.0%}.
 
 """
 
@@ -54,9 +56,9 @@ HOW = f"""## How it is measured
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
   incremental compilation, debug profile; the median of three, or one if it takes longer than ten seconds; at most
-  {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is another function or type and makes another value. Processor time and the time in
-  expansion are from the same calls, the latter as rustc's `-Ztime-passes` gives it. By hand is a struct, an enum and a
-  loop, without tokio.
+  {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is another function or type and makes another
+  value. Processor time and the time in expansion are from the same calls, the latter as rustc's `-Ztime-passes` gives
+  it. By hand, bare: a struct, an enum and a loop, without a `Result`, a limit on the steps or tokio.
 - **Size**: of the stripped release program.
 """
 
@@ -116,7 +118,7 @@ def machine(newest):
                 libraries[contender["label"]] = contender["version"]
     if libraries:
         listed = ", ".join(f"{label} {version}" for label, version in libraries.items())
-        text += f"\nLibraries: {listed}.\n"
+        text += "\n" + textwrap.fill(f"Libraries: {listed}.", 120) + "\n"
     return text
 
 
@@ -279,7 +281,7 @@ def compiled(figures):
             rows.append([described(case), *cells])
         head = ["flows"]
         for label in COMPILED.values():
-            head += [label, "processor", "expansion", "/ by hand"]
+            head += [label, "processor", "expansion", f"/ {BARE}"]
         title = f"cargo {command}"
         saved(f"cargo_{command}", plot.bars(title, bars, lambda power: clock(power)))
         text += f"\n### `cargo {command}`\n\n![{title}](benchmarks/cargo_{command}.svg)\n\n"
