@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compile.generate import case_name
 from compile.measure import CAP_SECONDS, SIZED, SPREAD, TIMED
+from python.harness import SLOW_SECONDS as SINGLE_RUN_SECONDS
 from report import plot, results, targets
 from report.contenders import BENCHES, LABELS, is_own
 from report.workloads import WORKLOADS
@@ -48,7 +49,8 @@ HOW = f"""## How it is measured
 
 - **Time**: each contender has its turn in each of several rounds, so that noise hits all alike. A turn is the median of
   samples of a millisecond or more; the figure is the median of the rounds, the range that of the rounds. A run that
-  takes half a second or more has one round.
+  takes half a second or more has *one round*, of three runs; in Python, one that takes more than {SINGLE_RUN_SECONDS} s
+  is *one run*, with none before it to warm up.
 - **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
   at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python.
 - **Allocations**: of a counting allocator, per run, on the thread that runs. Not counted: what runs on several threads,
@@ -187,7 +189,7 @@ def of_workload(figures, workload):
             [
                 f"[{label}](../benches/{contender['source']})",
                 duration(ns),
-                f"{duration(figure['low'])} – {duration(figure['high'])}",
+                spread(figure, contender),
                 duration(per_step),
                 *ratios,
                 "–" if counted is None else f"{counted:,}",
@@ -427,6 +429,17 @@ def compiled_kind(variant):
 def described(case):
     flows, nodes = case
     return f"{nodes} nodes" if flows == 1 else f"{flows} × {nodes} nodes"
+
+
+def bullets(reasons):
+    return "\n" + "\n".join(reasons) + "\n" if reasons else ""
+
+
+def spread(figure, contender):
+    if figure["low"] < figure["high"]:
+        return f"{duration(figure['low'])} – {duration(figure['high'])}"
+    single = contender["language"] == "Python" and figure["ns"] > SINGLE_RUN_SECONDS * 1e9
+    return "one run" if single else "one round"
 
 
 def duration(nanoseconds):
