@@ -53,6 +53,7 @@ def bars(title, rows, tick_label):
         f"<style>{STYLE}</style>",
         f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{height - 1}" rx="6"/>',
         f'<text class="title" x="14" y="22">{escape(title)}</text>',
+        f'<text class="small" x="{WIDTH - 14}" y="22" text-anchor="end">logarithmic scale</text>',
     ]
     bottom = height - BOTTOM
     every = max(1, math.ceil((highest - lowest) / 6))
