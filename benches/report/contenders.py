@@ -139,7 +139,7 @@ def python_contenders():
         found.append(
             Contender(
                 name=f"{name}_python",
-                label=LABELS.get(name) or f"{PYTHON_LABELS[name]} (Python)",
+                label=LABELS.get(name) or f"{PYTHON_LABELS.get(name, name)} (Python)",
                 language="Python",
                 version=versions.get(name, ""),
                 source=str(script.relative_to(BENCHES)),
