@@ -49,7 +49,10 @@ class Contender:
 
 def run(arguments, **settings):
     """What the command printed, or `Failed`."""
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False, **settings)
+    try:
+        done = subprocess.run(arguments, capture_output=True, text=True, check=False, **settings)
+    except FileNotFoundError as error:
+        raise Failed(f"there is no program `{Path(arguments[0]).name}`") from error
     if done.returncode != 0:
         command = " ".join(map(str, arguments))
         raise Failed(f"{command} failed:\n{done.stdout}{done.stderr}")
