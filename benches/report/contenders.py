@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 import tomllib
@@ -32,6 +34,22 @@ class Failed(Exception):
     """What is wrong, for whoever started the program."""
 
 
+class CommandFailed(Failed):
+    """With the `reason` in a line, as far as the command told it."""
+
+    def __init__(self, arguments, code, printed):
+        ended = f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        super().__init__(f"{' '.join(map(str, arguments))} failed ({ended}):\n{printed}")
+        self.reason = reason_in(printed) or ended
+
+
+def reason_in(printed):
+    """The message of the first panic, as later ones come of it; without a panic, the last line."""
+    panic = re.search(r"panicked at [^\n]*:\n(.+?)\n(?:note: |stack backtrace:|\Z)", printed, re.DOTALL)
+    told = panic[1] if panic else printed.strip().rpartition("\n")[2]
+    return " ".join(told.split()).rstrip(".")
+
+
 @dataclass(frozen=True)
 class Contender:
     name: str
@@ -41,6 +59,8 @@ class Contender:
     source: str
     command: tuple[str, ...]
     durable: bool = False
+    # Why there is nothing to run.
+    missing: str = ""
 
     @property
     def is_own(self):
@@ -54,8 +74,7 @@ def run(arguments, **settings):
     except FileNotFoundError as error:
         raise Failed(f"there is no program `{Path(arguments[0]).name}`") from error
     if done.returncode != 0:
-        command = " ".join(map(str, arguments))
-        raise Failed(f"{command} failed:\n{done.stdout}{done.stderr}")
+        raise CommandFailed(arguments, done.returncode, done.stdout + done.stderr)
     return done.stdout
 
 
@@ -74,7 +93,7 @@ def locked_versions():
 
 
 def rust_contenders(only_own=False):
-    """Builds them. One that does not build is left out, and said so."""
+    """Builds them. One that does not build is there all the same, so that it is missed."""
     described = metadata()
     programs = Path(described["target_directory"]) / "release"
     versions = locked_versions()
@@ -83,6 +102,7 @@ def rust_contenders(only_own=False):
         takes_part = any(used["name"] == "bench-harness" for used in package["dependencies"])
         if not takes_part or (only_own and package["name"] != OWN):
             continue
+        missing = ""
         try:
             print(f"builds {package['name']}", file=sys.stderr, flush=True)
             build(package["name"])
@@ -90,7 +110,7 @@ def rust_contenders(only_own=False):
             if package["name"] == OWN:
                 raise
             print(f"left out: {error}", file=sys.stderr)
-            continue
+            missing = "does not build"
         binaries = [target for target in package["targets"] if "bin" in target["kind"]]
         library = library_of(package)
         for target in binaries:
@@ -102,10 +122,11 @@ def rust_contenders(only_own=False):
                     name=name,
                     label=LABELS.get(name, label),
                     language="Rust",
-                    version=versions[library] if library != package["name"] else "",
+                    version=versions.get(library, "") if library != package["name"] else "",
                     source=str(Path(target["src_path"]).relative_to(BENCHES)),
                     command=(str(programs / program),),
                     durable=program in DURABLE,
+                    missing=missing,
                 )
             )
     own = {name: position for position, name in enumerate(OURS_AND_BY_HAND)}
@@ -161,7 +182,9 @@ def scratch_directory():
 
 
 def asked(contender, *arguments, seconds=300):
-    """The line that a contender answers with."""
+    """The line that a contender answers with, or `Failed` with the reason in a line."""
+    if contender.missing:
+        raise Failed(contender.missing)
     environment = {**os.environ, "LANGSMITH_TRACING": "false"}
     try:
         answer = run(
@@ -170,6 +193,8 @@ def asked(contender, *arguments, seconds=300):
             env=environment,
             timeout=seconds,
         )
-    except subprocess.TimeoutExpired:
-        return f"unsupported: took longer than {seconds} s"
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"took longer than {seconds} s") from error
+    except CommandFailed as error:
+        raise Failed(error.reason) from error
     return answer.strip()

@@ -116,7 +116,7 @@ def machine(newest):
     libraries = {}
     for run in newest.values():
         for contender in run["contenders"].values() if run else ():
-            if contender["version"]:
+            if contender["version"] and "missing" not in contender:
                 libraries[contender["label"]] = contender["version"]
     if libraries:
         listed = ", ".join(f"{label} {version}" for label, version in libraries.items())
@@ -156,7 +156,7 @@ def overview(figures):
             cells.append(times_as(ratio))
         rows.append([contender["label"], *cells])
     text = "## Time, against ours\n\n" + table(head, rows)
-    return text + "\nA dash: it cannot be expressed, or came to something else. The reasons are below.\n"
+    return text + "\nA dash: it cannot be expressed, or is not measured. The reasons are below.\n"
 
 
 def of_workload(figures, workload):
@@ -171,9 +171,12 @@ def of_workload(figures, workload):
         if reason := figure.get("unsupported"):
             reasons.append(f"- {label}: {reason}.")
         elif reason := figure.get("wrong"):
-            reasons.append(f"- {label}: not measured, as its check failed: {reason}.")
+            reasons.append(f"- {label}: not measured: {reason}.")
         if "ns" not in figure:
             continue
+        for part in ("instructions", "allocations"):
+            if reason := figures.why_not(part, name, workload.name):
+                reasons.append(f"- {label}: {part} not counted: {reason}.")
         ns = figure["ns"]
         per_step = ns / workload.transitions
         counted = figures.instructions(name, workload.name)
@@ -212,11 +215,11 @@ def of_workload(figures, workload):
     ]
     bars.sort(key=lambda bar: bar[1])
     title = f"{workload.title}: time per transition"
-    saved(workload.name, plot.bars(title, bars, duration))
-    text = f"## {workload.title}\n\n![{title}](benchmarks/{workload.name}.svg)\n\n" + table(head, rows)
-    if reasons:
-        text += "\n" + "\n".join(reasons) + "\n"
-    return text
+    text = f"## {workload.title}\n"
+    if rows:
+        saved(workload.name, plot.bars(title, bars, duration))
+        text += f"\n![{title}](benchmarks/{workload.name}.svg)\n\n" + table(head, rows)
+    return text + bullets(reasons)
 
 
 def durable(figures):
@@ -224,9 +227,13 @@ def durable(figures):
     if not contenders:
         return ""
     found = figures.of("durable")
-    rows, bars = [], []
+    rows, bars, reasons = [], [], []
     for name, contender in contenders.items():
-        steps = found[name]["steps"]
+        steps = found[name].get("steps")
+        if steps is None:
+            reason = found[name].get("wrong") or found[name]["unsupported"]
+            reasons.append(f"- {contender['label']}: not measured: {reason}.")
+            continue
         rows.append(
             [
                 f"[{contender['label']}](../benches/{contender['source']})",
@@ -239,17 +246,17 @@ def durable(figures):
         bars.append((contender["label"], steps, f"{steps:,.0f}", kind(name, contender)))
     bars.sort(key=lambda bar: -bar[1])
     title = "Durable chain: steps per second (more is better)"
-    saved("durable", plot.bars(title, bars, lambda power: f"{power:,.0f}"))
-    text = f"""## Durable chain
+    text = """## Durable chain
 
 The chain of 10 nodes, with what each step came to on the disk before the next one starts: SQLite in a file, in mode
 WAL, with `synchronous = FULL`, a run of its own each time. LangGraph runs with `durability="sync"`. SQLite by hand is
 a row for each step, each in a transaction of its own.
-
-![{title}](benchmarks/durable.svg)
-
 """
-    text += table(["", "steps per second", "range", "a step", "/ LangGraph"], rows)
+    if rows:
+        saved("durable", plot.bars(title, bars, lambda power: f"{power:,.0f}"))
+        text += f"\n![{title}](benchmarks/durable.svg)\n\n"
+        text += table(["", "steps per second", "range", "a step", "/ LangGraph"], rows)
+    text += bullets(reasons)
     if "ours" not in contenders:
         text += "\nOurs is not measured yet.\n"
     return text
@@ -377,17 +384,18 @@ def compared_times(figures):
 
 
 def compared_steps(figures):
-    langgraph = Compared.of(figures["langgraph_python"], "steps")
+    langgraph = figures.get("langgraph_python", {})
     for contender, found in figures.items():
-        if contender != "langgraph_python":
-            yield contender, Compared.of(found, "steps").over(langgraph)
+        if contender != "langgraph_python" and "steps" in found and "steps" in langgraph:
+            yield contender, Compared.of(found, "steps").over(Compared.of(langgraph, "steps"))
 
 
 def compared_counts(figures):
     for contender, found in figures.items():
         for workload, count in found.items():
-            value = count["count"] if isinstance(count, dict) else count
-            yield f"{contender}, {workload}", Compared.within(value, COUNT_NOISE)
+            value = count.get("count") if isinstance(count, dict) else count
+            if value is not None:
+                yield f"{contender}, {workload}", Compared.within(value, COUNT_NOISE)
 
 
 def compared_compile_times(figures):

@@ -6,8 +6,8 @@ import statistics
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from report.contenders import Failed, asked, scratch_directory
-from report.workloads import WORKLOADS
+from report.contenders import Failed, asked, reason_in, scratch_directory
+from report.workloads import BY_NAME, WORKLOADS
 
 ROUNDS = 5
 MILLISECONDS = 50
@@ -35,11 +35,19 @@ def times(contenders, say):
     for round_ in range(ROUNDS):
         for workload, contender in pairs:
             taken = samples.setdefault((workload.name, contender.name), [])
-            if taken and statistics.median(taken) > SLOW_NANOSECONDS:
+            failed = workload.name in figures[contender.name]
+            if failed or (taken and statistics.median(taken) > SLOW_NANOSECONDS):
                 continue
-            taken.append(float(asked(contender, "time", workload.name, MILLISECONDS)))
+            try:
+                (nanoseconds,) = numbers(1, contender, "time", workload.name, MILLISECONDS)
+                taken.append(nanoseconds)
+            except Failed as error:
+                figures[contender.name][workload.name] = {"wrong": str(error)}
+                say(f"{contender.label} fails in {workload.name}: {error}")
         say(f"round {round_ + 1} of {ROUNDS}")
     for (workload, contender), taken in samples.items():
+        if workload in figures[contender]:
+            continue
         figures[contender][workload] = {
             "ns": round(statistics.median(taken), 2),
             "low": round(min(taken), 2),
@@ -53,10 +61,31 @@ def checked(contender, workload):
     try:
         answer = asked(contender, "check", workload)
     except Failed as error:
-        return {"wrong": str(error).splitlines()[-1]}
+        return {"wrong": str(error)}
     if answer.startswith("unsupported: "):
         return {"unsupported": answer.removeprefix("unsupported: ")}
     return None
+
+
+def numbers(count, contender, *arguments):
+    """As many as it has to answer with, or `Failed`."""
+    answer = asked(contender, *arguments)
+    try:
+        found = [float(number) for number in answer.split()]
+    except ValueError:
+        found = []
+    if len(found) != count:
+        raise Failed(f"answered `{' '.join(answer.split())}`")
+    return found
+
+
+def sure(figures):
+    """The figures of contenders that all have to be measured."""
+    for contender, found in figures.items():
+        for workload, figure in found.items():
+            if isinstance(figure, dict) and "wrong" in figure:
+                raise Failed(f"{contender} fails in {workload}: {figure['wrong']}")
+    return figures
 
 
 def allocations(contenders, say):
@@ -65,11 +94,18 @@ def allocations(contenders, say):
     for contender in contenders:
         counted = figures.setdefault(contender.name, {})
         for workload in WORKLOADS:
-            if not workload.counted_runs or checked(contender, workload.name):
+            if not workload.counted_runs:
+                continue
+            if found := checked(contender, workload.name):
+                if "wrong" in found:
+                    counted[workload.name] = found
                 continue
             runs = 100 if workload.transitions < 1_000 else 5
-            count, size = asked(contender, "allocations", workload.name, runs).split()
-            counted[workload.name] = {"count": float(count), "bytes": float(size)}
+            try:
+                count, size = numbers(2, contender, "allocations", workload.name, runs)
+                counted[workload.name] = {"count": count, "bytes": size}
+            except Failed as error:
+                counted[workload.name] = {"wrong": str(error)}
         say(f"allocations of {contender.label}")
     return figures
 
@@ -96,13 +132,15 @@ def instructions(contenders, say, workloads=WORKLOADS):
 
 
 def counted(contender, workload):
-    if checked(contender, workload.name):
-        return None
+    if found := checked(contender, workload.name):
+        return found if "wrong" in found else None
     runs = workload.counted_runs if contender.is_own else min(workload.counted_runs, LIBRARY_RUNS)
     try:
         once, twice = (callgrind(contender, workload.name, repeated) for repeated in (runs, 2 * runs))
     except subprocess.TimeoutExpired:
-        return None
+        return {"wrong": f"takes longer than {COUNTED_AT_MOST_SECONDS} s in callgrind"}
+    except Failed as error:
+        return {"wrong": str(error)}
     return round((twice - once) / runs)
 
 
@@ -125,27 +163,36 @@ def callgrind(contender, workload, runs):
     )
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode != 0 or not found:
-        raise Failed(f"callgrind cannot count {contender.label}, {workload}:\n{done.stderr}")
+        # What valgrind says begins with its process's number.
+        told = re.sub(r"^==.*\n", "", done.stderr, flags=re.MULTILINE)
+        raise Failed(f"callgrind cannot count it: {reason_in(told) or f'exit code {done.returncode}'}")
     return int(found[1])
 
 
 def durable(contenders, say):
     """Steps per second of the chain, each of which is on the disk before the next one starts."""
-    steps = 10
-    samples = {contender.name: [] for contender in contenders}
+    chain = BY_NAME["chain"]
+    figures, samples = {}, {}
     for contender in contenders:
-        if why := checked(contender, "chain"):
-            raise Failed(f"the durable chain of {contender.label}: {why}")
+        if found := checked(contender, chain.name):
+            figures[contender.name] = found
     for round_ in range(ROUNDS):
         for contender in contenders:
-            nanoseconds = float(asked(contender, "time", "chain", DURABLE_MILLISECONDS // ROUNDS))
-            samples[contender.name].append(steps * 1e9 / nanoseconds)
+            if contender.name in figures:
+                continue
+            try:
+                (nanoseconds,) = numbers(1, contender, "time", chain.name, DURABLE_MILLISECONDS // ROUNDS)
+                samples.setdefault(contender.name, []).append(chain.transitions * 1e9 / nanoseconds)
+            except Failed as error:
+                figures[contender.name] = {"wrong": str(error)}
+                say(f"{contender.label} fails: {error}")
         say(f"durable chain, round {round_ + 1} of {ROUNDS}")
-    return {
-        name: {
+    for name, taken in samples.items():
+        if name in figures:
+            continue
+        figures[name] = {
             "steps": round(statistics.median(taken), 1),
             "low": round(min(taken), 1),
             "high": round(max(taken), 1),
         }
-        for name, taken in samples.items()
-    }
+    return figures

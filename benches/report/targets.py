@@ -33,7 +33,12 @@ class Figures:
         return self.of("times").get(contender, {}).get(workload, {})
 
     def instructions(self, contender, workload):
-        return self.of("instructions").get(contender, {}).get(workload)
+        count = self.of("instructions").get(contender, {}).get(workload)
+        return None if isinstance(count, dict) else count
+
+    def why_not(self, part, contender, workload):
+        found = self.of(part).get(contender, {}).get(workload)
+        return found.get("wrong") if isinstance(found, dict) else None
 
     def allocations(self, contender, workload):
         return self.of("allocations").get(contender, {}).get(workload, {}).get("count")
@@ -138,8 +143,19 @@ def others(figures):
             continue
         least, workload = min(ratios, key=lambda pair: pair[0])
         slower = sum(ratio >= limit for ratio, _ in ratios)
-        reached = f"{least:,.1f} ({workload.name}); {slower} of {len(ratios)} workloads reach it"
-        yield Target(what, f"at least {limit:,}", reached, least >= limit)
+        nearest = written(least, lambda value: value >= limit)
+        reached = f"{nearest} ({workload.name}); {slower} of {len(ratios)} workloads reach it"
+        is_met = least >= limit
+        failed = [
+            workload.name
+            for workload in WORKLOADS
+            if any("wrong" in figures.time(contender, workload.name) for contender in (name, "ours"))
+        ]
+        if failed:
+            reached += f"; not measured: {', '.join(failed)}"
+            # It could come nearer in one of these.
+            is_met = None if is_met else False
+        yield Target(what, f"at least {limit:,}", reached, is_met)
 
 
 def compile_times(figures):
