@@ -145,18 +145,17 @@ def build(package):
 
 
 def python_contenders():
-    """Installs what they need into an environment of their own, once for each version of the requirements."""
+    """Those whose packages cannot be installed are there all the same, so that they are missed."""
     directory = BENCHES / "python"
     requirements = directory / "requirements.txt"
     environment = target_directory() / "python"
-    python = environment / "bin" / "python"
-    installed = environment / "installed.txt"
-    wanted = requirements.read_text(encoding="utf-8")
-    if not installed.exists() or installed.read_text(encoding="utf-8") != wanted:
-        run([sys.executable, "-m", "venv", "--clear", environment])
-        run([python, "-m", "pip", "install", "--quiet", "--requirement", requirements])
-        installed.write_text(wanted, encoding="utf-8")
-    versions = dict(line.split("==") for line in wanted.split())
+    missing = ""
+    try:
+        install(requirements, environment)
+    except Failed as error:
+        print(f"contenders in Python are left out: {error}", file=sys.stderr)
+        missing = "its packages could not be installed"
+    versions = versions_in(requirements.read_text(encoding="utf-8"))
     found = []
     for script in sorted(directory.glob("with_*.py")):
         name = DURABLE.get(script.stem, script.stem.removeprefix("with_"))
@@ -167,11 +166,35 @@ def python_contenders():
                 language="Python",
                 version=versions.get(name, ""),
                 source=str(script.relative_to(BENCHES)),
-                command=(str(python), "-B", str(script)),
+                command=(str(environment / "bin" / "python"), "-B", str(script)),
                 durable=script.stem in DURABLE,
+                missing=missing,
             )
         )
     return found
+
+
+def install(requirements, environment):
+    """Into an environment of their own, once for each version of the requirements."""
+    installed = environment / "installed.txt"
+    wanted = requirements.read_text(encoding="utf-8")
+    if installed.exists() and installed.read_text(encoding="utf-8") == wanted:
+        return
+    run([sys.executable, "-m", "venv", "--clear", environment])
+    pip = [environment / "bin" / "python", "-m", "pip"]
+    try:
+        run([*pip, "install", "--quiet", "--disable-pip-version-check", "--requirement", requirements])
+    except CommandFailed as error:
+        # Of an index that cannot be reached, pip's errors say only that it has no such package.
+        unreachable = r"connection broken by '(?:\w+\('<[^>]*>: )?(.*?)(?:'\))?': /"
+        cause = re.search(unreachable, str(error)) or re.search(r"^ERROR: (.*)$", str(error), re.MULTILINE)
+        raise Failed(f"pip: {cause[1] if cause else error.reason}") from error
+    installed.write_text(wanted, encoding="utf-8")
+
+
+def versions_in(requirements):
+    """Of the packages that are pinned; comments, markers and hashes are passed over."""
+    return dict(re.findall(r"^([\w.-]+)(?:\[.*?\])? *== *([^\s;#\\]+)", requirements, re.MULTILINE))
 
 
 def scratch_directory():

@@ -17,7 +17,9 @@ def runs(part):
 
 
 def keep(part, machine, contenders, figures, seconds):
-    """Beside the newest run, the newest of another day is worth more than another one of the same day."""
+    """Beside the newest run, one in which no contender is missing is worth most, then one of another day, then the
+    newest: so a run that misses some does not cost the figures that they had.
+    """
     newest = {
         **machine,
         "took_seconds": round(seconds),
@@ -27,14 +29,18 @@ def keep(part, machine, contenders, figures, seconds):
                 "language": contender.language,
                 "version": contender.version,
                 "source": contender.source,
+                **({"missing": contender.missing} if contender.missing else {}),
             }
             for contender in contenders
         },
         "figures": figures,
     }
-    earlier = runs(part)
-    other_days = [run for run in earlier if run["date"] != newest["date"]]
-    kept = [newest, *(other_days or earlier)[:1]]
+    earlier = sorted(runs(part), key=lambda run: (misses_some(run), run["date"] == newest["date"]))
+    kept = [newest, *earlier[:1]]
     DIRECTORY.mkdir(exist_ok=True)
     text = json.dumps({"runs": kept}, indent=1)
     (DIRECTORY / f"{part}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def misses_some(run):
+    return any("missing" in contender for contender in run["contenders"].values())
