@@ -1,8 +1,9 @@
 //! Several things at once, in the run's own task: nothing is spawned but what blocks.
 
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
+use std::task::{Poll, ready};
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
@@ -30,31 +31,41 @@ impl Limit {
 #[derive(Debug)]
 pub struct AtOnce<F> {
     running: FuturesUnordered<F>,
-    limit: usize,
+    /// How many more may start: cheaper than to ask how many are running.
+    room: usize,
 }
 
 impl<F: Future> AtOnce<F> {
     /// None yet, and never more than this.
+    #[inline]
     pub fn new(limit: usize) -> Self {
         AtOnce {
             running: FuturesUnordered::new(),
-            limit,
+            room: limit,
         }
     }
 
     /// Whether another one may start.
+    #[inline]
     pub fn has_room(&self) -> bool {
-        self.running.len() < self.limit
+        self.room > 0
     }
 
-    /// Starts one.
+    /// Starts one, for which there has to be room.
+    #[inline]
     pub fn push(&mut self, work: F) {
+        self.room -= 1;
         self.running.push(work);
     }
 
     /// The next result; nothing if none is under way.
-    pub async fn next(&mut self) -> Option<F::Output> {
-        self.running.next().await
+    #[inline]
+    pub fn next_result(&mut self) -> impl Future<Output = Option<F::Output>> {
+        poll_fn(|cx| {
+            let next = ready!(self.running.poll_next_unpin(cx));
+            self.room += usize::from(next.is_some());
+            Poll::Ready(next)
+        })
     }
 }
 
@@ -85,7 +96,7 @@ impl<T> InOrder<T> {
     }
 
     /// The result of the item of this index.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, index: u32, result: T) {
         if index as usize != self.results.len() {
             self.early.insert(index, result);

@@ -130,7 +130,7 @@ impl Visit<'_> {
                     running.push(#rt::numbered(index, #run));
                     index += 1;
                 }
-                let ::core::option::Option::Some((index, result)) = running.next().await else { break };
+                let ::core::option::Option::Some((index, result)) = running.next_result().await else { break };
                 #keep
             }
             #results
