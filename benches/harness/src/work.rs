@@ -7,6 +7,11 @@ use std::hint::black_box;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::PAYLOAD_BYTES;
+
+/// The bits of a byte of ASCII.
+const ASCII: u8 = 0x7f;
+
 /// Adds one.
 #[inline(always)]
 pub fn add(total: u64) -> u64 {
@@ -59,6 +64,33 @@ pub fn double(value: u64) -> u64 {
     black_box(value) * 2
 }
 
+/// The large value.
+pub fn payload() -> Vec<u8> {
+    payload_text().into_bytes()
+}
+
+/// The same for who keeps values as JSON: as a text, which is one value, and not as an array of numbers.
+pub fn payload_text() -> String {
+    let mut text = "a".repeat(PAYLOAD_BYTES);
+    text.replace_range(PAYLOAD_BYTES - 1.., ".");
+    text
+}
+
+/// How often a whole large value has been changed since its first byte was that one. Nothing is whole that lost bytes.
+pub fn changes(before: u8, payload: &[u8]) -> u64 {
+    match payload {
+        [first, .., b'.'] if payload.len() == PAYLOAD_BYTES => {
+            u64::from(first.wrapping_sub(before) & ASCII)
+        }
+        _ => 0,
+    }
+}
+
+/// The first byte of a large value.
+pub fn first_of(payload: &[u8]) -> u8 {
+    payload.first().copied().unwrap_or_default()
+}
+
 /// Changes one byte of the large value.
 #[inline(always)]
 pub fn touch(mut payload: Vec<u8>) -> Vec<u8> {
@@ -70,8 +102,23 @@ pub fn touch(mut payload: Vec<u8>) -> Vec<u8> {
 #[inline(always)]
 pub fn touch_in_place(payload: &mut [u8]) {
     if let Some(first) = black_box(payload).first_mut() {
-        *first = first.wrapping_add(1);
+        *first = next(*first);
     }
+}
+
+/// The same where it is a text.
+#[inline(always)]
+pub fn touch_text(text: String) -> String {
+    let mut text = black_box(text);
+    let first = char::from(next(first_of(text.as_bytes())));
+    text.replace_range(..1, first.encode_utf8(&mut [0]));
+    text
+}
+
+/// The byte remains a letter of ASCII, so that the value remains a text.
+#[inline(always)]
+fn next(byte: u8) -> u8 {
+    byte.wrapping_add(1) & ASCII
 }
 
 /// Gives way to others once.

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use bench_harness::work::Overflow;
 use bench_harness::{
-    CHAINS, Contender, PAYLOAD_BYTES, Task as Runs, Workload, main as contend, task as runs,
-    task_on_two_workers, work,
+    CHAINS, Contender, Task as Runs, Workload, main as contend, task as runs, task_on_two_workers,
+    work,
 };
 use dagx::{DagResult, DagRunner, Task, TaskHandle, task};
 
@@ -139,10 +139,6 @@ where
     graph.get(last)
 }
 
-fn first(payload: &[u8]) -> u8 {
-    payload.first().copied().unwrap_or_default()
-}
-
 struct Dagx;
 
 impl Contender for Dagx {
@@ -169,12 +165,12 @@ impl Contender for Dagx {
                 output(&graph, sum).await.unwrap_or_default()
             }),
             Workload::Payload => {
-                let mut payload = vec![0_u8; PAYLOAD_BYTES];
+                let mut payload = work::payload();
                 runs(async move |_| {
-                    let before = first(&payload);
+                    let before = work::first_of(&payload);
                     payload =
                         chain!(TouchFirst(mem::take(&mut payload)), Touch).unwrap_or_default();
-                    u64::from(first(&payload).wrapping_sub(before))
+                    work::changes(before, &payload)
                 })
             }
             Workload::Concurrent => task_on_two_workers(async |total| {

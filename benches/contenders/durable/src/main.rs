@@ -45,7 +45,9 @@ impl Contender for Durable {
                 opened = Some(open(folder.path()).await.expect("a new file can be opened"));
             }
             let runtime = opened.as_ref().expect("it was opened");
-            run(runtime, seed).await.expect("the store can be written to")
+            run(runtime, seed)
+                .await
+                .expect("the store can be written to")
         }))
     }
 }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_harness::{
-    CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs, Workload, main as contend,
-    task as runs, task_on_two_workers,
+    CHAINS, Contender, ROUNDS, Task as Runs, Workload, main as contend, task as runs,
+    task_on_two_workers, work,
 };
 use graph_flow::fanout::FanOutTask;
 use graph_flow::{Context, Graph, GraphBuilder, NextAction, Result, Session, Task};
@@ -134,10 +134,6 @@ fn built(graph: Result<Graph>) -> std::result::Result<Graph, &'static str> {
     graph.map_err(|_| "its graph does not build")
 }
 
-fn first(payload: &[u8]) -> u8 {
-    payload.first().copied().unwrap_or_default()
-}
-
 struct GraphFlow;
 
 impl Contender for GraphFlow {
@@ -179,12 +175,12 @@ impl Contender for GraphFlow {
             }
             Workload::Payload => {
                 let graph = built(chain(|id, next| Touch { id, next }))?;
-                let mut payload = vec![0_u8; PAYLOAD_BYTES];
+                let mut payload = work::payload_text();
                 runs(async move |_| {
-                    let before = first(&payload);
+                    let before = work::first_of(payload.as_bytes());
                     let run = run(&graph, &[("payload", &payload)], "payload").await;
                     payload = run.unwrap_or_default();
-                    u64::from(first(&payload).wrapping_sub(before))
+                    work::changes(before, payload.as_bytes())
                 })
             }
             Workload::Concurrent => {

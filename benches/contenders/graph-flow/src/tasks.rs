@@ -47,7 +47,7 @@ task! { WaitingAdd {} |task, context| {
 } }
 
 task! { Touch {} |task, context| {
-    context.set("payload", work::touch(read(&context, "payload")?))?;
+    context.set("payload", work::touch_text(read(&context, "payload")?))?;
 } }
 
 task! { Check {} |task, context| {

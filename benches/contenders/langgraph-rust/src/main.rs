@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_harness::{
-    CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs, Workload, main as contend,
-    task as runs, task_on_two_workers, work,
+    CHAINS, Contender, ROUNDS, Task as Runs, Workload, main as contend, task as runs,
+    task_on_two_workers, work,
 };
 use futures::StreamExt as _;
 use langgraph::langgraph_state;
@@ -32,7 +32,7 @@ struct Totals {
 
 #[langgraph_state]
 struct Large {
-    payload: Vec<u8>,
+    payload: String,
 }
 
 fn read(state: &JsonValue, key: &str) -> Result<u64, RunnableError> {
@@ -55,9 +55,9 @@ async fn waiting_add(state: JsonValue, _config: RunnableConfig) -> Update {
 }
 
 async fn touch(state: JsonValue, _config: RunnableConfig) -> Update {
-    let payload = Vec::deserialize(&state["payload"]);
+    let payload = String::deserialize(&state["payload"]);
     let payload = payload.map_err(|error| RunnableError::Other(error.into()))?;
-    Ok(json!({ "payload": work::touch(payload) }))
+    Ok(json!({ "payload": work::touch_text(payload) }))
 }
 
 async fn check(state: JsonValue, _config: RunnableConfig) -> Update {
@@ -182,8 +182,8 @@ async fn observed_run(graph: &CompiledStateGraph, input: JsonValue) -> u64 {
     last.map_or(0, |state| read(&state, "total").unwrap_or_default())
 }
 
-fn first(payload: &JsonValue) -> u64 {
-    payload[0].as_u64().unwrap_or_default()
+fn bytes(payload: &JsonValue) -> &[u8] {
+    payload.as_str().unwrap_or_default().as_bytes()
 }
 
 struct LangGraph;
@@ -209,13 +209,13 @@ impl Contender for LangGraph {
             }
             Workload::Payload => {
                 let graph = built(chain!(Large, touch))?;
-                let mut payload = json!(vec![0_u8; PAYLOAD_BYTES]);
+                let mut payload = json!(work::payload_text());
                 runs(async move |_| {
-                    let before = first(&payload);
+                    let before = work::first_of(bytes(&payload));
                     let input = json!({ "payload": payload });
                     let output = graph.ainvoke(&input, &RunnableConfig::new()).await;
                     payload = output.map_or(JsonValue::Null, |mut state| state["payload"].take());
-                    first(&payload).wrapping_sub(before) & 0xff
+                    work::changes(before, bytes(&payload))
                 })
             }
             Workload::Concurrent => {

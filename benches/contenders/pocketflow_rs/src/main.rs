@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_harness::{
-    CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs, Workload, main as contend,
-    task as runs, task_on_two_workers,
+    CHAINS, Contender, ROUNDS, Task as Runs, Workload, main as contend, task as runs,
+    task_on_two_workers, work,
 };
 use pocketflow_rs::{Context, Flow, build_flow};
 use serde::Deserialize;
@@ -97,14 +97,14 @@ impl Contender for Pocketflow {
             }
             Workload::Payload => {
                 let flow = chain!(Touch);
-                let mut payload = vec![0_u8; PAYLOAD_BYTES];
+                let mut payload = work::payload_text();
                 runs(async move |_| {
-                    let before = first(&payload);
+                    let before = work::first_of(payload.as_bytes());
                     let mut context = Context::new();
                     context.set("result", json!(payload));
                     let result = flow.run(context).await.unwrap_or_default();
-                    payload = Vec::deserialize(result).unwrap_or_default();
-                    u64::from(first(&payload).wrapping_sub(before))
+                    payload = String::deserialize(result).unwrap_or_default();
+                    work::changes(before, payload.as_bytes())
                 })
             }
             Workload::Concurrent => {
@@ -128,10 +128,6 @@ impl Contender for Pocketflow {
             }
         })
     }
-}
-
-fn first(payload: &[u8]) -> u8 {
-    payload.first().copied().unwrap_or_default()
 }
 
 fn main() -> ExitCode {

@@ -4,7 +4,6 @@ use anyhow::{Context as _, Result};
 use async_trait::async_trait;
 use bench_harness::work;
 use pocketflow_rs::{Context, Node, ProcessResult, ProcessState};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Clone, Default)]
@@ -67,8 +66,8 @@ node! { WaitingAdd |context| {
 } }
 
 node! { Touch |context| {
-    let payload = context.get("result").context("no payload")?;
-    work::touch(Vec::deserialize(payload)?)
+    let payload = context.get("result").and_then(Value::as_str);
+    work::touch_text(payload.context("no payload")?.to_owned())
 } }
 
 node! { Meet |context| { work::double(read(context, "result")?) } }

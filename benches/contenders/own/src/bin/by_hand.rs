@@ -1,5 +1,5 @@
 //! The fair floor: what a careful programmer writes instead of a flow. A loop over a `match`, a struct as the store, a
-//! `Result` from each step, and a limit on the steps.
+//! `Result` that names the node that failed, and a limit on the steps.
 
 use std::error::Error;
 use std::fmt;
@@ -7,8 +7,8 @@ use std::mem;
 use std::process::ExitCode;
 
 use bench_harness::{
-    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task, Workload,
-    main as contend, task, task_on_two_workers,
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, ROUNDS, Task, Workload, main as contend,
+    task, task_on_two_workers, work,
 };
 use futures::StreamExt as _;
 
@@ -79,44 +79,31 @@ fn step_limit(node: &dyn fmt::Debug) -> Failed {
 /// Ten steps over a store of one value.
 macro_rules! chain {
     (
-        $module:ident, $field:ident: $type:ty, $call:ident,
-        $($node:ident $function:ident => $next:expr;)*
+        $run:ident, $field:ident: $type:ty, $call:ident,
+        $($node:ident $function:ident => $next:ident;)*
+        => $last:ident $last_function:ident;
     ) => {
-        mod $module {
-            use super::*;
-
+        async fn $run($field: $type) -> Result<$type, Failed> {
             #[derive(Debug, Clone, Copy)]
             enum Node {
                 $($node,)*
+                $last,
             }
-
-            use Node::*;
-
             struct Store {
                 $field: $type,
             }
-
-            #[inline]
-            async fn step(node: Node, store: &mut Store) -> Result<Option<Node>, Failed> {
-                match node {
-                    $($node => {
+            let mut store = Store { $field };
+            let mut budget = Budget::new();
+            let mut node = Node::One;
+            loop {
+                budget.count(node)?;
+                node = match node {
+                    $(Node::$node => {
                         store.$field = $call!($function, store.$field);
-                        Ok($next)
+                        Node::$next
                     })*
-                }
-            }
-
-            pub(super) async fn run($field: $type) -> Result<$type, Failed> {
-                let mut store = Store { $field };
-                let mut budget = Budget::new();
-                let mut node = One;
-                loop {
-                    budget.count(node)?;
-                    match step(node, &mut store).await? {
-                        Some(next) => node = next,
-                        None => return Ok(store.$field),
-                    }
-                }
+                    Node::$last => return Ok($call!($last_function, store.$field)),
+                };
             }
         }
     };
@@ -125,12 +112,6 @@ macro_rules! chain {
 macro_rules! sure {
     ($function:ident, $value:expr) => {
         $function($value).await
-    };
-}
-
-macro_rules! moved {
-    ($function:ident, $value:expr) => {
-        $function(mem::take(&mut $value)).await
     };
 }
 
@@ -145,105 +126,89 @@ macro_rules! fallible {
 
 chain! {
     plain, total: u64, sure,
-    One one => Some(Two);
-    Two two => Some(Three);
-    Three three => Some(Four);
-    Four four => Some(Five);
-    Five five => Some(Six);
-    Six six => Some(Seven);
-    Seven seven => Some(Eight);
-    Eight eight => Some(Nine);
-    Nine nine => Some(Ten);
-    Ten ten => None;
+    One one => Two;
+    Two two => Three;
+    Three three => Four;
+    Four four => Five;
+    Five five => Six;
+    Six six => Seven;
+    Seven seven => Eight;
+    Eight eight => Nine;
+    Nine nine => Ten;
+    => Ten ten;
 }
 
 chain! {
     can_fail, total: u64, fallible,
-    One try_one => Some(Two);
-    Two try_two => Some(Three);
-    Three try_three => Some(Four);
-    Four try_four => Some(Five);
-    Five try_five => Some(Six);
-    Six try_six => Some(Seven);
-    Seven try_seven => Some(Eight);
-    Eight try_eight => Some(Nine);
-    Nine try_nine => Some(Ten);
-    Ten try_ten => None;
+    One try_one => Two;
+    Two try_two => Three;
+    Three try_three => Four;
+    Four try_four => Five;
+    Five try_five => Six;
+    Six try_six => Seven;
+    Seven try_seven => Eight;
+    Eight try_eight => Nine;
+    Nine try_nine => Ten;
+    => Ten try_ten;
 }
 
 chain! {
-    large, payload: Vec<u8>, moved,
-    One large_one => Some(Two);
-    Two large_two => Some(Three);
-    Three large_three => Some(Four);
-    Four large_four => Some(Five);
-    Five large_five => Some(Six);
-    Six large_six => Some(Seven);
-    Seven large_seven => Some(Eight);
-    Eight large_eight => Some(Nine);
-    Nine large_nine => Some(Ten);
-    Ten large_ten => None;
+    large, payload: Vec<u8>, sure,
+    One large_one => Two;
+    Two large_two => Three;
+    Three large_three => Four;
+    Four large_four => Five;
+    Five large_five => Six;
+    Six large_six => Seven;
+    Seven large_seven => Eight;
+    Eight large_eight => Nine;
+    Nine large_nine => Ten;
+    => Ten large_ten;
 }
 
 chain! {
     waiting, total: u64, sure,
-    One waiting_one => Some(Two);
-    Two waiting_two => Some(Three);
-    Three waiting_three => Some(Four);
-    Four waiting_four => Some(Five);
-    Five waiting_five => Some(Six);
-    Six waiting_six => Some(Seven);
-    Seven waiting_seven => Some(Eight);
-    Eight waiting_eight => Some(Nine);
-    Nine waiting_nine => Some(Ten);
-    Ten waiting_ten => None;
+    One waiting_one => Two;
+    Two waiting_two => Three;
+    Three waiting_three => Four;
+    Four waiting_four => Five;
+    Five waiting_five => Six;
+    Six waiting_six => Seven;
+    Seven waiting_seven => Eight;
+    Eight waiting_eight => Nine;
+    Nine waiting_nine => Ten;
+    => Ten waiting_ten;
 }
 
-mod rounds {
-    use super::*;
-
+async fn rounds(total: u64, limit: u64) -> Result<u64, Failed> {
     #[derive(Debug, Clone, Copy)]
     enum Node {
         One,
         Check,
     }
-
     struct Store {
         total: u64,
         limit: u64,
     }
-
-    #[inline]
-    async fn step(node: Node, store: &mut Store) -> Result<Option<Node>, Failed> {
-        Ok(match node {
+    let mut store = Store { total, limit };
+    let mut budget = Budget::new();
+    let mut node = Node::One;
+    loop {
+        budget.count(node)?;
+        node = match node {
             Node::One => {
                 store.total = one(store.total).await;
-                Some(Node::Check)
+                Node::Check
             }
             Node::Check => match check(store.total, store.limit).await {
-                Round::Again => Some(Node::One),
-                Round::Done => None,
+                Round::Again => Node::One,
+                Round::Done => return Ok(store.total),
             },
-        })
-    }
-
-    pub(super) async fn run(total: u64, limit: u64) -> Result<u64, Failed> {
-        let mut store = Store { total, limit };
-        let mut budget = Budget::new();
-        let mut node = Node::One;
-        loop {
-            budget.count(node)?;
-            match step(node, &mut store).await? {
-                Some(next) => node = next,
-                None => return Ok(store.total),
-            }
-        }
+        };
     }
 }
 
-mod ways {
-    use super::*;
-
+async fn ways(value: u64) -> Result<u64, Failed> {
     #[derive(Debug, Clone, Copy)]
     enum Node {
         Choose,
@@ -252,49 +217,34 @@ mod ways {
         Right,
         Meet,
     }
-
     struct Store {
         value: u64,
     }
-
-    #[inline]
-    async fn step(node: Node, store: &mut Store) -> Result<Option<Node>, Failed> {
-        Ok(match node {
-            Node::Choose => Some(match choose(store.value).await {
+    let mut store = Store { value };
+    let mut budget = Budget::new();
+    let mut node = Node::Choose;
+    loop {
+        budget.count(node)?;
+        node = match node {
+            Node::Choose => match choose(store.value).await {
                 Way::Left => Node::Left,
                 Way::Middle => Node::Middle,
                 Way::Right => Node::Right,
-            }),
+            },
             Node::Left => {
                 store.value = left(store.value).await;
-                Some(Node::Meet)
+                Node::Meet
             }
             Node::Middle => {
                 store.value = middle(store.value).await;
-                Some(Node::Meet)
+                Node::Meet
             }
             Node::Right => {
                 store.value = right(store.value).await;
-                Some(Node::Meet)
+                Node::Meet
             }
-            Node::Meet => {
-                store.value = meet(store.value).await;
-                None
-            }
-        })
-    }
-
-    pub(super) async fn run(value: u64) -> Result<u64, Failed> {
-        let mut store = Store { value };
-        let mut budget = Budget::new();
-        let mut node = Node::Choose;
-        loop {
-            budget.count(node)?;
-            match step(node, &mut store).await? {
-                Some(next) => node = next,
-                None => return Ok(store.value),
-            }
-        }
+            Node::Meet => return Ok(meet(store.value).await),
+        };
     }
 }
 
@@ -327,74 +277,63 @@ mod nested {
     use super::*;
 
     macro_rules! flow {
-        ($module:ident, $first:ident, $($node:ident($store:ident, $budget:ident) $work:expr => $next:expr;)*) => {
-            mod $module {
-                use super::*;
-
+        (
+            $run:ident($total:ident, $budget:ident), $first:ident,
+            $($node:ident { $work:expr } => $next:ident;)*
+            => $last:ident { $last_work:expr };
+        ) => {
+            pub(super) async fn $run(total: u64, $budget: &mut Budget) -> Result<u64, Failed> {
                 #[derive(Debug, Clone, Copy)]
                 enum Node {
                     $($node,)*
+                    $last,
                 }
-
-                use Node::*;
-
                 struct Store {
                     total: u64,
                 }
-
-                #[inline]
-                async fn step(node: Node, store: &mut Store, budget: &mut Budget) -> Result<Option<Node>, Failed> {
-                    match node {
-                        $($node => {
-                            let ($store, $budget) = (&mut *store, &mut *budget);
-                            let total = $work;
-                            $store.total = total;
-                            Ok($next)
+                let mut store = Store { total };
+                let mut node = Node::$first;
+                loop {
+                    $budget.count(node)?;
+                    let $total = store.total;
+                    node = match node {
+                        $(Node::$node => {
+                            store.total = $work;
+                            Node::$next
                         })*
-                    }
-                }
-
-                pub(super) async fn run(total: u64, budget: &mut Budget) -> Result<u64, Failed> {
-                    let mut store = Store { total };
-                    let mut node = $first;
-                    loop {
-                        budget.count(node)?;
-                        match step(node, &mut store, budget).await? {
-                            Some(next) => node = next,
-                            None => return Ok(store.total),
-                        }
-                    }
+                        Node::$last => return Ok($last_work),
+                    };
                 }
             }
         };
     }
 
     flow! {
-        innermost, Four,
-        Four(store, _budget) four(store.total).await => Some(Five);
-        Five(store, _budget) five(store.total).await => Some(Six);
-        Six(store, _budget) six(store.total).await => Some(Seven);
-        Seven(store, _budget) seven(store.total).await => None;
+        innermost(total, budget), Four,
+        Four { four(total).await } => Five;
+        Five { five(total).await } => Six;
+        Six { six(total).await } => Seven;
+        => Seven { seven(total).await };
     }
 
     flow! {
-        inner, Two,
-        Two(store, _budget) two(store.total).await => Some(Three);
-        Three(store, _budget) three(store.total).await => Some(Innermost);
-        Innermost(store, budget) innermost::run(store.total, budget).await? => Some(Eight);
-        Eight(store, _budget) eight(store.total).await => Some(Nine);
-        Nine(store, _budget) nine(store.total).await => None;
+        inner(total, budget), Two,
+        Two { two(total).await } => Three;
+        Three { three(total).await } => Innermost;
+        Innermost { innermost(total, budget).await? } => Eight;
+        Eight { eight(total).await } => Nine;
+        => Nine { nine(total).await };
     }
 
     flow! {
-        outer, One,
-        One(store, _budget) one(store.total).await => Some(Inner);
-        Inner(store, budget) inner::run(store.total, budget).await? => Some(Ten);
-        Ten(store, _budget) ten(store.total).await => None;
+        outer(total, budget), One,
+        One { one(total).await } => Inner;
+        Inner { inner(total, budget).await? } => Ten;
+        => Ten { ten(total).await };
     }
 
     pub(super) async fn run(total: u64) -> Result<u64, Failed> {
-        outer::run(total, &mut Budget::new()).await
+        outer(total, &mut Budget::new()).await
     }
 }
 
@@ -419,20 +358,18 @@ struct ByHand;
 impl Contender for ByHand {
     fn workload(workload: Workload) -> Result<Task, &'static str> {
         Ok(match workload {
-            Workload::Chain => task(async |total| value_of(plain::run(total).await)),
-            Workload::FallibleChain => task(async |total| value_of(can_fail::run(total).await)),
-            Workload::Loop => {
-                task(async |total| value_of(rounds::run(total, total + ROUNDS).await))
-            }
-            Workload::Branch => task(async |value| value_of(ways::run(value).await)),
+            Workload::Chain => task(async |total| value_of(plain(total).await)),
+            Workload::FallibleChain => task(async |total| value_of(can_fail(total).await)),
+            Workload::Loop => task(async |total| value_of(rounds(total, total + ROUNDS).await)),
+            Workload::Branch => task(async |value| value_of(ways(value).await)),
             Workload::Fork => task(async |value| value_of(fork::run(value).await)),
             Workload::Nested => task(async |total| value_of(nested::run(total).await)),
             Workload::Payload => {
-                let mut value = vec![0_u8; PAYLOAD_BYTES];
+                let mut value = work::payload();
                 task(async move |_| {
-                    let before = value[0];
-                    value = value_of(large::run(mem::take(&mut value)).await);
-                    u64::from(value[0].wrapping_sub(before))
+                    let before = work::first_of(&value);
+                    value = value_of(large(mem::take(&mut value)).await);
+                    work::changes(before, &value)
                 })
             }
             Workload::Batch => {
@@ -446,7 +383,7 @@ impl Contender for ByHand {
             Workload::Concurrent => task_on_two_workers(async |total| {
                 let mut chains = tokio::task::JoinSet::new();
                 for _ in 0..CHAINS {
-                    chains.spawn(async move { value_of(waiting::run(total).await) });
+                    chains.spawn(async move { value_of(waiting(total).await) });
                 }
                 chains.join_all().await.iter().sum()
             }),

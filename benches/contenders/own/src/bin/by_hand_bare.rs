@@ -4,8 +4,8 @@ use std::mem;
 use std::process::ExitCode;
 
 use bench_harness::{
-    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task, Workload,
-    main as contend, task, task_on_two_workers,
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, ROUNDS, Task, Workload, main as contend,
+    task, task_on_two_workers, work,
 };
 use futures::StreamExt as _;
 
@@ -16,11 +16,15 @@ use nodes::*;
 
 /// Ten steps over a store of one value.
 macro_rules! chain {
-    ($run:ident, $field:ident: $type:ty, $($node:ident $function:ident $(or $instead:literal)? => $next:ident;)*) => {
+    (
+        $run:ident, $field:ident: $type:ty,
+        $($node:ident $function:ident $(or $instead:literal)? => $next:ident;)*
+        => $last:ident $last_function:ident $(or $last_instead:literal)?;
+    ) => {
         async fn $run($field: $type) -> $type {
             enum Node {
                 $($node,)*
-                End,
+                $last,
             }
             struct Store {
                 $field: $type,
@@ -33,7 +37,9 @@ macro_rules! chain {
                         store.$field = $function(store.$field).await$(.unwrap_or($instead))?;
                         Node::$next
                     })*
-                    Node::End => return store.$field,
+                    Node::$last => {
+                        return $last_function(store.$field).await$(.unwrap_or($last_instead))?;
+                    }
                 };
             }
         }
@@ -51,7 +57,7 @@ chain! {
     Seven seven => Eight;
     Eight eight => Nine;
     Nine nine => Ten;
-    Ten ten => End;
+    => Ten ten;
 }
 
 // What fails is worth nothing: that is the least one can do with a `Result`.
@@ -66,7 +72,7 @@ chain! {
     Seven try_seven or 0 => Eight;
     Eight try_eight or 0 => Nine;
     Nine try_nine or 0 => Ten;
-    Ten try_ten or 0 => End;
+    => Ten try_ten or 0;
 }
 
 chain! {
@@ -80,7 +86,7 @@ chain! {
     Seven large_seven => Eight;
     Eight large_eight => Nine;
     Nine large_nine => Ten;
-    Ten large_ten => End;
+    => Ten large_ten;
 }
 
 chain! {
@@ -94,7 +100,7 @@ chain! {
     Seven waiting_seven => Eight;
     Eight waiting_eight => Nine;
     Nine waiting_nine => Ten;
-    Ten waiting_ten => End;
+    => Ten waiting_ten;
 }
 
 async fn rounds(total: u64, limit: u64) -> u64 {
@@ -178,11 +184,15 @@ mod nested {
     use super::*;
 
     macro_rules! flow {
-        ($run:ident, $first:ident, $($node:ident $function:ident => $next:ident;)*) => {
+        (
+            $run:ident, $first:ident,
+            $($node:ident $function:ident => $next:ident;)*
+            => $last:ident $last_function:ident;
+        ) => {
             pub(super) async fn $run(total: u64) -> u64 {
                 enum Node {
                     $($node,)*
-                    End,
+                    $last,
                 }
                 struct Store {
                     total: u64,
@@ -195,7 +205,7 @@ mod nested {
                             store.total = $function(store.total).await;
                             Node::$next
                         })*
-                        Node::End => return store.total,
+                        Node::$last => return $last_function(store.total).await,
                     };
                 }
             }
@@ -207,7 +217,7 @@ mod nested {
         Four four => Five;
         Five five => Six;
         Six six => Seven;
-        Seven seven => End;
+        => Seven seven;
     }
 
     flow! {
@@ -216,14 +226,14 @@ mod nested {
         Three three => Innermost;
         Innermost innermost => Eight;
         Eight eight => Nine;
-        Nine nine => End;
+        => Nine nine;
     }
 
     flow! {
         run, One,
         One one => Inner;
         Inner inner => Ten;
-        Ten ten => End;
+        => Ten ten;
     }
 }
 
@@ -239,11 +249,11 @@ impl Contender for Bare {
             Workload::Fork => task(fork),
             Workload::Nested => task(nested::run),
             Workload::Payload => {
-                let mut value = vec![0_u8; PAYLOAD_BYTES];
+                let mut value = work::payload();
                 task(async move |_| {
-                    let before = value[0];
+                    let before = work::first_of(&value);
                     value = large(mem::take(&mut value)).await;
-                    u64::from(value[0].wrapping_sub(before))
+                    work::changes(before, &value)
                 })
             }
             Workload::Batch => {

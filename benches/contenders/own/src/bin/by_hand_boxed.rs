@@ -6,8 +6,8 @@ use std::mem;
 use std::process::ExitCode;
 
 use bench_harness::{
-    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task, Workload,
-    main as contend, task, task_on_two_workers,
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, ROUNDS, Task, Workload, main as contend,
+    task, task_on_two_workers, work,
 };
 use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _, try_join_all};
@@ -266,12 +266,12 @@ impl Contender for Boxed {
             Workload::Payload => {
                 let graph = large();
                 let mut store = Large {
-                    payload: vec![0; PAYLOAD_BYTES],
+                    payload: work::payload(),
                 };
                 task(async move |_| {
-                    let before = store.payload[0];
+                    let before = work::first_of(&store.payload);
                     match graph.run(&mut store).await {
-                        Ok(()) => u64::from(store.payload[0].wrapping_sub(before)),
+                        Ok(()) => work::changes(before, &store.payload),
                         Err(_) => 0,
                     }
                 })

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_harness::{
-    BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task, Workload, main as contend, task,
-    task_on_two_workers,
+    BATCH_ITEMS, CHAINS, Contender, ROUNDS, Task, Workload, main as contend, task,
+    task_on_two_workers, work,
 };
 use flow_runtime::prelude::*;
 
@@ -147,12 +147,12 @@ impl Contender for Ours {
             }
             Workload::Payload => {
                 let flow = Payload::new();
-                let mut value = vec![0_u8; PAYLOAD_BYTES];
+                let mut value = work::payload();
                 task(async move |_| {
-                    let before = value[0];
+                    let before = work::first_of(&value);
                     let payload = mem::take(&mut value);
                     value = total_of(flow.run(PayloadInput { payload }).await, |out| out.payload);
-                    u64::from(value[0].wrapping_sub(before))
+                    work::changes(before, &value)
                 })
             }
             Workload::Batch => {

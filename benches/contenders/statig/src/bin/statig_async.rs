@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use bench_harness::{
-    Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs, Workload, main as contend, task as runs, work,
+    Contender, ROUNDS, Task as Runs, Workload, main as contend, task as runs, work,
 };
 use statig::prelude::*;
 
@@ -225,11 +225,11 @@ impl Contender for Statig {
             Workload::Observed => totals(observed_rounds::run),
             Workload::Branch => numbers(branch::run),
             Workload::Payload => {
-                let mut payload = Payload(vec![0; PAYLOAD_BYTES]);
+                let mut payload = Payload(work::payload());
                 runs(async move |_| {
-                    let before = payload.0[0];
+                    let before = work::first_of(&payload.0);
                     large::run(&mut payload).await;
-                    u64::from(payload.0[0].wrapping_sub(before))
+                    work::changes(before, &payload.0)
                 })
             }
             Workload::Concurrent => {
