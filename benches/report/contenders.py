@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 BENCHES = Path(__file__).resolve().parent.parent
 OWN = "own"
+# Where the programs are that count allocations.
+COUNTING = "counting"
 # The durable chain is measured apart: what it does is mostly the disk's.
 DURABLE = {"durable": "ours", "with_sqlite": "sqlite_by_hand", "with_sqlite_saver": "langgraph"}
 OURS_AND_BY_HAND = ["ours", "by_hand", "by_hand_bare", "by_hand_boxed"]
@@ -59,6 +62,8 @@ class Contender:
     source: str
     command: tuple[str, ...]
     durable: bool = False
+    # The same program, built so that it counts allocations.
+    counting: tuple[str, ...] = ()
     # Why there is nothing to run.
     missing: str = ""
 
@@ -103,15 +108,15 @@ def rust_contenders(only_own=False):
         if not takes_part or (only_own and package["name"] != OWN):
             continue
         missing = ""
+        binaries = [target for target in package["targets"] if "bin" in target["kind"]]
         try:
             print(f"builds {package['name']}", file=sys.stderr, flush=True)
-            build(package["name"])
+            build(package["name"], binaries, programs)
         except Failed as error:
             if package["name"] == OWN:
                 raise
             print(f"left out: {error}", file=sys.stderr)
             missing = "does not build"
-        binaries = [target for target in package["targets"] if "bin" in target["kind"]]
         library = library_of(package)
         for target in binaries:
             program = target["name"]
@@ -125,6 +130,7 @@ def rust_contenders(only_own=False):
                     version=versions.get(library, "") if library != package["name"] else "",
                     source=str(Path(target["src_path"]).relative_to(BENCHES)),
                     command=(str(programs / program),),
+                    counting=(str(programs / COUNTING / program),),
                     durable=program in DURABLE,
                     missing=missing,
                 )
@@ -139,9 +145,15 @@ def library_of(package):
     return pinned[0] if pinned else package["name"]
 
 
-def build(package):
+def build(package, binaries, programs):
+    """Once to count allocations and once without, so that nothing else is measured through a counting allocator."""
     # A package at a time: otherwise one's features would be another one's.
-    run(["cargo", "build", "--locked", "--release", "--bins", "--package", package], cwd=BENCHES)
+    command = ["cargo", "build", "--locked", "--release", "--bins", "--package", package]
+    run([*command, "--features", "bench-harness/allocations"], cwd=BENCHES)
+    (programs / COUNTING).mkdir(exist_ok=True)
+    for target in binaries:
+        shutil.copy2(programs / target["name"], programs / COUNTING)
+    run(command, cwd=BENCHES)
 
 
 def python_contenders():
@@ -204,14 +216,15 @@ def scratch_directory():
     return directory
 
 
-def asked(contender, *arguments, seconds=300):
+def asked(contender, what, *arguments, seconds=300):
     """The line that a contender answers with, or `Failed` with the reason in a line."""
     if contender.missing:
         raise Failed(contender.missing)
+    command = contender.counting if what == "allocations" else contender.command
     environment = {**os.environ, "LANGSMITH_TRACING": "false"}
     try:
         answer = run(
-            [*contender.command, *map(str, arguments)],
+            [*command, what, *map(str, arguments)],
             cwd=scratch_directory(),
             env=environment,
             timeout=seconds,

@@ -67,9 +67,15 @@ def checked(contender, workload):
     return None
 
 
+class Unsupported(Failed):
+    """A contender has no means for what it was asked, and said why."""
+
+
 def numbers(count, contender, *arguments):
     """As many as it has to answer with, or `Failed`."""
     answer = asked(contender, *arguments)
+    if answer.startswith("unsupported: "):
+        raise Unsupported(answer.removeprefix("unsupported: "))
     try:
         found = [float(number) for number in answer.split()]
     except ValueError:
@@ -104,6 +110,8 @@ def allocations(contenders, say):
             try:
                 count, size = numbers(2, contender, "allocations", workload.name, runs)
                 counted[workload.name] = {"count": count, "bytes": size}
+            except Unsupported:
+                continue
             except Failed as error:
                 counted[workload.name] = {"wrong": str(error)}
         say(f"allocations of {contender.label}")

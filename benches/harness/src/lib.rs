@@ -20,4 +20,9 @@ pub trait Contender {
     ///
     /// The contender has no means for it.
     fn workload(workload: Workload) -> Result<Task, &'static str>;
+
+    /// Whether a run of it spreads over several threads, so that what one of them allocates is not all.
+    fn spreads(workload: Workload) -> bool {
+        workload == Workload::Concurrent
+    }
 }

@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 
 use crate::{Contender, Task, Workload};
 
+/// What a sample takes at least, if it is more than one run.
+const LEAST: Duration = Duration::from_millis(1);
+
 const USAGE: &str =
     "usage: <contender> check|time|allocations|repeat <workload> [milliseconds|runs]";
 
@@ -44,7 +47,10 @@ fn answer<C: Contender>(arguments: &[String]) -> Result<String, String> {
     match command.as_str() {
         "check" => check(&mut task, workload),
         "time" => Ok(time(&mut task, Duration::from_millis(amount.unwrap_or(50)))),
-        "allocations" => Ok(allocations(&mut task, amount.unwrap_or(100))),
+        "allocations" if C::spreads(workload) => {
+            Ok("unsupported: it runs on several threads".into())
+        }
+        "allocations" => allocations(&mut task, amount.unwrap_or(100)),
         "repeat" => Ok(task(0..amount.unwrap_or(100)).to_string()),
         _ => Err(USAGE.into()),
     }
@@ -70,8 +76,10 @@ fn time(task: &mut Task, time: Duration) -> String {
         task(0..runs);
         start.elapsed()
     };
+    // The shorter one of two, since whatever interrupts a sample makes it longer.
+    let shortest = |task: &mut Task, runs| sample(task, runs).min(sample(task, runs));
     let mut runs = 1;
-    while sample(task, runs) < Duration::from_millis(1) && runs < 1 << 40 {
+    while sample(task, runs) < LEAST && shortest(task, runs) < LEAST && runs < 1 << 40 {
         runs *= 2;
     }
     let end = Instant::now() + time;
@@ -83,8 +91,14 @@ fn time(task: &mut Task, time: Duration) -> String {
     format!("{:.2}", samples[samples.len() / 2])
 }
 
+#[cfg(not(feature = "allocations"))]
+fn allocations(_task: &mut Task, _runs: u64) -> Result<String, String> {
+    Err("it is built without the feature `allocations` of bench-harness".into())
+}
+
 /// Allocations and bytes per run, those of the first few runs left out.
-fn allocations(task: &mut Task, runs: u64) -> String {
+#[cfg(feature = "allocations")]
+fn allocations(task: &mut Task, runs: u64) -> Result<String, String> {
     task(0..4);
     let mut count = |runs: u64| {
         let counted = allocation_counter::measure(|| {
@@ -95,9 +109,9 @@ fn allocations(task: &mut Task, runs: u64) -> String {
     // What is due to the call and not to its runs is in both.
     let (few, many) = (count(runs), count(2 * runs));
     let per_run = |few: f64, many: f64| (many - few) / runs as f64;
-    format!(
+    Ok(format!(
         "{:.2} {:.0}",
         per_run(few.0, many.0),
         per_run(few.1, many.1)
-    )
+    ))
 }

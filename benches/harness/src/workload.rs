@@ -78,18 +78,6 @@ impl Workload {
         }
     }
 
-    /// How many nodes one run goes through.
-    pub fn transitions(self) -> u64 {
-        match self {
-            Workload::Loop | Workload::Observed => 2 * ROUNDS,
-            Workload::Branch => 3,
-            Workload::Fork => 9,
-            Workload::Batch | Workload::WaitingBatch => BATCH_ITEMS,
-            Workload::Concurrent => 10 * CHAINS,
-            _ => 10,
-        }
-    }
-
     /// What a run of this seed has to come to.
     pub fn expected(self, seed: u64) -> u64 {
         match self {
@@ -108,11 +96,6 @@ impl Workload {
             Workload::Batch | Workload::WaitingBatch => BATCH_ITEMS * (BATCH_ITEMS - 1),
             Workload::Concurrent => CHAINS * (seed + 10),
         }
-    }
-
-    /// Whether two runs of the program execute the same instructions, so that they can be counted.
-    pub fn repeats(self) -> bool {
-        self != Workload::Concurrent
     }
 }
 

@@ -2,16 +2,15 @@
 //!
 //! A workflow is a struct of its nodes, built once; each node is made with `node!`, each workflow with `workflow!`. A loop
 //! needs a node more, `done`, as a workflow must have one that nothing comes after. A batch is a `BatchNode`, which gives
-//! each item to a thread for blocking work, sixteen at once and then the next sixteen; what these threads allocate is not
-//! counted.
+//! each item to a thread for blocking work, sixteen at once and then the next sixteen.
 
 use std::mem;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use bench_harness::{
-    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, PAYLOAD_BYTES, ROUNDS, Task as Runs,
-    Workload, main as contend, task as runs, task_on_two_workers,
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, Contender, ROUNDS, Task as Runs, Workload,
+    main as contend, task as runs, task_on_two_workers, work,
 };
 use floxide::{BatchNode, Workflow, WorkflowCtx};
 
@@ -35,10 +34,6 @@ fn batch(workflow: impl Workflow<(), Input = Vec<u64>, Output = Vec<u64>> + 'sta
         let run = workflow.run(&WorkflowCtx::new(()), items.clone()).await;
         run.unwrap_or_default().iter().sum()
     })
-}
-
-fn first(payload: &[u8]) -> u8 {
-    payload.first().copied().unwrap_or_default()
 }
 
 struct Floxide;
@@ -69,13 +64,13 @@ impl Contender for Floxide {
             }
             Workload::Payload => {
                 let workflow = large::chain();
-                let mut payload = vec![0_u8; PAYLOAD_BYTES];
+                let mut payload = work::payload();
                 runs(async move |_| {
-                    let before = first(&payload);
+                    let before = work::first_of(&payload);
                     let input = mem::take(&mut payload);
                     let run = workflow.run(&WorkflowCtx::new(()), input).await;
                     payload = run.unwrap_or_default();
-                    u64::from(first(&payload).wrapping_sub(before))
+                    work::changes(before, &payload)
                 })
             }
             Workload::Batch => batch(Batch {
@@ -103,6 +98,11 @@ impl Contender for Floxide {
                 return Err("no observers, only tracing");
             }
         })
+    }
+
+    fn spreads(workload: Workload) -> bool {
+        use Workload::{Batch, Concurrent, WaitingBatch};
+        matches!(workload, Batch | WaitingBatch | Concurrent)
     }
 }
 
