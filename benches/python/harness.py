@@ -48,19 +48,20 @@ def way(value):
 
 
 def touch(payload):
-    payload[0] = (payload[0] + 1) % 256
+    payload[0] = (payload[0] + 1) % 128
     return payload
 
 
 def payload_task(run):
     """`run` takes the payload and gives it back."""
-    payload = bytearray(PAYLOAD_BYTES)
+    payload = bytearray(b"a" * (PAYLOAD_BYTES - 1) + b".")
 
     def once(_seed):
         nonlocal payload
         before = payload[0]
         payload = run(payload)
-        return (payload[0] - before) % 256
+        whole = len(payload) == PAYLOAD_BYTES and payload.endswith(b".")
+        return (payload[0] - before) % 128 if whole else 0
 
     return task(once)
 

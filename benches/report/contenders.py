@@ -16,13 +16,19 @@ OWN = "own"
 # Where the programs are that count allocations.
 COUNTING = "counting"
 # The durable chain is measured apart: what it does is mostly the disk's.
-DURABLE = {"durable": "ours", "with_sqlite": "sqlite_by_hand", "with_sqlite_saver": "langgraph"}
+DURABLE = {
+    "durable": "ours",
+    "with_disk": "disk_alone",
+    "with_sqlite": "sqlite_by_hand",
+    "with_sqlite_saver": "langgraph",
+}
 OURS_AND_BY_HAND = ["ours", "by_hand", "by_hand_bare", "by_hand_boxed"]
 LABELS = {
     "ours": "ours",
     "by_hand": "by hand",
     "by_hand_bare": "by hand, bare",
     "by_hand_boxed": "by hand, boxed",
+    "disk_alone": "the disk alone (Python)",
     "sqlite_by_hand": "SQLite by hand (Python)",
     "langgraph_rust": "langgraph (Rust)",
 }

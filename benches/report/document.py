@@ -28,8 +28,9 @@ short. [`benches/README.md`] says how to run it and parts of it.
 What a contender does in a workload, and what has to come out, is the same for all
 ([`workload.rs`](../benches/harness/src/workload.rs)), and is checked before anything is measured. The work of a node is
 an addition, so that what is seen is the cost of the library. *By hand* is what a careful programmer writes instead of a
-flow: a loop over a `match`, a struct as the store, a `Result` from each step and a limit on the steps. *Bare* leaves
-the last two out; *boxed* calls boxed futures through a table. Each name in a table links to the source.
+flow: a loop over a `match`, a struct as the store, a `Result` that names the node that failed, and a limit on the steps.
+*Bare* leaves the last two out; *boxed* calls boxed futures through a table. The value of 64 KiB is bytes, and a text
+where a library keeps its values as JSON. Each name in a table links to the source.
 """
 
 # A count differs by what the allocator and the hash seeds happen to do.
@@ -53,7 +54,7 @@ HOW = f"""## How it is measured
   is *one run*, with none before it to warm up.
 - **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
   at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python.
-- **Allocations**: of a counting allocator, per run, on the thread that runs. Not counted: what runs on several threads,
+- **Allocations**: in a program of its own, of a counting allocator, per run, on the thread that runs. Not counted: what runs on several threads,
   and Python.
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
@@ -250,7 +251,8 @@ def durable(figures):
 
 The chain of 10 nodes, with what each step came to on the disk before the next one starts: SQLite in a file, in mode
 WAL, with `synchronous = FULL`, a run of its own each time. LangGraph runs with `durability="sync"`. SQLite by hand is
-a row for each step, each in a transaction of its own.
+a row for each step, each in a transaction of its own. The disk alone is 4 KiB written and synced for each step: how fast
+a disk syncs decides these figures, and how far they are apart.
 """
     if rows:
         saved("durable", plot.bars(title, bars, lambda power: f"{power:,.0f}"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from report.contenders import is_own
 from report.workloads import BY_NAME, WORKLOADS
 
-STEPWISE = ["chain", "loop", "branch", "payload"]
+STEPWISE = ["chain", "fallible_chain", "loop", "branch", "payload"]
 
 
 @dataclass(frozen=True)
