@@ -54,8 +54,8 @@ HOW = f"""## How it is measured
   is *one run*, with none before it to warm up.
 - **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
   at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python.
-- **Allocations**: in a program of its own, of a counting allocator, per run, on the thread that runs. Not counted: what runs on several threads,
-  and Python.
+- **Allocations**: of a counting allocator, in a program of its own, per run, on the thread that runs. Not counted: what
+  runs on several threads, and Python.
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
   incremental compilation, debug profile; the median of three, or one if it takes longer than ten seconds; at most
