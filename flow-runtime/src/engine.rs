@@ -26,7 +26,7 @@ use crate::visit::Visit;
 pub type Failed = Box<FlowError>;
 
 /// Carries out the steps of a node. The bound lies on each node so that an engine which stores outcomes can ask
-/// something of their types, while [`Direct`] asks nothing. (A bound on the outcome itself would name its type where
+/// something of their types, while `Direct` asks nothing. (A bound on the outcome itself would name its type where
 /// rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
 pub trait Engine<N: Step>: Hooks {
     /// Carries out one step.
