@@ -80,14 +80,22 @@ fn step_limit(node: &dyn fmt::Debug) -> Failed {
 macro_rules! chain {
     (
         $run:ident, $field:ident: $type:ty, $call:ident,
-        $($node:ident $function:ident => $next:ident;)*
-        => $last:ident $last_function:ident;
+        $one:ident $two:ident $three:ident $four:ident $five:ident
+        $six:ident $seven:ident $eight:ident $nine:ident $ten:ident
     ) => {
         async fn $run($field: $type) -> Result<$type, Failed> {
             #[derive(Debug, Clone, Copy)]
             enum Node {
-                $($node,)*
-                $last,
+                One,
+                Two,
+                Three,
+                Four,
+                Five,
+                Six,
+                Seven,
+                Eight,
+                Nine,
+                Ten,
             }
             struct Store {
                 $field: $type,
@@ -98,11 +106,43 @@ macro_rules! chain {
             loop {
                 budget.count(node)?;
                 node = match node {
-                    $(Node::$node => {
-                        store.$field = $call!($function, store.$field);
-                        Node::$next
-                    })*
-                    Node::$last => return Ok($call!($last_function, store.$field)),
+                    Node::One => {
+                        store.$field = $call!($one, store.$field);
+                        Node::Two
+                    }
+                    Node::Two => {
+                        store.$field = $call!($two, store.$field);
+                        Node::Three
+                    }
+                    Node::Three => {
+                        store.$field = $call!($three, store.$field);
+                        Node::Four
+                    }
+                    Node::Four => {
+                        store.$field = $call!($four, store.$field);
+                        Node::Five
+                    }
+                    Node::Five => {
+                        store.$field = $call!($five, store.$field);
+                        Node::Six
+                    }
+                    Node::Six => {
+                        store.$field = $call!($six, store.$field);
+                        Node::Seven
+                    }
+                    Node::Seven => {
+                        store.$field = $call!($seven, store.$field);
+                        Node::Eight
+                    }
+                    Node::Eight => {
+                        store.$field = $call!($eight, store.$field);
+                        Node::Nine
+                    }
+                    Node::Nine => {
+                        store.$field = $call!($nine, store.$field);
+                        Node::Ten
+                    }
+                    Node::Ten => return Ok($call!($ten, store.$field)),
                 };
             }
         }
@@ -126,58 +166,26 @@ macro_rules! fallible {
 
 chain! {
     plain, total: u64, sure,
-    One one => Two;
-    Two two => Three;
-    Three three => Four;
-    Four four => Five;
-    Five five => Six;
-    Six six => Seven;
-    Seven seven => Eight;
-    Eight eight => Nine;
-    Nine nine => Ten;
-    => Ten ten;
+    one two three four five
+    six seven eight nine ten
 }
 
 chain! {
     can_fail, total: u64, fallible,
-    One try_one => Two;
-    Two try_two => Three;
-    Three try_three => Four;
-    Four try_four => Five;
-    Five try_five => Six;
-    Six try_six => Seven;
-    Seven try_seven => Eight;
-    Eight try_eight => Nine;
-    Nine try_nine => Ten;
-    => Ten try_ten;
+    try_one try_two try_three try_four try_five
+    try_six try_seven try_eight try_nine try_ten
 }
 
 chain! {
     large, payload: Vec<u8>, sure,
-    One large_one => Two;
-    Two large_two => Three;
-    Three large_three => Four;
-    Four large_four => Five;
-    Five large_five => Six;
-    Six large_six => Seven;
-    Seven large_seven => Eight;
-    Eight large_eight => Nine;
-    Nine large_nine => Ten;
-    => Ten large_ten;
+    large_one large_two large_three large_four large_five
+    large_six large_seven large_eight large_nine large_ten
 }
 
 chain! {
     waiting, total: u64, sure,
-    One waiting_one => Two;
-    Two waiting_two => Three;
-    Three waiting_three => Four;
-    Four waiting_four => Five;
-    Five waiting_five => Six;
-    Six waiting_six => Seven;
-    Seven waiting_seven => Eight;
-    Eight waiting_eight => Nine;
-    Nine waiting_nine => Ten;
-    => Ten waiting_ten;
+    waiting_one waiting_two waiting_three waiting_four waiting_five
+    waiting_six waiting_seven waiting_eight waiting_nine waiting_ten
 }
 
 async fn rounds(total: u64, limit: u64) -> Result<u64, Failed> {

@@ -17,15 +17,12 @@ use nodes::*;
 /// Ten steps over a store of one value.
 macro_rules! chain {
     (
-        $run:ident, $field:ident: $type:ty,
-        $($node:ident $function:ident $(or $instead:literal)? => $next:ident;)*
-        => $last:ident $last_function:ident $(or $last_instead:literal)?;
+        $run:ident, $field:ident: $type:ty, $([or $instead:literal])?
+        $one:ident $two:ident $three:ident $four:ident $five:ident
+        $six:ident $seven:ident $eight:ident $nine:ident $ten:ident
     ) => {
         async fn $run($field: $type) -> $type {
-            enum Node {
-                $($node,)*
-                $last,
-            }
+            enum Node { One, Two, Three, Four, Five, Six, Seven, Eight, Nine, Ten }
             struct Store {
                 $field: $type,
             }
@@ -33,13 +30,43 @@ macro_rules! chain {
             let mut node = Node::One;
             loop {
                 node = match node {
-                    $(Node::$node => {
-                        store.$field = $function(store.$field).await$(.unwrap_or($instead))?;
-                        Node::$next
-                    })*
-                    Node::$last => {
-                        return $last_function(store.$field).await$(.unwrap_or($last_instead))?;
+                    Node::One => {
+                        store.$field = $one(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Two
                     }
+                    Node::Two => {
+                        store.$field = $two(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Three
+                    }
+                    Node::Three => {
+                        store.$field = $three(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Four
+                    }
+                    Node::Four => {
+                        store.$field = $four(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Five
+                    }
+                    Node::Five => {
+                        store.$field = $five(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Six
+                    }
+                    Node::Six => {
+                        store.$field = $six(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Seven
+                    }
+                    Node::Seven => {
+                        store.$field = $seven(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Eight
+                    }
+                    Node::Eight => {
+                        store.$field = $eight(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Nine
+                    }
+                    Node::Nine => {
+                        store.$field = $nine(store.$field).await$(.unwrap_or($instead))?;
+                        Node::Ten
+                    }
+                    Node::Ten => return $ten(store.$field).await$(.unwrap_or($instead))?,
                 };
             }
         }
@@ -48,59 +75,27 @@ macro_rules! chain {
 
 chain! {
     plain, total: u64,
-    One one => Two;
-    Two two => Three;
-    Three three => Four;
-    Four four => Five;
-    Five five => Six;
-    Six six => Seven;
-    Seven seven => Eight;
-    Eight eight => Nine;
-    Nine nine => Ten;
-    => Ten ten;
+    one two three four five
+    six seven eight nine ten
 }
 
 // What fails is worth nothing: that is the least one can do with a `Result`.
 chain! {
-    can_fail, total: u64,
-    One try_one or 0 => Two;
-    Two try_two or 0 => Three;
-    Three try_three or 0 => Four;
-    Four try_four or 0 => Five;
-    Five try_five or 0 => Six;
-    Six try_six or 0 => Seven;
-    Seven try_seven or 0 => Eight;
-    Eight try_eight or 0 => Nine;
-    Nine try_nine or 0 => Ten;
-    => Ten try_ten or 0;
+    can_fail, total: u64, [or 0]
+    try_one try_two try_three try_four try_five
+    try_six try_seven try_eight try_nine try_ten
 }
 
 chain! {
     large, payload: Vec<u8>,
-    One large_one => Two;
-    Two large_two => Three;
-    Three large_three => Four;
-    Four large_four => Five;
-    Five large_five => Six;
-    Six large_six => Seven;
-    Seven large_seven => Eight;
-    Eight large_eight => Nine;
-    Nine large_nine => Ten;
-    => Ten large_ten;
+    large_one large_two large_three large_four large_five
+    large_six large_seven large_eight large_nine large_ten
 }
 
 chain! {
     waiting, total: u64,
-    One waiting_one => Two;
-    Two waiting_two => Three;
-    Three waiting_three => Four;
-    Four waiting_four => Five;
-    Five waiting_five => Six;
-    Six waiting_six => Seven;
-    Seven waiting_seven => Eight;
-    Eight waiting_eight => Nine;
-    Nine waiting_nine => Ten;
-    => Ten waiting_ten;
+    waiting_one waiting_two waiting_three waiting_four waiting_five
+    waiting_six waiting_seven waiting_eight waiting_nine waiting_ten
 }
 
 async fn rounds(total: u64, limit: u64) -> u64 {
