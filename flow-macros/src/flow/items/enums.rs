@@ -111,10 +111,9 @@ fn name_enum(
         #[doc = #documentation]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #derives
-        #[allow(dead_code, clippy::enum_variant_names, reason = "named as the flow says; not every program uses it")]
+        #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
         #any
         #vis enum #name { #(#[doc = #docs] #idents),* }
-        #[allow(dead_code, reason = "not every program uses it")]
         impl #name {
             /// All of them, in the order written.
             pub const ALL: &'static [Self] = &[#(Self::#idents),*];

@@ -51,6 +51,8 @@ pub(super) fn implementation(
     quote! {
         #[allow(non_local_definitions)]
         const _: () = {
+            // For a flow with mistakes, which has no methods of its own that come first.
+            use #rt::Unresolved as _;
             impl #rt::Flow for #name {
                 type Input = #input;
                 type Output = #output;
@@ -62,14 +64,10 @@ pub(super) fn implementation(
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 #[inline]
                 fn __run(&self, input: #input) -> #run {
-                    #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
-                    use #rt::Unresolved as _;
                     self.__run_direct(input)
                 }
                 #[inline]
                 fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #run {
-                    #[allow(unused_imports, reason = "a sound flow has a method that comes first")]
-                    use #rt::Unresolved as _;
                     self.__run_observed(input, settings)
                 }
             }
@@ -85,7 +83,7 @@ pub(super) fn implementation(
             #seen_around
             impl #name {
                 #[doc(hidden)]
-                #[allow(dead_code, clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
+                #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
                 pub fn __input(#(#parameters),*) -> #input {
                     #input { #(#keys),* }
                 }
