@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::__private::{Described, Drive};
-use crate::engine::{Direct, Failed, Hooks, Observed};
+use crate::engine::{Direct, Failed, Hooks as _, Observed};
 use crate::error::FlowError;
 use crate::observer::EventKind;
 use crate::options::RunSettings;
@@ -29,12 +29,16 @@ where
     F: Drive<Direct> + Described,
 {
     async move {
-        let engine = Direct::new();
-        let scope = Scope::root(engine.run(), F::INFO);
-        let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
-        let ended = poll_fn(|cx| poll_work(work.as_mut(), cx)).await;
-        work.set(None);
-        came_to(&engine, &scope, ended)
+        let ended = {
+            let engine = Direct::new();
+            let scope = Scope::root(engine.run(), F::INFO);
+            let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
+            poll_fn(|cx| poll_work(work.as_mut(), &scope, cx)).await
+        };
+        match ended {
+            Ok(output) => Ok(output),
+            Err(failed) => Err(*failed),
+        }
     }
 }
 
@@ -59,62 +63,44 @@ where
         let mut stop = pin!(stop(engine.run()));
         let ended = poll_fn(
             |cx| match stop.as_mut().as_pin_mut().map(|stop| stop.poll(cx)) {
-                Some(Poll::Ready(stop)) => Poll::Ready(Err(stop)),
-                None | Some(Poll::Pending) => poll_work(work.as_mut(), cx),
+                Some(Poll::Ready(stop)) => {
+                    Poll::Ready(Err(stopped(work.as_mut(), &scope, stop)))
+                }
+                None | Some(Poll::Pending) => poll_work(work.as_mut(), &scope, cx),
             },
         );
-        let ended = ended.await;
-        work.set(None);
-        came_to(&engine, &scope, ended)
+        ended.await.map_err(|failed| {
+            scope.run.emit(scope.flow_path(), EventKind::RunFailed { error: &failed });
+            *failed
+        })
     }
 }
 
-/// What came of a run, whose work has been dropped.
-#[inline]
-fn came_to<E: Hooks, T>(
-    engine: &E,
-    scope: &Scope<'_>,
-    ended: Result<Result<T, Failed>, Stop>,
-) -> Result<T, FlowError> {
-    match ended {
-        Ok(Ok(output)) => Ok(output),
-        ended => failed(engine, scope, ended),
-    }
-}
-
+/// Goes on with the work of a run, and catches its panics.
 #[inline]
 fn poll_work<T, W>(
-    work: Pin<&mut Option<W>>,
+    mut work: Pin<&mut Option<W>>,
+    scope: &Scope<'_>,
     cx: &mut Context<'_>,
-) -> Poll<Result<Result<T, Failed>, Stop>>
+) -> Poll<Result<T, Failed>>
 where
     W: Future<Output = Result<T, Failed>>,
 {
-    let poll = catch_unwind(AssertUnwindSafe(|| match work.as_pin_mut() {
+    let poll = catch_unwind(AssertUnwindSafe(|| match work.as_mut().as_pin_mut() {
         Some(work) => work.poll(cx),
         None => Poll::Pending,
     }));
-    match poll {
-        Ok(poll) => poll.map(Ok),
-        Err(payload) => Poll::Ready(Err(Stop::Panicked(panic_message(&*payload)))),
-    }
+    poll.unwrap_or_else(|payload| {
+        let stop = Stop::Panicked(panic_message(&*payload));
+        Poll::Ready(Err(stopped(work, scope, stop)))
+    })
 }
 
-/// What came of a run that did not reach an end.
+/// The error of a run that does not go on: its work is dropped, and says where it was.
 #[cold]
-fn failed<E: Hooks, T>(
-    engine: &E,
-    scope: &Scope<'_>,
-    ended: Result<Result<T, Failed>, Stop>,
-) -> Result<T, FlowError> {
-    let run = engine.run();
-    let result =
-        ended.unwrap_or_else(|stop| Err(Box::new(stop.into_error(run.interruption(scope)))));
-    let result = result.map_err(|error| *error);
-    if let Err(error) = &result {
-        run.emit(scope.flow_path(), EventKind::RunFailed { error });
-    }
-    result
+fn stopped<W>(mut work: Pin<&mut Option<W>>, scope: &Scope<'_>, stop: Stop) -> Failed {
+    work.set(None);
+    Box::new(stop.into_error(scope.run.interruption(scope)))
 }
 
 /// Why a run does not go on.

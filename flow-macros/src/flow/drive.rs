@@ -135,8 +135,9 @@ impl Drive<'_> {
         let site = here(name.span());
         let rt = runtime_at(site);
         let state = store.expand(self.flow, names);
-        let own = (0..self.instances.list.len()).filter(|index| !self.inner.contains(index));
-        let visits: Vec<Visit<'_>> = own
+        let visits: Vec<Visit<'_>> = self
+            .in_order()
+            .into_iter()
             .map(|index| Visit::new(self, store, index, Place::Loop))
             .collect();
         let steps = visits.iter().map(Visit::expand);
@@ -185,18 +186,50 @@ impl Drive<'_> {
                     __E: #rt::Keeps<__State>,
                     #(#bounds,)*
                 {
-                    async fn drive(
+                    // Not an `async fn`, which would move its arguments once more when it begins.
+                    #[allow(clippy::manual_async_fn)]
+                    fn drive(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
-                    ) -> ::core::result::Result<#output, #rt::Failed> {
-                        let mut state = __State::new(input);
-                        let end = #run;
-                        #rt::Keeps::left(engine, scope, &state);
-                        #rt::Hooks::ended(engine, scope, end.as_str());
-                        ::core::result::Result::Ok(#output { #(#outputs,)* end })
+                    ) -> impl ::core::future::Future<
+                        Output = ::core::result::Result<#output, #rt::Failed>,
+                    > + ::core::marker::Send {
+                        async move {
+                            let mut state = __State::new(input);
+                            let end = #run;
+                            #rt::Keeps::left(engine, scope, &state);
+                            #rt::Hooks::ended(engine, scope, end.as_str());
+                            ::core::result::Result::Ok(#output { #(#outputs,)* end })
+                        }
                     }
                 }
             };
         }
+    }
+
+    /// The nodes of the loop, each after those that lead to it, where none of those leads back.
+    fn in_order(&self) -> Vec<usize> {
+        let mut targets = vec![Vec::new(); self.instances.list.len()];
+        for edge in &self.resolved.graph.graph().edges {
+            if let (From::Node(NodeId(from)), To::Node(NodeId(to))) = (&edge.from, &edge.to) {
+                targets[*from].push(*to);
+            }
+        }
+        // Depth first, and a node is done when all that it leads to is. The last that is done comes first.
+        let mut order = Vec::new();
+        let mut seen = self.inner.clone();
+        let mut under_way: Vec<usize> = Vec::new();
+        for first in 0..targets.len() {
+            if seen.insert(first) { under_way.push(first) }
+            while let Some(&node) = under_way.last() {
+                match targets[node].pop() {
+                    Some(next) if seen.insert(next) => under_way.push(next),
+                    Some(_) => {}
+                    None => order.extend(under_way.pop()),
+                }
+            }
+        }
+        order.reverse();
+        order
     }
 
     /// An expression of the end that the flow reaches, and the functions that it calls. `state` is the store.
@@ -226,36 +259,52 @@ impl Drive<'_> {
                     node = #node::ALL[at];
                     state = restored;
                 }
+                #rt::Keeps::reached(engine, scope, node as u16, &state)?;
                 #run
             }
         };
         (run, functions)
     }
 
-    /// The loop over the nodes: it ends with the end of the flow or, in a part, with what comes after the part.
+    /// The loop over the nodes: it ends with the end of the flow or, in a part, with what comes after the part. Each node
+    /// stands after those that lead to it, so that a step leads straight to the next one; only what leads back, or into
+    /// the middle, goes through the `match` at the top.
     fn steps(&self, visits: &[Visit<'_>], part: Part) -> TokenStream {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
-        let state = match part {
-            Part::Whole => quote_spanned!(site=> &mut state),
-            Part::OfMany => quote_spanned!(site=> state),
-        };
-        let arms = visits.iter().map(|visit| {
-            let (variant, visited) = (self.variant(visit), visit.visited(&state));
-            quote_spanned!(site=> #variant => #visited,)
-        });
+        let own = visits.iter().map(|visit| self.variant(visit));
         let others = match part {
             Part::Whole => self.inside_others(),
-            Part::OfMany => {
-                quote_spanned!(site=> _ => ::core::unreachable!("the node is in another part"),)
-            }
+            Part::OfMany => quote_spanned! {site=>
+                next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
+            },
         };
-        let own: HashSet<usize> = visits.iter().map(|visit| visit.index).collect();
+        let steps = visits.iter().map(|visit| self.step(visit, part));
+        quote_spanned! {site=>
+            loop {
+                match node { #(#own)|* => {} #others }
+                #(#steps)*
+            }
+        }
+    }
+
+    /// One node of the loop, if the flow is there: its step, and where it goes on.
+    fn step(&self, visit: &Visit<'_>, part: Part) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
+        let (state, kept) = match part {
+            Part::Whole => (
+                quote_spanned!(site=> &mut state),
+                quote_spanned!(site=> &state),
+            ),
+            Part::OfMany => (
+                quote_spanned!(site=> state),
+                quote_spanned!(site=> &*state),
+            ),
+        };
+        let (variant, visited) = (self.variant(visit), visit.visited(&state));
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
-        let routes = edges.filter(
-            |(_, edge)| matches!(edge.from, From::Node(NodeId(node)) if own.contains(&node)),
-        );
-        let routes = routes.map(|(route, edge)| {
+        let own = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
+        let routes = own.map(|(route, edge)| {
             let target = match (&edge.to, part) {
                 (To::Node(node), _) => self.node_variant(*node),
                 (To::End(label), Part::Whole) => {
@@ -269,29 +318,15 @@ impl Drive<'_> {
             };
             quote_spanned!(site=> #route => #target,)
         });
-        let kept = match part {
-            Part::Whole => quote_spanned!(site=> &state),
-            Part::OfMany => quote_spanned!(site=> &*state),
-        };
-        let leave = (part == Part::OfMany).then(|| {
-            let own = visits.iter().map(|visit| self.variant(visit));
-            quote_spanned! {site=>
-                if !::core::matches!(node, #(#own)|*) {
-                    return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(node));
-                }
-            }
-        });
         quote_spanned! {site=>
-            loop {
-                #rt::Keeps::reached(engine, scope, node as u16, #kept)?;
-                let route: usize = match node { #(#arms)* #others };
+            if let #variant = node {
+                let route: usize = #visited;
                 #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
-                // A table would say so too, but only a `match` lets a step lead straight to the next one.
                 node = match route {
                     #(#routes)*
                     _ => ::core::unreachable!("every route has a target"),
                 };
-                #leave
+                #rt::Keeps::reached(engine, scope, node as u16, #kept)?;
             }
         }
     }

@@ -117,9 +117,9 @@ impl Step<'_> {
                 }
                 #[doc(hidden)]
                 #[inline]
-                pub fn __once #lifetimes (#receiver __visit: #rt::Visit<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = #result> #lifetime_bounds
+                pub fn __once #lifetimes (#receiver __scope: &#rt::Scope<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = #result> #lifetime_bounds
                 {
-                    #rt::once(__visit, Self::__attempt(#(#arguments),*))
+                    #rt::once(__scope, Self::__attempt(#(#arguments),*))
                 }
             }
         });

@@ -9,6 +9,8 @@ use pin_project_lite::pin_project;
 
 use crate::engine::Failed;
 use crate::node_error::Failure;
+use crate::policy::Policy;
+use crate::scope::Scope;
 use crate::visit::{IntoFailure, Visit};
 
 pin_project! {
@@ -61,19 +63,22 @@ impl<T, E: IntoFailure, F: Future<Output = Result<T, E>>> Future for Failing<F> 
 }
 
 pin_project! {
-    /// A visit that makes one attempt.
+    /// One attempt, and no other.
     #[derive(Debug)]
     pub struct Once<'a, F> {
         #[pin]
         work: F,
-        visit: Visit<'a>,
+        scope: &'a Scope<'a>,
     }
 }
 
-/// The result of `work`, which is all that the visit tries.
+/// The result of `work`, which is all that a visit to the scope's current node tries.
 #[inline]
-pub fn once<T, F: Future<Output = Result<T, Failure>>>(visit: Visit<'_>, work: F) -> Once<'_, F> {
-    Once { work, visit }
+pub fn once<'a, T, F: Future<Output = Result<T, Failure>>>(
+    scope: &'a Scope<'a>,
+    work: F,
+) -> Once<'a, F> {
+    Once { work, scope }
 }
 
 impl<T, F: Future<Output = Result<T, Failure>>> Future for Once<'_, F> {
@@ -81,8 +86,18 @@ impl<T, F: Future<Output = Result<T, Failure>>> Future for Once<'_, F> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let visit = self.visit;
-        let result = ready!(self.project().work.poll(cx));
-        Poll::Ready(result.map_err(|failure| visit.attempts().exhausted(failure).into()))
+        let this = self.project();
+        Poll::Ready(match ready!(this.work.poll(cx)) {
+            Ok(outcome) => Ok(outcome),
+            Err(failure) => Err(failed(this.scope, failure)),
+        })
     }
+}
+
+#[cold]
+fn failed(scope: &Scope<'_>, failure: Failure) -> Failed {
+    Visit::new(scope, &Policy::DEFAULT)
+        .attempts()
+        .exhausted(failure)
+        .into()
 }

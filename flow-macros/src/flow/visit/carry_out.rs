@@ -72,13 +72,15 @@ impl Visit<'_> {
             let field = &self.instance.name;
             quote_spanned!(*site=> &self.#field,)
         });
-        let visit = self.contract.visit.then(|| quote_spanned!(*site=> visit,));
         let (bindings, names) = bound(arguments, *site);
         let alone = self.contract.single
             && self.settings.retry.is_none()
             && self.settings.timeout.is_none();
-        let function = if alone { "__once" } else { "__step" };
-        let function = Ident::new(function, *site);
+        let function = Ident::new(if alone { "__once" } else { "__step" }, *site);
+        let visit = self.contract.visit.then(|| match alone {
+            true => quote_spanned!(*site=> scope,),
+            false => quote_spanned!(*site=> visit,),
+        });
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
         if self.settings.timeout.is_some() && !self.contract.attempts {
             work = quote_spanned!(*site=> async move {
