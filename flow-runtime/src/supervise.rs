@@ -2,10 +2,14 @@
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use pin_project_lite::pin_project;
 
 use crate::__private::{Described, Drive};
 use crate::engine::{Direct, Failed, Hooks as _, Observed};
@@ -16,10 +20,6 @@ use crate::run::Run;
 use crate::scope::Scope;
 
 /// Runs a flow to its end, and catches its panics.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "that the future is `Send` is shown once, here, and not for each flow"
-)]
 #[inline]
 pub fn run<F>(
     flow: &F,
@@ -28,25 +28,21 @@ pub fn run<F>(
 where
     F: Drive<Direct> + Described,
 {
-    async move {
-        let ended = {
+    Unboxed {
+        run: async move {
             let engine = Direct::new();
             let scope = Scope::root(engine.run(), F::INFO);
-            let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
-            poll_fn(|cx| poll_work(work.as_mut(), &scope, cx)).await
-        };
-        match ended {
-            Ok(output) => Ok(output),
-            Err(failed) => Err(*failed),
-        }
+            Supervised {
+                work: Some(flow.drive(&engine, &scope, input)),
+                stop: pending(),
+                scope: &scope,
+            }
+            .await
+        },
     }
 }
 
 /// As [`run`], and stops when the run is cancelled or has taken too long.
-#[expect(
-    clippy::manual_async_fn,
-    reason = "that the future is `Send` is shown once, here, and not for each flow"
-)]
 #[inline]
 pub fn run_with<F>(
     flow: &F,
@@ -56,44 +52,86 @@ pub fn run_with<F>(
 where
     F: Drive<Observed> + Described,
 {
-    async move {
-        let engine = Observed::new(settings);
-        let scope = Scope::root(engine.run(), F::INFO);
-        let mut work = pin!(Some(flow.drive(&engine, &scope, input)));
-        let mut stop = pin!(stop(engine.run()));
-        let ended = poll_fn(
-            |cx| match stop.as_mut().as_pin_mut().map(|stop| stop.poll(cx)) {
-                Some(Poll::Ready(stop)) => {
-                    Poll::Ready(Err(stopped(work.as_mut(), &scope, stop)))
-                }
-                None | Some(Poll::Pending) => poll_work(work.as_mut(), &scope, cx),
-            },
-        );
-        ended.await.map_err(|failed| {
-            scope.run.emit(scope.flow_path(), EventKind::RunFailed { error: &failed });
-            *failed
+    Unboxed {
+        run: async move {
+            let engine = Observed::new(settings);
+            let scope = Scope::root(engine.run(), F::INFO);
+            let mut stop = stop(engine.run());
+            let ended = Supervised {
+                work: Some(flow.drive(&engine, &scope, input)),
+                stop: poll_fn(|cx| match &mut stop {
+                    Some(stop) => stop.poll_unpin(cx),
+                    None => Poll::Pending,
+                }),
+                scope: &scope,
+            }
+            .await;
+            if let Err(error) = &ended {
+                engine
+                    .run()
+                    .emit(scope.flow_path(), EventKind::RunFailed { error });
+            }
+            ended
+        },
+    }
+}
+
+pin_project! {
+    /// A run whose error is handed to the one who called it.
+    struct Unboxed<R> {
+        #[pin]
+        run: R,
+    }
+}
+
+impl<T, R: Future<Output = Result<T, Failed>>> Future for Unboxed<R> {
+    type Output = Result<T, FlowError>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Poll::Ready(match ready!(self.project().run.poll(cx)) {
+            Ok(output) => Ok(output),
+            Err(failed) => Err(*failed),
         })
     }
 }
 
-/// Goes on with the work of a run, and catches its panics.
-#[inline]
-fn poll_work<T, W>(
-    mut work: Pin<&mut Option<W>>,
-    scope: &Scope<'_>,
-    cx: &mut Context<'_>,
-) -> Poll<Result<T, Failed>>
+pin_project! {
+    /// The work of a run, until it ends, panics or something stops it.
+    struct Supervised<'a, W, S> {
+        #[pin]
+        work: Option<W>,
+        #[pin]
+        stop: S,
+        scope: &'a Scope<'a>,
+    }
+}
+
+impl<T, W, S> Future for Supervised<'_, W, S>
 where
     W: Future<Output = Result<T, Failed>>,
+    S: Future<Output = Stop>,
 {
-    let poll = catch_unwind(AssertUnwindSafe(|| match work.as_mut().as_pin_mut() {
-        Some(work) => work.poll(cx),
-        None => Poll::Pending,
-    }));
-    poll.unwrap_or_else(|payload| {
-        let stop = Stop::Panicked(panic_message(&*payload));
-        Poll::Ready(Err(stopped(work, scope, stop)))
-    })
+    type Output = Result<T, Failed>;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut this = self.project();
+        if let Poll::Ready(stop) = this.stop.poll(cx) {
+            return Poll::Ready(Err(stopped(this.work, this.scope, stop)));
+        }
+        let poll = catch_unwind(AssertUnwindSafe(|| match this.work.as_mut().as_pin_mut() {
+            Some(work) => work.poll(cx),
+            None => Poll::Pending,
+        }));
+        match poll {
+            Ok(poll) => poll,
+            Err(payload) => {
+                let stop = Stop::Panicked(panic_message(&*payload));
+                Poll::Ready(Err(stopped(this.work, this.scope, stop)))
+            }
+        }
+    }
 }
 
 /// The error of a run that does not go on: its work is dropped, and says where it was.
@@ -126,13 +164,13 @@ impl Stop {
 
 /// Waits until the run has to stop, if it may have to. The run is told first, so that its scopes report where they were
 /// dropped.
-fn stop(run: &Run) -> Option<impl Future<Output = Stop> + Send> {
+fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
     let options = run.options()?;
     let (token, deadline) = (options.cancellation.as_ref(), options.deadline);
     if token.is_none() && deadline.is_none() {
         return None;
     }
-    Some(async move {
+    let stop = async move {
         let cancelled = async {
             match token {
                 Some(token) => token.cancelled().await,
@@ -149,7 +187,8 @@ fn stop(run: &Run) -> Option<impl Future<Output = Stop> + Send> {
         };
         run.stopping.store(true, Ordering::Relaxed);
         stop
-    })
+    };
+    Some(stop.boxed())
 }
 
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
