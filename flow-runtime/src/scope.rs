@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::atomic::{AtomicU16, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::run::Run;
 
@@ -15,7 +15,7 @@ pub struct Scope<'a> {
     pub(crate) run: &'a Run,
     within: Option<&'a Scope<'a>>,
     flow: &'static FlowInfo,
-    at: AtomicU16,
+    at: AtomicU32,
     /// Which visit to that node it is, from 1, if the engine counts them.
     visit: AtomicU32,
     /// Of which item of a loop over items.
@@ -32,7 +32,7 @@ pub struct FlowInfo {
 }
 
 /// The position of a scope that is at no node: before its first step, and after its last.
-const NOWHERE: u16 = u16::MAX;
+const NOWHERE: u32 = 0;
 
 impl<'a> Scope<'a> {
     /// The scope of a run's own flow.
@@ -42,7 +42,7 @@ impl<'a> Scope<'a> {
             run,
             within: None,
             flow,
-            at: AtomicU16::new(NOWHERE),
+            at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
             item: None,
         }
@@ -55,7 +55,7 @@ impl<'a> Scope<'a> {
             run: self.run,
             within: Some(self),
             flow,
-            at: AtomicU16::new(NOWHERE),
+            at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
             item: None,
         }
@@ -68,7 +68,7 @@ impl<'a> Scope<'a> {
             run: self.run,
             within: self.within,
             flow: self.flow,
-            at: AtomicU16::new(NOWHERE),
+            at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
             item: None,
         }
@@ -87,7 +87,7 @@ impl<'a> Scope<'a> {
     /// Moves on to a node.
     #[inline]
     pub(crate) fn enter(&self, node: u16) {
-        self.at.store(node, Ordering::Relaxed);
+        self.at.store(u32::from(node) + 1, Ordering::Relaxed);
     }
 
     /// Has reached an end.
@@ -103,10 +103,10 @@ impl<'a> Scope<'a> {
     }
 
     /// The name of a node; empty for none.
-    fn name_of(&self, node: u16) -> &'static str {
+    fn name_of(&self, node: u32) -> &'static str {
         self.flow
             .nodes
-            .get(usize::from(node))
+            .get((node as usize).wrapping_sub(1))
             .copied()
             .unwrap_or_default()
     }
@@ -143,7 +143,7 @@ impl<'a> Scope<'a> {
     /// The name of a node.
     #[cfg(feature = "durable")]
     pub(crate) fn node_name(&self, node: u16) -> &'static str {
-        self.name_of(node)
+        self.name_of(u32::from(node) + 1)
     }
 
     /// The index of a node by its name.
@@ -188,7 +188,7 @@ pub struct Path<'a>(Place<'a>);
 #[derive(Clone, Copy)]
 enum Place<'a> {
     /// A node of a scope; of a scope that is at none, the flow itself.
-    Node(&'a Scope<'a>, u16),
+    Node(&'a Scope<'a>, u32),
     /// Already put together.
     Text(&'a str),
 }
