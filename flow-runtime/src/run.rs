@@ -3,7 +3,7 @@
 //! A step that only waits gives its place among the nodes at once to another one. It may be dropped at any moment
 //! meanwhile, and the number of places has to be right all the same: see `Aside`.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use crate::scope::{Path, Scope};
 /// what it may own is behind an `Arc`, whose drop is a comparison: making and dropping it should cost less than a step.
 #[derive(Debug)]
 pub struct Run {
-    steps_left: AtomicU64,
+    steps_left: AtomicI64,
     pub(crate) stopping: AtomicBool,
     pub(crate) with: Option<Arc<RunWith>>,
     interrupted_at: Mutex<Option<Arc<str>>>,
@@ -41,7 +41,7 @@ impl Run {
     #[inline]
     pub(crate) fn new() -> Self {
         Run {
-            steps_left: AtomicU64::new(DEFAULT_STEP_BUDGET),
+            steps_left: AtomicI64::new(signed(DEFAULT_STEP_BUDGET)),
             stopping: AtomicBool::new(false),
             with: None,
             interrupted_at: Mutex::new(None),
@@ -50,7 +50,7 @@ impl Run {
 
     pub(crate) fn with(id: RunId, options: RunSettings) -> Self {
         Run {
-            steps_left: AtomicU64::new(options.step_budget),
+            steps_left: AtomicI64::new(signed(options.step_budget)),
             with: Some(Arc::new(RunWith {
                 id,
                 nodes_at_once: options
@@ -90,13 +90,13 @@ impl Run {
 
     #[cfg(feature = "durable")]
     pub(crate) fn steps_left(&self) -> u64 {
-        self.steps_left.load(Ordering::Relaxed)
+        self.steps_left.load(Ordering::Relaxed).try_into().unwrap_or(0)
     }
 
     #[cfg(feature = "durable")]
     pub(crate) fn take_steps(&self, taken: u64) {
         let left = self.steps_left().saturating_sub(taken);
-        self.steps_left.store(left, Ordering::Relaxed);
+        self.steps_left.store(signed(left), Ordering::Relaxed);
     }
 
     pub(crate) fn options(&self) -> Option<&RunSettings> {
@@ -110,13 +110,12 @@ impl Run {
     /// Takes one step off the budget. A run is one task, so that load and store need not be one operation.
     #[inline]
     pub(crate) fn count_step(&self, scope: &Scope<'_>) -> Result<(), Failed> {
-        match self.steps_left.load(Ordering::Relaxed) {
-            0 => Err(self.step_limit(scope)),
-            left => {
-                self.steps_left.store(left - 1, Ordering::Relaxed);
-                Ok(())
-            }
+        let left = self.steps_left.load(Ordering::Relaxed) - 1;
+        self.steps_left.store(left, Ordering::Relaxed);
+        if left < 0 {
+            return Err(self.step_limit(scope));
         }
+        Ok(())
     }
 
     #[cold]
@@ -182,6 +181,11 @@ impl Run {
             );
         }
     }
+}
+
+/// A number of steps, or more than anybody will live to see.
+const fn signed(steps: u64) -> i64 {
+    if steps > i64::MAX as u64 { i64::MAX } else { steps as i64 }
 }
 
 /// A step that has lent its permit to others.
