@@ -2,7 +2,7 @@
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -32,9 +32,8 @@ where
         run: async move {
             let engine = Direct::new();
             let scope = Scope::root(engine.run(), F::INFO);
-            Supervised {
-                work: Some(flow.drive(&engine, &scope, input)),
-                stop: pending(),
+            Caught {
+                work: flow.drive(&engine, &scope, input),
                 scope: &scope,
             }
             .await
@@ -55,21 +54,29 @@ where
     Unboxed {
         run: async move {
             let engine = Observed::new(settings);
-            let scope = Scope::root(engine.run(), F::INFO);
-            let mut stop = stop(engine.run());
-            let ended = Supervised {
-                work: Some(flow.drive(&engine, &scope, input)),
-                stop: poll_fn(|cx| match &mut stop {
-                    Some(stop) => stop.poll_unpin(cx),
-                    None => Poll::Pending,
-                }),
+            let run = engine.run();
+            let scope = Scope::root(run, F::INFO);
+            let mut work = pin!(Some(Caught {
+                work: flow.drive(&engine, &scope, input),
                 scope: &scope,
-            }
+            }));
+            let mut stop = stop(run);
+            let ended = poll_fn(|cx| {
+                if let Some(stop) = &mut stop
+                    && let Poll::Ready(stop) = stop.poll_unpin(cx)
+                {
+                    // Dropped, it says where it was.
+                    work.set(None);
+                    return Poll::Ready(Err(stopped(&scope, stop)));
+                }
+                match work.as_mut().as_pin_mut() {
+                    Some(work) => work.poll(cx),
+                    None => Poll::Pending,
+                }
+            })
             .await;
             if let Err(error) = &ended {
-                engine
-                    .run()
-                    .emit(scope.flow_path(), EventKind::RunFailed { error });
+                run.emit(scope.flow_path(), EventKind::RunFailed { error });
             }
             ended
         },
@@ -97,47 +104,33 @@ impl<T, R: Future<Output = Result<T, Failed>>> Future for Unboxed<R> {
 }
 
 pin_project! {
-    /// The work of a run, until it ends, panics or something stops it.
-    struct Supervised<'a, W, S> {
+    /// The work of a run, whose panic is an error of the run.
+    struct Caught<'a, W> {
         #[pin]
-        work: Option<W>,
-        #[pin]
-        stop: S,
+        work: W,
         scope: &'a Scope<'a>,
     }
 }
 
-impl<T, W, S> Future for Supervised<'_, W, S>
-where
-    W: Future<Output = Result<T, Failed>>,
-    S: Future<Output = Stop>,
-{
+impl<T, W: Future<Output = Result<T, Failed>>> Future for Caught<'_, W> {
     type Output = Result<T, Failed>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut this = self.project();
-        if let Poll::Ready(stop) = this.stop.poll(cx) {
-            return Poll::Ready(Err(stopped(this.work, this.scope, stop)));
-        }
-        let poll = catch_unwind(AssertUnwindSafe(|| match this.work.as_mut().as_pin_mut() {
-            Some(work) => work.poll(cx),
-            None => Poll::Pending,
-        }));
-        match poll {
+        let this = self.project();
+        match catch_unwind(AssertUnwindSafe(|| this.work.poll(cx))) {
             Ok(poll) => poll,
             Err(payload) => {
                 let stop = Stop::Panicked(panic_message(&*payload));
-                Poll::Ready(Err(stopped(this.work, this.scope, stop)))
+                Poll::Ready(Err(stopped(this.scope, stop)))
             }
         }
     }
 }
 
-/// The error of a run that does not go on: its work is dropped, and says where it was.
+/// The error of a run that does not go on, and whose work is no more.
 #[cold]
-fn stopped<W>(mut work: Pin<&mut Option<W>>, scope: &Scope<'_>, stop: Stop) -> Failed {
-    work.set(None);
+fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
     Box::new(stop.into_error(scope.run.interruption(scope)))
 }
 
