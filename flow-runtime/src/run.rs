@@ -21,7 +21,6 @@ use crate::scope::{Path, Scope};
 #[derive(Debug)]
 pub struct Run {
     steps_left: AtomicI64,
-    pub(crate) stopping: AtomicBool,
     pub(crate) with: Option<Arc<RunWith>>,
     interrupted_at: Mutex<Option<Arc<str>>>,
 }
@@ -31,6 +30,8 @@ pub struct Run {
 pub(crate) struct RunWith {
     pub(crate) id: RunId,
     pub(crate) options: RunSettings,
+    /// It has been told to stop.
+    stopping: AtomicBool,
     pub(crate) nodes_at_once: Option<Semaphore>,
     #[cfg(feature = "durable")]
     pub(crate) journal: Option<Arc<crate::durable::Journal>>,
@@ -42,7 +43,6 @@ impl Run {
     pub(crate) fn new() -> Self {
         Run {
             steps_left: AtomicI64::new(signed(DEFAULT_STEP_BUDGET)),
-            stopping: AtomicBool::new(false),
             with: None,
             interrupted_at: Mutex::new(None),
         }
@@ -57,6 +57,7 @@ impl Run {
                     .concurrency
                     .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
                 options,
+                stopping: AtomicBool::new(false),
                 #[cfg(feature = "durable")]
                 journal: None,
             })),
@@ -97,6 +98,13 @@ impl Run {
     pub(crate) fn take_steps(&self, taken: u64) {
         let left = self.steps_left().saturating_sub(taken);
         self.steps_left.store(signed(left), Ordering::Relaxed);
+    }
+
+    /// The run is about to be dropped, since it has to stop: its scopes report where they were.
+    pub(crate) fn stop(&self) {
+        if let Some(with) = &self.with {
+            with.stopping.store(true, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn options(&self) -> Option<&RunSettings> {
@@ -142,7 +150,8 @@ impl Run {
 
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
-        if std::thread::panicking() || self.stopping.load(Ordering::Relaxed) {
+        let stopping = |with: &RunWith| with.stopping.load(Ordering::Relaxed);
+        if std::thread::panicking() || self.with.as_deref().is_some_and(stopping) {
             let mut place = self
                 .interrupted_at
                 .lock()

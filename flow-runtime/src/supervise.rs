@@ -3,7 +3,6 @@
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -178,7 +177,7 @@ fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
                 Err(_) => Stop::TimedOut(after),
             },
         };
-        run.stopping.store(true, Ordering::Relaxed);
+        run.stop();
         stop
     };
     Some(stop.boxed())
