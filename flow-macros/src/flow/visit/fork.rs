@@ -69,7 +69,7 @@ impl Visit<'_> {
         let joined = quote_spanned! {site=>
             #(#pinned)*
             let mut done = [false; #count];
-            ::core::future::poll_fn(|cx| {
+            ::core::future::poll_fn(move |cx| {
                 let mut all_done = true;
                 #(#polled)*
                 match all_done {
