@@ -20,7 +20,6 @@ use crate::observer::{EventKind, RunId};
 use crate::options::RunSettings;
 use crate::run::Run;
 use crate::scope::Scope;
-use crate::visit::Visit;
 
 /// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
 pub type Failed = Box<FlowError>;
@@ -30,9 +29,9 @@ pub type Failed = Box<FlowError>;
 /// rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
 pub trait Engine<N: Step>: Hooks {
     /// Carries out one step.
-    fn step<W>(
+    fn step<'s, W>(
         &self,
-        visit: Visit<'_>,
+        scope: &'s Scope<'s>,
         work: W,
     ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
@@ -83,7 +82,7 @@ pub trait Hooks: Send + Sync {
     #[cfg(feature = "durable")]
     fn ask<N: crate::question::Human>(
         &self,
-        visit: Visit<'_>,
+        visit: crate::visit::Visit<'_>,
         prompt: String,
     ) -> impl Future<Output = Result<N, Failed>> + Send {
         crate::question::ask::<N>(self.run(), visit, prompt)
@@ -126,6 +125,19 @@ pub trait Keeps<S>: Hooks {
         self.entered(scope, node)
     }
 
+    /// The current node took an action, which leads to this node, and this is the state between them.
+    #[inline]
+    fn next(
+        &self,
+        scope: &Scope<'_>,
+        action: &'static str,
+        node: u16,
+        state: &S,
+    ) -> Result<(), Failed> {
+        self.finished(scope, action);
+        self.reached(scope, node, state)
+    }
+
     /// The flow has reached an end, and this is the state there.
     #[inline]
     fn left(&self, _scope: &Scope<'_>, _state: &S) {}
@@ -140,7 +152,37 @@ pub trait Keeps<S>: Hooks {
 
 impl<S> Keeps<S> for Direct {}
 
-impl<S> Keeps<S> for Observed {}
+impl<S> Keeps<S> for Observed {
+    #[inline]
+    fn next(
+        &self,
+        scope: &Scope<'_>,
+        action: &'static str,
+        node: u16,
+        _state: &S,
+    ) -> Result<(), Failed> {
+        observed_next(&self.0, scope, action, node)
+    }
+}
+
+// Not inlined: a flow has one for each node.
+#[inline(never)]
+fn observed_next(
+    run: &Run,
+    scope: &Scope<'_>,
+    action: &'static str,
+    node: u16,
+) -> Result<(), Failed> {
+    let Some(observer) = run.observer() else {
+        scope.enter(node);
+        return run.count_step(scope);
+    };
+    observer.tell(scope.path(), EventKind::NodeFinished { action });
+    scope.enter(node);
+    run.count_step(scope)?;
+    observer.tell(scope.path(), EventKind::NodeStarted);
+    Ok(())
+}
 
 /// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked up.
 #[derive(Debug)]
@@ -169,9 +211,9 @@ impl Hooks for Direct {
 
 impl<N: Step> Engine<N> for Direct {
     #[inline]
-    fn step<W>(
+    fn step<'s, W>(
         &self,
-        _visit: Visit<'_>,
+        _scope: &'s Scope<'s>,
         work: W,
     ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
@@ -231,25 +273,25 @@ impl Hooks for Observed {
 impl<N: Step> Engine<N> for Observed {
     /// The work runs inside a span, so that what a node logs carries its path, and only when there is room for it.
     #[inline]
-    fn step<W>(
+    fn step<'s, W>(
         &self,
-        visit: Visit<'_>,
+        scope: &'s Scope<'s>,
         work: W,
     ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        carried_out(&self.0, visit, work)
+        carried_out(&self.0, scope, work)
     }
 }
 
 /// A step of a run with options: within a span, when there is room for it, and with its failure told to the observer.
 #[inline]
-pub(crate) fn carried_out<'r, 'v, T, W>(
+pub(crate) fn carried_out<'r, 's, T, W>(
     run: &'r Run,
-    visit: Visit<'v>,
+    scope: &'s Scope<'s>,
     work: W,
-) -> impl Future<Output = Result<T, Failed>> + Send + use<'r, 'v, T, W>
+) -> impl Future<Output = Result<T, Failed>> + Send + use<'r, 's, T, W>
 where
     T: Send,
     W: Future<Output = Result<T, Failed>> + Send,
@@ -259,13 +301,13 @@ where
     let work = {
         use tracing::Instrument as _;
         let run = with.map_or(RunId(0), |with| with.id);
-        work.instrument(tracing::info_span!("node", path = %visit.path(), %run))
+        work.instrument(tracing::info_span!("node", path = %scope.path(), %run))
     };
     CarriedOut {
         limit: with.and_then(|with| with.nodes_at_once.as_ref()),
         room: Room::NotAsked,
         work,
-        visit,
+        scope,
     }
 }
 
@@ -303,12 +345,12 @@ impl<'a> Room<'a> {
 
 pin_project! {
     /// A step that begins when there is room for it, and whose failure is told to the observer.
-    struct CarriedOut<'r, 'v, W> {
+    struct CarriedOut<'r, 's, W> {
         limit: Option<&'r Semaphore>,
         room: Room<'r>,
         #[pin]
         work: W,
-        visit: Visit<'v>,
+        scope: &'s Scope<'s>,
     }
 }
 
@@ -324,15 +366,17 @@ impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, '_, W> 
         }
         let result = ready!(this.work.poll(cx));
         if let Err(failed) = &result {
-            tell_failure(this.visit, failed);
+            tell_failure(this.scope, failed);
         }
         Poll::Ready(result)
     }
 }
 
 #[cold]
-fn tell_failure(visit: &Visit<'_>, failed: &Failed) {
+fn tell_failure(scope: &Scope<'_>, failed: &Failed) {
     if let FlowError::Node(error) = &**failed {
-        visit.emit(EventKind::NodeFailed { error });
+        scope
+            .run
+            .emit(scope.path(), EventKind::NodeFailed { error });
     }
 }

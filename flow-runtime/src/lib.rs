@@ -4,7 +4,7 @@
 //! A step is a function or a type marked [`#[node]`](macro@node). What it reads is in its parameters, what it writes in
 //! its return type. [`flow!`] says which step follows which. From both, the compiler knows every path that a run can
 //! take, so a misspelt action, an action that leads nowhere, or a value that some path does not write is an error at
-//! the place where it was written. What comes out is a plain `async` loop over a `match`: it allocates nothing per step
+//! the place where it was written. What comes out is a plain `async` loop over the steps: it allocates nothing per step
 //! and looks nothing up.
 //!
 //! ```

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::engine::Failed;
 use crate::error::FlowError;
-use crate::observer::{Event, EventKind, RunId, tell};
+use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunSettings};
 use crate::scope::{Path, Scope};
 
@@ -91,7 +91,10 @@ impl Run {
 
     #[cfg(feature = "durable")]
     pub(crate) fn steps_left(&self) -> u64 {
-        self.steps_left.load(Ordering::Relaxed).try_into().unwrap_or(0)
+        self.steps_left
+            .load(Ordering::Relaxed)
+            .try_into()
+            .unwrap_or(0)
     }
 
     #[cfg(feature = "durable")]
@@ -174,27 +177,47 @@ impl Run {
         place.take().map(|place| place.to_string())
     }
 
-    /// Tells the observer, if there is one. An observer that panics does no harm to the run.
+    /// Tells the observer, if there is one.
     #[inline]
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
-        if let Some(with) = self.with.as_deref()
-            && let Some(observer) = &with.options.observer
-        {
-            tell(
-                &**observer,
-                &Event {
-                    run: with.id,
-                    path,
-                    kind,
-                },
-            );
+        if let Some(observer) = self.observer() {
+            observer.tell(path, kind);
         }
+    }
+
+    #[inline]
+    pub(crate) fn observer(&self) -> Option<RunObserver<'_>> {
+        let with = self.with.as_deref()?;
+        Some(RunObserver {
+            run: with.id,
+            observer: with.options.observer.as_deref()?,
+        })
+    }
+}
+
+/// The observer of a run.
+#[derive(Clone, Copy)]
+pub(crate) struct RunObserver<'a> {
+    run: RunId,
+    observer: &'a dyn Observer,
+}
+
+impl RunObserver<'_> {
+    /// Tells it. If it panics, that does no harm to the run.
+    #[inline]
+    pub(crate) fn tell(self, path: Path<'_>, kind: EventKind<'_>) {
+        let run = self.run;
+        tell(self.observer, &Event { run, path, kind });
     }
 }
 
 /// A number of steps, or more than anybody will live to see.
 const fn signed(steps: u64) -> i64 {
-    if steps > i64::MAX as u64 { i64::MAX } else { steps as i64 }
+    if steps > i64::MAX as u64 {
+        i64::MAX
+    } else {
+        steps as i64
+    }
 }
 
 /// A step that has lent its permit to others.

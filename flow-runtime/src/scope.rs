@@ -15,6 +15,7 @@ pub struct Scope<'a> {
     pub(crate) run: &'a Run,
     within: Option<&'a Scope<'a>>,
     flow: &'static FlowInfo,
+    /// At which node it is: its index and one, or [`NOWHERE`].
     at: AtomicU32,
     /// Which visit to that node it is, from 1, if the engine counts them.
     visit: AtomicU32,
@@ -102,12 +103,10 @@ impl<'a> Scope<'a> {
         Path(Place::Node(self, self.at.load(Ordering::Relaxed)))
     }
 
-    /// The name of a node; empty for none.
-    fn name_of(&self, node: u32) -> &'static str {
-        self.flow
-            .nodes
-            .get((node as usize).wrapping_sub(1))
-            .copied()
+    /// The name of the node at a position; empty for none.
+    fn name_at(&self, position: u32) -> &'static str {
+        let node = (position as usize).checked_sub(1);
+        node.and_then(|node| self.flow.nodes.get(node).copied())
             .unwrap_or_default()
     }
 
@@ -143,7 +142,7 @@ impl<'a> Scope<'a> {
     /// The name of a node.
     #[cfg(feature = "durable")]
     pub(crate) fn node_name(&self, node: u16) -> &'static str {
-        self.name_of(u32::from(node) + 1)
+        self.name_at(u32::from(node) + 1)
     }
 
     /// The index of a node by its name.
@@ -160,7 +159,7 @@ impl<'a> Scope<'a> {
         };
         OwnedPath {
             flow,
-            node: self.name_of(self.at.load(Ordering::Relaxed)),
+            node: self.name_at(self.at.load(Ordering::Relaxed)),
             item: self.item,
         }
     }
@@ -187,7 +186,7 @@ pub struct Path<'a>(Place<'a>);
 
 #[derive(Clone, Copy)]
 enum Place<'a> {
-    /// A node of a scope; of a scope that is at none, the flow itself.
+    /// A position in a scope: at a node or, at none, the flow itself.
     Node(&'a Scope<'a>, u32),
     /// Already put together.
     Text(&'a str),
@@ -201,7 +200,7 @@ impl<'a> Path<'a> {
     /// The name of the node alone, without those around it. Empty where the path is that of a run's own flow.
     pub fn node(&self) -> &'a str {
         match self.0 {
-            Place::Node(scope, node) => scope.name_of(node),
+            Place::Node(scope, node) => scope.name_at(node),
             Place::Text(path) => path.rsplit('.').next().unwrap_or(path),
         }
     }

@@ -14,7 +14,7 @@ use crate::error::{BoxError, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::Policy;
-use crate::scope::{Path, Scope};
+use crate::scope::Scope;
 
 /// One visit of a run to a node.
 #[derive(Debug, Clone, Copy)]
@@ -30,7 +30,8 @@ impl<'a> Visit<'a> {
         Visit { scope, policy }
     }
 
-    pub(crate) fn path(&self) -> Path<'a> {
+    #[cfg(feature = "durable")]
+    pub(crate) fn path(&self) -> crate::scope::Path<'a> {
         self.scope.path()
     }
 
@@ -44,6 +45,7 @@ impl<'a> Visit<'a> {
         self.policy.timeout
     }
 
+    #[cfg(feature = "durable")]
     pub(crate) fn emit(&self, kind: EventKind<'_>) {
         self.scope.run.emit(self.path(), kind);
     }

@@ -1,8 +1,8 @@
-//! The loop: one `match` over the nodes that only dispatches.
+//! The loop: one step after the other, in the order in which they lead to one another.
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, From, NodeId, To};
+use flow_spec::{ERROR_ACTION, Edge, From, NodeId, To};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
 
@@ -35,7 +35,7 @@ pub(super) struct Drive<'a> {
 
 /// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await` with what it keeps across the
 /// others, so that it takes four times as long for a function with twice the steps.
-const NODES_OF_A_PART: usize = 32;
+const NODES_OF_A_PART: usize = 16;
 
 /// What a loop over nodes carries out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl Drive<'_> {
         }
     }
 
-    /// The nodes of the loop, each after those that lead to it, where none of those leads back.
+    /// The nodes of the loop, each after those that lead to it, unless it leads back to them.
     fn in_order(&self) -> Vec<usize> {
         let mut targets = vec![Vec::new(); self.instances.list.len()];
         for edge in &self.resolved.graph.graph().edges {
@@ -214,22 +214,24 @@ impl Drive<'_> {
                 targets[*from].push(*to);
             }
         }
-        // Depth first, and a node is done when all that it leads to is. The last that is done comes first.
-        let mut order = Vec::new();
+        // Depth first: a node is done when all that it leads to is. The last one that is done comes first.
+        let mut done = Vec::new();
         let mut seen = self.inner.clone();
-        let mut under_way: Vec<usize> = Vec::new();
-        for first in 0..targets.len() {
-            if seen.insert(first) { under_way.push(first) }
+        let mut under_way = Vec::new();
+        for root in 0..targets.len() {
+            if seen.insert(root) {
+                under_way.push(root);
+            }
             while let Some(&node) = under_way.last() {
                 match targets[node].pop() {
                     Some(next) if seen.insert(next) => under_way.push(next),
                     Some(_) => {}
-                    None => order.extend(under_way.pop()),
+                    None => done.extend(under_way.pop()),
                 }
             }
         }
-        order.reverse();
-        order
+        done.reverse();
+        done
     }
 
     /// An expression of the end that the flow reaches, and the functions that it calls. `state` is the store.
@@ -287,7 +289,7 @@ impl Drive<'_> {
         }
     }
 
-    /// One node of the loop, if the flow is there: its step, and where it goes on.
+    /// One node of the loop, if the flow is there: its step, and where the flow goes on.
     fn step(&self, visit: &Visit<'_>, part: Part) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -296,39 +298,63 @@ impl Drive<'_> {
                 quote_spanned!(site=> &mut state),
                 quote_spanned!(site=> &state),
             ),
-            Part::OfMany => (
-                quote_spanned!(site=> state),
-                quote_spanned!(site=> &*state),
-            ),
+            Part::OfMany => (quote_spanned!(site=> state), quote_spanned!(site=> &*state)),
         };
         let (variant, visited) = (self.variant(visit), visit.visited(&state));
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
         let own = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
-        let routes = own.map(|(route, edge)| {
-            let target = match (&edge.to, part) {
-                (To::Node(node), _) => self.node_variant(*node),
-                (To::End(label), Part::Whole) => {
-                    let end = self.end_variant(label);
-                    quote_spanned!(site=> break #end)
+        let own: Vec<(usize, &Edge)> = own.collect();
+        let targets: Vec<TokenStream> = own
+            .iter()
+            .map(|(_, edge)| self.target(edge, part))
+            .collect();
+        // The last one needs no number, and with one alone there is nothing to choose.
+        let action = match &targets[..] {
+            [] => quote_spanned!(site=> ::core::unreachable!("every node has a route")),
+            [only] => only.clone(),
+            [others @ .., last] => {
+                let routes = own.iter().map(|(route, _)| route);
+                quote_spanned!(site=> match route { #(#routes => #others,)* _ => #last })
+            }
+        };
+        let goes_on = own.iter().any(|(_, edge)| matches!(edge.to, To::Node(_)));
+        let goes_on = match goes_on {
+            false => action,
+            // Not by `?`, which rustc takes longer for, and there is one for each node.
+            true => quote_spanned! {site=>
+                let action = #action;
+                if let ::core::result::Result::Err(failed) = #rt::Keeps::next(engine, scope, action, node as u16, #kept) {
+                    return ::core::result::Result::Err(failed);
                 }
-                (To::End(label), Part::OfMany) => {
-                    let end = self.end_variant(label);
-                    quote_spanned!(site=> return ::core::result::Result::Ok(::core::ops::ControlFlow::Break(#end)))
-                }
-            };
-            quote_spanned!(site=> #route => #target,)
-        });
+            },
+        };
         quote_spanned! {site=>
             if let #variant = node {
                 let route: usize = #visited;
-                #rt::Hooks::finished(engine, scope, <Self as #rt::Flow>::ROUTES[route].action);
-                node = match route {
-                    #(#routes)*
-                    _ => ::core::unreachable!("every route has a target"),
-                };
-                #rt::Keeps::reached(engine, scope, node as u16, #kept)?;
+                #goes_on
             }
         }
+    }
+
+    /// Goes along an edge: to a node, as an expression of the action that led there, or to an end.
+    fn target(&self, edge: &Edge, part: Part) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let (rt, action) = (runtime_at(site), edge.action());
+        let label = match &edge.to {
+            To::Node(node) => {
+                let node = self.node_variant(*node);
+                return quote_spanned!(site=> { node = #node; #action });
+            }
+            To::End(label) => label,
+        };
+        let end = self.end_variant(label);
+        let left = match part {
+            Part::Whole => quote_spanned!(site=> break #end;),
+            Part::OfMany => quote_spanned! {site=>
+                return ::core::result::Result::Ok(::core::ops::ControlFlow::Break(#end));
+            },
+        };
+        quote_spanned!(site=> { #rt::Hooks::finished(engine, scope, #action); #left })
     }
 
     /// The same for a flow of many nodes: a loop over its parts, and their functions.

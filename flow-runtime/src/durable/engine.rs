@@ -590,11 +590,11 @@ impl Durable {
 }
 
 impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
-    async fn step<W>(&self, visit: Visit<'_>, work: W) -> Result<N::Outcome, Failed>
+    async fn step<'s, W>(&self, scope: &'s Scope<'s>, work: W) -> Result<N::Outcome, Failed>
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        let place = Journal::place(visit.scope());
+        let place = Journal::place(scope);
         match self.journal.recorded(&place).await {
             Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
             Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
@@ -607,7 +607,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         self.journal.outcomes_stored().await;
         let result = {
             let _active = self.journal.active();
-            carried_out(&self.run, visit, work).await
+            carried_out(&self.run, scope, work).await
         };
         match result {
             Ok(outcome) => Ok(self.record(&place, outcome).await),

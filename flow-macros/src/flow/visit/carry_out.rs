@@ -67,7 +67,6 @@ impl Visit<'_> {
     /// A function or a type as a step of the engine: a future.
     pub(super) fn step(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
-        let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
         let receiver = self.instance.is_type().then(|| {
             let field = &self.instance.name;
             quote_spanned!(*site=> &self.#field,)
@@ -81,8 +80,11 @@ impl Visit<'_> {
             true => quote_spanned!(*site=> scope,),
             false => quote_spanned!(*site=> visit,),
         });
+        let bounded = self.settings.timeout.is_some() && !self.contract.attempts;
+        let made = (bounded || (self.contract.visit && !alone))
+            .then(|| self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY)));
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
-        if self.settings.timeout.is_some() && !self.contract.attempts {
+        if bounded {
             work = quote_spanned!(*site=> async move {
                 let work = ::core::pin::pin!(#work);
                 visit.within_timeout(work).await
@@ -92,7 +94,7 @@ impl Visit<'_> {
             #made
             #bindings
             let work = #work;
-            #rt::Engine::<#path>::step(engine, visit, work)
+            #rt::Engine::<#path>::step(engine, scope, work)
         })
     }
 

@@ -143,9 +143,13 @@ impl<'a> Visit<'a> {
         if self.is_plain() {
             let (traits, carried_out) = self.awaited();
             let route = self.written();
+            // As long as `?`, but not for rustc: there is one for each node.
             return quote_spanned!(site=> {
                 #(#traits)*
-                let outcome = #carried_out?;
+                let outcome = match #carried_out {
+                    ::core::result::Result::Ok(outcome) => outcome,
+                    ::core::result::Result::Err(failed) => return ::core::result::Result::Err(failed),
+                };
                 #route
             });
         }
