@@ -151,7 +151,7 @@ impl Drive<'_> {
             .flat_map(Visit::bounds)
             .filter(|bound| seen.insert(bound.to_string()));
         let (run, parts) = self.run(&visits);
-        let outputs = self.outputs(store);
+        let (values, fields) = self.outputs(store);
         let described = self.described(store);
         let stored = self.stored(store);
         let ended = quote_spanned! {site=>
@@ -198,7 +198,8 @@ impl Drive<'_> {
                             let end = #run;
                             #rt::Keeps::left(engine, scope, &state);
                             #rt::Hooks::ended(engine, scope, end.as_str());
-                            ::core::result::Result::Ok(#output { #(#outputs,)* end })
+                            #(#values)*
+                            ::core::result::Result::Ok(#output { #(#fields)* end })
                         }
                     }
                 }
@@ -506,9 +507,9 @@ impl Drive<'_> {
         quote_spanned!(here(span)=> #end::#variant)
     }
 
-    /// The fields of the output.
-    fn outputs(&self, store: &Store) -> Vec<TokenStream> {
-        let field = |output: &super::syntax::Parameter| {
+    /// The values of the outputs, each bound to a name of its own, and the fields of the output.
+    fn outputs(&self, store: &Store) -> (Vec<TokenStream>, Vec<TokenStream>) {
+        let field = |(index, output): (usize, &super::syntax::Parameter)| {
             let name = &output.name;
             let site = here(name.span());
             let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
@@ -520,13 +521,15 @@ impl Drive<'_> {
                     quote_spanned!(site=> state.#slot.flatten())
                 }
                 (true, true) => quote_spanned!(site=> state.#slot),
-                // Bound first, it has its own type, so that rustc names that one and the declared one.
-                (true, false) => {
-                    quote_spanned!(site=> { let output = #rt::take(&mut state.#slot); output })
-                }
+                (true, false) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
             };
-            quote_spanned!(site=> #slot: #value)
+            // Bound first, it has its own type, so that rustc names that one and the declared one.
+            let bound = format_ident!("output_{index}", span = site);
+            (
+                quote_spanned!(site=> let #bound = #value;),
+                quote_spanned!(site=> #slot: #bound,),
+            )
         };
-        self.flow.outputs.iter().map(field).collect()
+        self.flow.outputs.iter().enumerate().map(field).unzip()
     }
 }
