@@ -89,17 +89,17 @@ impl Run {
         run
     }
 
+    /// How many steps of its budget it has taken.
     #[cfg(feature = "durable")]
-    pub(crate) fn steps_left(&self) -> u64 {
-        self.steps_left
-            .load(Ordering::Relaxed)
-            .try_into()
-            .unwrap_or(0)
+    pub(crate) fn steps_taken(&self) -> u64 {
+        let left = self.steps_left.load(Ordering::Relaxed).max(0);
+        signed(self.step_budget()).abs_diff(left)
     }
 
+    /// Takes off its budget what it has taken in an earlier life.
     #[cfg(feature = "durable")]
     pub(crate) fn take_steps(&self, taken: u64) {
-        let left = self.steps_left().saturating_sub(taken);
+        let left = self.step_budget().saturating_sub(taken);
         self.steps_left.store(signed(left), Ordering::Relaxed);
     }
 
@@ -129,13 +129,16 @@ impl Run {
         Ok(())
     }
 
+    fn step_budget(&self) -> u64 {
+        self.options()
+            .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget)
+    }
+
     #[cold]
     fn step_limit(&self, scope: &Scope<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
             path: scope.path().to_string(),
-            limit: self
-                .options()
-                .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget),
+            limit: self.step_budget(),
         })
     }
 

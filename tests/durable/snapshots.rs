@@ -95,6 +95,19 @@ async fn a_recovery_reads_the_records_since_the_last_snapshot() {
     );
 }
 
+/// `u64::MAX` says that there is no limit.
+#[tokio::test(start_paused = true)]
+async fn the_largest_budget_is_not_used_up_by_a_recovery() {
+    let (store, gate) = (store(), Gate::closed());
+    let first = known(store.clone(), every(8), &gate);
+    let id = until_the_gate(&first, &gate, u64::MAX).await.id();
+    let second = known(store, every(8), &gate);
+    second.recover().await.unwrap();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let output = execution.output::<Rounds>().unwrap().unwrap();
+    assert_eq!(output.number, 1003);
+}
+
 #[tokio::test(start_paused = true)]
 async fn without_its_history_an_execution_goes_on_all_the_same() {
     let (store, gate) = (store(), Gate::closed());

@@ -228,7 +228,10 @@ mod in_forks {
                 .run_with(input, RunOptions::new().step_budget(budget))
                 .await
         };
+        steps(vec![1; 100], u64::MAX).await.unwrap();
         steps(vec![1; 100], 3).await.unwrap();
+        let error = steps(Vec::new(), 0).await.unwrap_err();
+        assert!(matches!(error, FlowError::StepLimit { limit: 0, .. }));
         let error = steps(vec![1; 100], 2).await.unwrap_err();
         assert_eq!(error.path(), "counted.side");
         assert!(matches!(error, FlowError::StepLimit { limit: 2, .. }));

@@ -82,7 +82,6 @@ pub(crate) type Captured = Mutex<BTreeMap<String, serde_json::Map<String, serde_
 pub struct Durable {
     run: Run,
     journal: Arc<Journal>,
-    budget: u64,
     input: serde_json::Map<String, serde_json::Value>,
     snapshots: Snapshots,
     /// Where the run begins, unless at its start.
@@ -101,7 +100,6 @@ impl Durable {
         captured: Option<Arc<Captured>>,
         deltas: Option<broadcast::Sender<Delta>>,
     ) -> Self {
-        let budget = settings.step_budget;
         let attempts = Arc::new(Attempts {
             journal: journal.clone(),
             observer: settings.observer.take(),
@@ -117,7 +115,6 @@ impl Durable {
         Durable {
             run,
             journal,
-            budget,
             input: input.0.clone(),
             snapshots,
             restored: Mutex::new(restored),
@@ -575,7 +572,7 @@ impl Durable {
             state: saved.0,
             input: self.input.clone(),
             visits: self.journal.visits().into_iter().collect(),
-            steps: self.budget.saturating_sub(self.run.steps_left()),
+            steps: self.run.steps_taken(),
         };
         let path = self.path_of(scope);
         match serde_json::to_string(&snapshot) {
