@@ -1,4 +1,5 @@
-//! Sees a run to its end, whatever its nodes do: panic, take too long, or be told to stop.
+//! Sees a run to its end, whatever its nodes do: panic, take too long, or be told to stop. That its future is `Send` is
+//! shown here, once, and not for each flow.
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -103,7 +104,7 @@ impl<T, R: Future<Output = Result<T, Failed>>> Future for Unboxed<R> {
 }
 
 pin_project! {
-    /// The work of a run, whose panic is an error of the run.
+    /// The work of a run, whose panic is an error of the run. Unwinding drops what was under way, which says where it was.
     struct Caught<'a, W> {
         #[pin]
         work: W,
@@ -127,7 +128,7 @@ impl<T, W: Future<Output = Result<T, Failed>>> Future for Caught<'_, W> {
     }
 }
 
-/// The error of a run that does not go on, and whose work is no more.
+/// The error of a run that does not go on, and of which nothing is under way any more.
 #[cold]
 fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
     Box::new(stop.into_error(scope.run.interruption(scope)))

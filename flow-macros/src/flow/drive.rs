@@ -42,7 +42,7 @@ const NODES_OF_A_PART: usize = 16;
 enum Part {
     /// All nodes of the flow.
     Whole,
-    /// Some of many: nodes that are written one after the other, so that a chain stays within its part.
+    /// Some of many: nodes that lead to one another, so that a chain stays within its part.
     OfMany,
 }
 
@@ -210,16 +210,19 @@ impl Drive<'_> {
     /// The nodes of the loop, each after those that lead to it, unless it leads back to them.
     fn in_order(&self) -> Vec<usize> {
         let mut targets = vec![Vec::new(); self.instances.list.len()];
+        let mut starts = Vec::new();
         for edge in &self.resolved.graph.graph().edges {
-            if let (From::Node(NodeId(from)), To::Node(NodeId(to))) = (&edge.from, &edge.to) {
-                targets[*from].push(*to);
+            match (&edge.from, &edge.to) {
+                (From::Node(NodeId(from)), To::Node(NodeId(to))) => targets[*from].push(*to),
+                (From::Start, To::Node(NodeId(first))) => starts.push(*first),
+                (_, To::End(_)) => {}
             }
         }
         // Depth first: a node is done when all that it leads to is. The last one that is done comes first.
         let mut done = Vec::new();
         let mut seen = self.inner.clone();
         let mut under_way = Vec::new();
-        for root in 0..targets.len() {
+        for root in starts.into_iter().chain(0..targets.len()) {
             if seen.insert(root) {
                 under_way.push(root);
             }
@@ -270,8 +273,8 @@ impl Drive<'_> {
     }
 
     /// The loop over the nodes: it ends with the end of the flow or, in a part, with what comes after the part. Each node
-    /// stands after those that lead to it, so that a step leads straight to the next one; only what leads back, or into
-    /// the middle, goes through the `match` at the top.
+    /// stands after those that lead to it, so that a step leads straight to the next one: the compiler sees which `if` is
+    /// the next to hold. Only what leads back, or out of a part, goes through the `match` at the top.
     fn steps(&self, visits: &[Visit<'_>], part: Part) -> TokenStream {
         let site = here(self.flow.name.span());
         let own = visits.iter().map(|visit| self.variant(visit));
@@ -303,26 +306,26 @@ impl Drive<'_> {
         };
         let (variant, visited) = (self.variant(visit), visit.visited(&state));
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
-        let own = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
-        let own: Vec<(usize, &Edge)> = own.collect();
-        let targets: Vec<TokenStream> = own
+        let routes = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
+        let routes: Vec<(usize, &Edge)> = routes.collect();
+        let targets: Vec<TokenStream> = routes
             .iter()
             .map(|(_, edge)| self.target(edge, part))
             .collect();
-        // The last one needs no number, and with one alone there is nothing to choose.
+        // A visit gives the number of one of its own routes, so that the last one needs none.
         let action = match &targets[..] {
             [] => quote_spanned!(site=> ::core::unreachable!("every node has a route")),
             [only] => only.clone(),
             [others @ .., last] => {
-                let routes = own.iter().map(|(route, _)| route);
-                quote_spanned!(site=> match route { #(#routes => #others,)* _ => #last })
+                let numbers = routes.iter().map(|(number, _)| number);
+                quote_spanned!(site=> match route { #(#numbers => #others,)* _ => #last })
             }
         };
-        let goes_on = own.iter().any(|(_, edge)| matches!(edge.to, To::Node(_)));
-        let goes_on = match goes_on {
-            false => action,
+        let ends_here = routes.iter().all(|(_, edge)| matches!(edge.to, To::End(_)));
+        let goes_on = match ends_here {
+            true => action,
             // Not by `?`, which rustc takes longer for, and there is one for each node.
-            true => quote_spanned! {site=>
+            false => quote_spanned! {site=>
                 let action = #action;
                 if let ::core::result::Result::Err(failed) = #rt::Keeps::next(engine, scope, action, node as u16, #kept) {
                     return ::core::result::Result::Err(failed);
