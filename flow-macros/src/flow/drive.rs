@@ -187,7 +187,6 @@ impl Drive<'_> {
                     #(#bounds,)*
                 {
                     // Not an `async fn`, which would move its arguments once more when it begins.
-                    #[allow(clippy::manual_async_fn)]
                     fn drive(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                     ) -> impl ::core::future::Future<
