@@ -73,7 +73,6 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote! {
         #[doc = #documentation]
         #derives
-        #[allow(dead_code, reason = "not every program reads all outputs")]
         #vis struct #output {
             #(#fields,)*
             /// The end at which the run arrived.
@@ -112,7 +111,6 @@ fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStre
     quote! {
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #[allow(unused_imports)]
                 use #rt::{PrintedDebug as _, PrintedOpaque as _};
                 f.debug_struct(::core::stringify!(#name))#(#fields)*.finish()
             }

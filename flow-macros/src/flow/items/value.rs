@@ -86,7 +86,6 @@ fn without_values(
         #(#attributes)*
         #[derive(Debug, Clone, Copy, Default)]
         #vis struct #name { __nothing: () }
-        #[allow(dead_code)]
         impl #name {
             /// The flow. It has no settings.
             pub const fn new() -> Self {
@@ -107,7 +106,6 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
         quote!(#name: #value)
     });
     Some(quote! {
-        #[allow(dead_code)]
         impl #name {
             /// The flow with the settings that it declares.
             pub fn new() -> Self {
@@ -181,7 +179,6 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
     let (told, path) = (instance.path().map(macro_path), instance.path());
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
-        #[allow(dead_code, unused_parens)]
         fn #name() -> #ty { #told!(@value #path, #value) }
     })
 }
