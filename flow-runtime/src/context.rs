@@ -50,12 +50,12 @@ pub struct Context {
 
 impl Context {
     pub(crate) fn new(scope: &Scope<'_>, attempt: u32) -> Self {
-        let with = scope.run.with.as_deref();
+        let with = scope.run.with();
         Context {
             path: scope.owned_path(),
             namespace: OnceLock::new(),
             attempt,
-            run: with.map_or(RunId(0), |with| with.id),
+            run: scope.run.id(),
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             #[cfg(feature = "durable")]
             step: with.and_then(|with| Some((with.journal.as_ref()?.execution(), scope.visit()))),

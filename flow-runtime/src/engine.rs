@@ -5,21 +5,19 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::SemaphorePermit;
 
 use crate::__private::Step;
 use crate::error::FlowError;
-use crate::observer::{EventKind, RunId};
-use crate::options::RunSettings;
+use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::run::Run;
-use crate::scope::Scope;
+use crate::scope::{Path, Scope};
 
 /// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
 pub type Failed = Box<FlowError>;
@@ -152,7 +150,7 @@ pub trait Keeps<S>: Hooks {
 
 impl<S> Keeps<S> for Direct {}
 
-impl<S> Keeps<S> for Observed {
+impl<S> Keeps<S> for Observed<'_> {
     #[inline]
     fn next(
         &self,
@@ -161,27 +159,22 @@ impl<S> Keeps<S> for Observed {
         node: u16,
         _state: &S,
     ) -> Result<(), Failed> {
-        observed_next(&self.0, scope, action, node)
+        let from = scope.position();
+        scope.enter(node);
+        if !self.run.take_step() {
+            return Err(no_step_left(self.run, scope, action, from));
+        }
+        self.observer.__went_on(self.id, scope, action, from);
+        Ok(())
     }
 }
 
-// Not inlined: a flow has one for each node.
+/// The node is done, and its budget is used up before the next one.
+#[cold]
 #[inline(never)]
-fn observed_next(
-    run: &Run,
-    scope: &Scope<'_>,
-    action: &'static str,
-    node: u16,
-) -> Result<(), Failed> {
-    let Some(observer) = run.observer() else {
-        scope.enter(node);
-        return run.count_step(scope);
-    };
-    observer.tell(scope.path(), EventKind::NodeFinished { action });
-    scope.enter(node);
-    run.count_step(scope)?;
-    observer.tell(scope.path(), EventKind::NodeStarted);
-    Ok(())
+fn no_step_left(run: &Run, scope: &Scope<'_>, action: &'static str, from: u32) -> Failed {
+    run.emit(scope.path_at(from), EventKind::NodeFinished { action });
+    run.step_limit(scope)
 }
 
 /// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked up.
@@ -224,53 +217,71 @@ impl<N: Step> Engine<N> for Direct {
 }
 
 /// The engine of [`Flow::run_with`](crate::Flow::run_with): it polls too, and tells the observer.
-#[derive(Debug)]
-pub struct Observed(Run);
+pub struct Observed<'r> {
+    run: &'r Run,
+    id: RunId,
+    observer: &'r dyn Observer,
+    /// Whether the run limits how many nodes are under way.
+    limited: bool,
+}
 
-impl Observed {
-    /// An engine for one run with these settings.
-    pub fn new(settings: RunSettings) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        Observed(Run::with(
-            RunId(NEXT.fetch_add(1, Ordering::Relaxed)),
-            settings,
-        ))
+impl<'r> Observed<'r> {
+    /// An engine for this run.
+    pub fn new(run: &'r Run) -> Self {
+        Observed {
+            run,
+            id: run.id(),
+            observer: run.observer().unwrap_or(&Nobody),
+            limited: run.nodes_at_once().is_some(),
+        }
+    }
+
+    #[inline]
+    fn tell(&self, path: Path<'_>, kind: EventKind<'_>) {
+        let run = self.id;
+        tell(self.observer, &Event { run, path, kind });
     }
 }
 
-impl Hooks for Observed {
+/// The observer of a run that has none.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn on_event(&self, _event: &Event<'_>) {}
+}
+
+impl Hooks for Observed<'_> {
     #[inline]
     fn run(&self) -> &Run {
-        &self.0
+        self.run
     }
 
     #[inline]
     fn entered(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
         scope.enter(node);
-        self.0.count_step(scope)?;
-        self.0.emit(scope.path(), EventKind::NodeStarted);
+        self.run.count_step(scope)?;
+        self.tell(scope.path(), EventKind::NodeStarted);
         Ok(())
     }
 
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
-        self.0.emit(scope.path(), EventKind::NodeStarted);
+        self.tell(scope.path(), EventKind::NodeStarted);
     }
 
     #[inline]
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
-        self.0
-            .emit(scope.path(), EventKind::NodeFinished { action });
+        self.tell(scope.path(), EventKind::NodeFinished { action });
     }
 
     #[inline]
     fn ended(&self, scope: &Scope<'_>, end: &'static str) {
         scope.leave();
-        self.0.emit(scope.flow_path(), EventKind::FlowEnded { end });
+        self.tell(scope.flow_path(), EventKind::FlowEnded { end });
     }
 }
 
-impl<N: Step> Engine<N> for Observed {
+impl<N: Step> Engine<N> for Observed<'_> {
     /// The work runs inside a span, so that what a node logs carries its path, and only when there is room for it.
     #[inline]
     fn step<'s, W>(
@@ -281,31 +292,33 @@ impl<N: Step> Engine<N> for Observed {
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        carried_out(&self.0, scope, work)
+        carried_out(scope, self.limited, work)
     }
 }
 
 /// A step of a run with options: within a span, when there is room for it, and with its failure told to the observer.
+/// `limited` says whether the run limits how many steps are under way, which a run knows from its beginning.
 #[inline]
-pub(crate) fn carried_out<'r, 's, T, W>(
-    run: &'r Run,
+pub(crate) fn carried_out<'s, T, W>(
     scope: &'s Scope<'s>,
+    limited: bool,
     work: W,
-) -> impl Future<Output = Result<T, Failed>> + Send + use<'r, 's, T, W>
+) -> impl Future<Output = Result<T, Failed>> + Send + use<'s, T, W>
 where
     T: Send,
     W: Future<Output = Result<T, Failed>> + Send,
 {
-    let with = run.with.as_deref();
     #[cfg(feature = "tracing")]
     let work = {
         use tracing::Instrument as _;
-        let run = with.map_or(RunId(0), |with| with.id);
+        let run = scope.run.id();
         work.instrument(tracing::info_span!("node", path = %scope.path(), %run))
     };
     CarriedOut {
-        limit: with.and_then(|with| with.nodes_at_once.as_ref()),
-        room: Room::NotAsked,
+        room: match limited {
+            true => Room::NotAsked,
+            false => Room::Enough,
+        },
         work,
         scope,
     }
@@ -313,6 +326,8 @@ where
 
 /// Room for a step where the run limits how many are under way.
 enum Room<'a> {
+    /// There is no limit.
+    Enough,
     NotAsked,
     /// Whoever asks first gets it first. In a box: most runs have no limit, and a step should be small.
     Awaited(BoxFuture<'a, Option<SemaphorePermit<'a>>>),
@@ -325,19 +340,20 @@ enum Room<'a> {
 impl<'a> Room<'a> {
     // The semaphore is never closed.
     #[cold]
-    fn poll(&mut self, limit: &'a Semaphore, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, run: &'a Run, cx: &mut Context<'_>) -> Poll<()> {
         loop {
-            *self = match self {
-                Room::NotAsked => match limit.try_acquire() {
+            *self = match (&mut *self, run.nodes_at_once()) {
+                (Room::NotAsked, Some(limit)) => match limit.try_acquire() {
                     Ok(permit) => Room::Permitted {
                         _permit: Some(permit),
                     },
                     Err(_) => Room::Awaited(limit.acquire().map(Result::ok).boxed()),
                 },
-                Room::Awaited(room) => Room::Permitted {
+                (Room::NotAsked, None) => Room::Enough,
+                (Room::Awaited(room), _) => Room::Permitted {
                     _permit: ready!(room.poll_unpin(cx)),
                 },
-                Room::Permitted { .. } => return Poll::Ready(()),
+                (Room::Enough | Room::Permitted { .. }, _) => return Poll::Ready(()),
             };
         }
     }
@@ -345,24 +361,23 @@ impl<'a> Room<'a> {
 
 pin_project! {
     /// A step that begins when there is room for it, and whose failure is told to the observer.
-    struct CarriedOut<'r, 's, W> {
-        limit: Option<&'r Semaphore>,
-        room: Room<'r>,
+    struct CarriedOut<'s, W> {
+        room: Room<'s>,
         #[pin]
         work: W,
         scope: &'s Scope<'s>,
     }
 }
 
-impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, '_, W> {
+impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, W> {
     type Output = Result<T, Failed>;
 
     // What is only `inline` is not, for the largest steps of a loop, and then costs as much as two events.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        if let Some(limit) = *this.limit {
-            ready!(this.room.poll(limit, cx));
+        if !matches!(this.room, Room::Enough) {
+            ready!(this.room.poll(this.scope.run, cx));
         }
         let result = ready!(this.work.poll(cx));
         if let Err(failed) = &result {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::FlowError;
 use crate::node_error::NodeError;
-use crate::scope::Path;
+use crate::scope::{Path, Scope};
 
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
 /// [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
@@ -51,6 +51,16 @@ use crate::scope::Path;
 pub trait Observer: Send + Sync {
     /// Something happened.
     fn on_event(&self, event: &Event<'_>);
+
+    /// The run went from one node on to the next one: both events in one call. Here, so that there is one for each type of
+    /// observer: what it does not look at is then not put together.
+    #[doc(hidden)]
+    #[inline]
+    fn __went_on(&self, run: RunId, scope: &Scope<'_>, action: &'static str, from: u32) {
+        let tell = |path, kind| tell(self, &Event { run, path, kind });
+        tell(scope.path_at(from), EventKind::NodeFinished { action });
+        tell(scope.path(), EventKind::NodeStarted);
+    }
 }
 
 /// A function of an event watches runs as well.
@@ -120,7 +130,7 @@ pub struct RunId(pub(crate) u64);
 
 /// Tells an observer. One that panics does no harm to the run.
 #[inline]
-pub(crate) fn tell(observer: &dyn Observer, event: &Event<'_>) {
+pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
 }
 

@@ -3,10 +3,14 @@
 //! A step that only waits gives its place among the nodes at once to another one. It may be dropped at any moment
 //! meanwhile, and the number of places has to be right all the same: see `Aside`.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem::{self, ManuallyDrop};
+#[cfg(feature = "durable")]
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use once_cell::race::OnceBox;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
@@ -16,13 +20,38 @@ use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunSettings};
 use crate::scope::{Path, Scope};
 
-/// What belongs to a run as a whole, whichever flow and node it is at. A run without options is a few words, and
-/// what it may own is behind an `Arc`, whose drop is a comparison: making and dropping it should cost less than a step.
+/// What belongs to a run as a whole, whichever flow and node it is at. A run without options is a few words, and what it
+/// may own is behind one pointer: making and dropping it should cost less than a step.
 #[derive(Debug)]
 pub struct Run {
     steps_left: AtomicI64,
-    pub(crate) with: Option<Arc<RunWith>>,
-    interrupted_at: Mutex<Option<Arc<str>>>,
+    // A `OnceLock` takes a lock to be made with a value.
+    more: ManuallyDrop<OnceBox<More>>,
+}
+
+impl Drop for Run {
+    #[inline]
+    fn drop(&mut self) {
+        if self.more.get().is_some() {
+            drop_more(&mut self.more);
+        }
+    }
+}
+
+// Not inlined: what a run without options does when it is dropped is one comparison, so that it is inlined itself.
+#[cold]
+#[inline(never)]
+fn drop_more(more: &mut ManuallyDrop<OnceBox<More>>) {
+    drop(ManuallyDrop::into_inner(mem::take(more)));
+}
+
+/// What few runs have.
+#[derive(Debug)]
+enum More {
+    /// What it was started with.
+    With(RunWith),
+    /// It was started without options, and was interrupted at this path.
+    InterruptedAt(String),
 }
 
 /// What a run has that was started with options.
@@ -32,9 +61,26 @@ pub(crate) struct RunWith {
     pub(crate) options: RunSettings,
     /// It has been told to stop.
     stopping: AtomicBool,
+    interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     #[cfg(feature = "durable")]
     pub(crate) journal: Option<Arc<crate::durable::Journal>>,
+}
+
+impl RunWith {
+    fn new(id: RunId, options: RunSettings) -> Self {
+        RunWith {
+            id,
+            nodes_at_once: options
+                .concurrency
+                .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
+            options,
+            stopping: AtomicBool::new(false),
+            interrupted_at: OnceLock::new(),
+            #[cfg(feature = "durable")]
+            journal: None,
+        }
+    }
 }
 
 impl Run {
@@ -43,36 +89,15 @@ impl Run {
     pub(crate) fn new() -> Self {
         Run {
             steps_left: AtomicI64::new(signed(DEFAULT_STEP_BUDGET)),
-            with: None,
-            interrupted_at: Mutex::new(None),
+            more: ManuallyDrop::new(OnceBox::new()),
         }
     }
 
-    pub(crate) fn with(id: RunId, options: RunSettings) -> Self {
-        Run {
-            steps_left: AtomicI64::new(signed(options.step_budget)),
-            with: Some(Arc::new(RunWith {
-                id,
-                nodes_at_once: options
-                    .concurrency
-                    .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
-                options,
-                stopping: AtomicBool::new(false),
-                #[cfg(feature = "durable")]
-                journal: None,
-            })),
-            ..Run::new()
-        }
-    }
-
-    /// How long ago the node was first reached, in an earlier life of a durable run.
-    pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
-        #[cfg(feature = "durable")]
-        if let Some(journal) = self.with.as_deref().and_then(|with| with.journal.as_ref()) {
-            return journal.spent_at(scope);
-        }
-        let _ = scope;
-        Duration::ZERO
+    /// A run with options, and with a number that no other run of this process has.
+    pub(crate) fn numbered(options: RunSettings) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = RunId(NEXT.fetch_add(1, Ordering::Relaxed));
+        Run::with_options(RunWith::new(id, options))
     }
 
     /// A run that has a journal.
@@ -82,11 +107,36 @@ impl Run {
         options: RunSettings,
         journal: Arc<crate::durable::Journal>,
     ) -> Self {
-        let mut run = Run::with(id, options);
-        if let Some(with) = run.with.as_mut().and_then(Arc::get_mut) {
-            with.journal = Some(journal);
+        Run::with_options(RunWith {
+            journal: Some(journal),
+            ..RunWith::new(id, options)
+        })
+    }
+
+    fn with_options(with: RunWith) -> Self {
+        Run {
+            steps_left: AtomicI64::new(signed(with.options.step_budget)),
+            more: ManuallyDrop::new(OnceBox::with_value(Box::new(More::With(with)))),
         }
-        run
+    }
+
+    /// What it was started with, if it was started with options.
+    #[inline]
+    pub(crate) fn with(&self) -> Option<&RunWith> {
+        match self.more.get()? {
+            More::With(with) => Some(with),
+            More::InterruptedAt(_) => None,
+        }
+    }
+
+    /// How long ago the node was first reached, in an earlier life of a durable run.
+    pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
+        #[cfg(feature = "durable")]
+        if let Some(journal) = self.with().and_then(|with| with.journal.as_ref()) {
+            return journal.spent_at(scope);
+        }
+        let _ = scope;
+        Duration::ZERO
     }
 
     /// How many steps of its budget it has taken.
@@ -105,28 +155,40 @@ impl Run {
 
     /// The run is about to be dropped, since it has to stop: its scopes report where they were.
     pub(crate) fn stop(&self) {
-        if let Some(with) = &self.with {
+        if let Some(with) = self.with() {
             with.stopping.store(true, Ordering::Relaxed);
         }
     }
 
     pub(crate) fn options(&self) -> Option<&RunSettings> {
-        self.with.as_deref().map(|with| &with.options)
+        self.with().map(|with| &with.options)
     }
 
-    fn nodes_at_once(&self) -> Option<&Semaphore> {
-        self.with.as_deref()?.nodes_at_once.as_ref()
+    /// Its number; 0 for one without options, which has no need of it.
+    #[inline]
+    pub(crate) fn id(&self) -> RunId {
+        self.with().map_or(RunId(0), |with| with.id)
     }
 
-    /// Takes one step off the budget. A run is one task, so that load and store need not be one operation.
+    pub(crate) fn nodes_at_once(&self) -> Option<&Semaphore> {
+        self.with()?.nodes_at_once.as_ref()
+    }
+
+    /// Takes one step off the budget.
     #[inline]
     pub(crate) fn count_step(&self, scope: &Scope<'_>) -> Result<(), Failed> {
+        match self.take_step() {
+            true => Ok(()),
+            false => Err(self.step_limit(scope)),
+        }
+    }
+
+    /// Takes one step off the budget, and says whether there was one. A run is one task, so that load and store need not be one operation.
+    #[inline]
+    pub(crate) fn take_step(&self) -> bool {
         let left = self.steps_left.load(Ordering::Relaxed) - 1;
         self.steps_left.store(left, Ordering::Relaxed);
-        if left < 0 {
-            return Err(self.step_limit(scope));
-        }
-        Ok(())
+        left >= 0
     }
 
     fn step_budget(&self) -> u64 {
@@ -134,8 +196,9 @@ impl Run {
             .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget)
     }
 
+    /// There is none left for the scope's current node.
     #[cold]
-    fn step_limit(&self, scope: &Scope<'_>) -> Failed {
+    pub(crate) fn step_limit(&self, scope: &Scope<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
             path: scope.path().to_string(),
             limit: self.step_budget(),
@@ -154,63 +217,43 @@ impl Run {
         }
     }
 
+    /// A scope was dropped at this path. The first one that says so is the innermost.
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
-        let stopping = |with: &RunWith| with.stopping.load(Ordering::Relaxed);
-        if std::thread::panicking() || self.with.as_deref().is_some_and(stopping) {
-            let mut place = self
-                .interrupted_at
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            place.get_or_insert_with(|| path.to_string().into());
+        let panicking = std::thread::panicking();
+        match self.with() {
+            Some(with) if panicking || with.stopping.load(Ordering::Relaxed) => {
+                with.interrupted_at.get_or_init(|| path.to_string());
+            }
+            None if panicking => {
+                let interrupted = || Box::new(More::InterruptedAt(path.to_string()));
+                self.more.get_or_init(interrupted);
+            }
+            _ => {}
         }
     }
 
-    pub(crate) fn interruption(&self, scope: &Scope<'_>) -> String {
-        self.interrupted()
-            .unwrap_or_else(|| scope.path().to_string())
-    }
-
     /// The path of the node at which the run was interrupted.
-    pub(crate) fn interrupted(&self) -> Option<String> {
-        let mut place = self
-            .interrupted_at
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        place.take().map(|place| place.to_string())
+    pub(crate) fn interrupted(&self) -> Option<&str> {
+        match self.more.get()? {
+            More::With(with) => with.interrupted_at.get(),
+            More::InterruptedAt(path) => Some(path),
+        }
+        .map(String::as_str)
     }
 
     /// Tells the observer, if there is one.
     #[inline]
     pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
         if let Some(observer) = self.observer() {
-            observer.tell(path, kind);
+            let run = self.id();
+            tell(observer, &Event { run, path, kind });
         }
     }
 
     #[inline]
-    pub(crate) fn observer(&self) -> Option<RunObserver<'_>> {
-        let with = self.with.as_deref()?;
-        Some(RunObserver {
-            run: with.id,
-            observer: with.options.observer.as_deref()?,
-        })
-    }
-}
-
-/// The observer of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct RunObserver<'a> {
-    run: RunId,
-    observer: &'a dyn Observer,
-}
-
-impl RunObserver<'_> {
-    /// Tells it. If it panics, that does no harm to the run.
-    #[inline]
-    pub(crate) fn tell(self, path: Path<'_>, kind: EventKind<'_>) {
-        let run = self.run;
-        tell(self.observer, &Event { run, path, kind });
+    pub(crate) fn observer(&self) -> Option<&dyn Observer> {
+        self.options()?.observer.as_deref()
     }
 }
 

@@ -79,7 +79,7 @@ impl<'a> Scope<'a> {
     #[inline]
     pub fn item(&self, index: u32) -> Scope<'_> {
         let mut lane = self.lane();
-        *lane.at.get_mut() = self.at.load(Ordering::Relaxed);
+        *lane.at.get_mut() = self.position();
         *lane.visit.get_mut() = self.visit.load(Ordering::Relaxed);
         lane.item = Some(index);
         lane
@@ -100,7 +100,19 @@ impl<'a> Scope<'a> {
     /// The path of the current node, or of the flow itself if it is at none.
     #[inline]
     pub(crate) fn path(&self) -> Path<'_> {
-        Path(Place::Node(self, self.at.load(Ordering::Relaxed)))
+        self.path_at(self.position())
+    }
+
+    /// Where it is: a node, or none.
+    #[inline]
+    pub(crate) fn position(&self) -> u32 {
+        self.at.load(Ordering::Relaxed)
+    }
+
+    /// The path of the node at a position, or of the flow itself where there is none.
+    #[inline]
+    pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
+        Path(Place::Node(self, position))
     }
 
     /// The name of the node at a position; empty for none.
@@ -113,7 +125,7 @@ impl<'a> Scope<'a> {
     /// The path of the flow itself.
     #[inline]
     pub(crate) fn flow_path(&self) -> Path<'_> {
-        Path(Place::Node(self, NOWHERE))
+        self.path_at(NOWHERE)
     }
 
     /// Which visit to the current node it is, from 1; 0 if the engine does not count them.
@@ -151,6 +163,14 @@ impl<'a> Scope<'a> {
         self.flow.nodes.iter().position(|node| *node == name)
     }
 
+    /// It is dropped where it is. `extern "C"` says that this does not unwind: what drops a flow that has not come to an end
+    /// is then as short as can be inlined.
+    #[cold]
+    #[inline(never)]
+    extern "C" fn interrupted(&self) {
+        self.run.interrupted_at(self.path());
+    }
+
     /// The path of the current node, as a value that outlives the scope.
     pub(crate) fn owned_path(&self) -> OwnedPath {
         let flow = match self.within {
@@ -159,7 +179,7 @@ impl<'a> Scope<'a> {
         };
         OwnedPath {
             flow,
-            node: self.name_at(self.at.load(Ordering::Relaxed)),
+            node: self.name_at(self.position()),
             item: self.item,
         }
     }
@@ -171,7 +191,7 @@ impl Drop for Scope<'_> {
     #[inline]
     fn drop(&mut self) {
         if *self.at.get_mut() != NOWHERE {
-            self.run.interrupted_at(self.path());
+            self.interrupted();
         }
     }
 }

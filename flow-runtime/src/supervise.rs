@@ -32,11 +32,15 @@ where
         run: async move {
             let engine = Direct::new();
             let scope = Scope::root(engine.run(), F::INFO);
-            Caught {
+            let caught = Caught {
                 work: flow.drive(&engine, &scope, input),
                 scope: &scope,
-            }
-            .await
+            };
+            let failed = match caught.await {
+                Ok(output) => return Ok(output),
+                Err(failed) => failed,
+            };
+            Err(failed)
         },
     }
 }
@@ -49,12 +53,12 @@ pub fn run_with<F>(
     settings: RunSettings,
 ) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
-    F: Drive<Observed> + Described,
+    F: for<'r> Drive<Observed<'r>> + Described,
 {
     Unboxed {
         run: async move {
-            let engine = Observed::new(settings);
-            let run = engine.run();
+            let run = &Run::numbered(settings);
+            let engine = Observed::new(run);
             let scope = Scope::root(run, F::INFO);
             let mut work = pin!(Some(Caught {
                 work: flow.drive(&engine, &scope, input),
@@ -131,7 +135,11 @@ impl<T, W: Future<Output = Result<T, Failed>>> Future for Caught<'_, W> {
 /// The error of a run that does not go on, and of which nothing is under way any more.
 #[cold]
 fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
-    Box::new(stop.into_error(scope.run.interruption(scope)))
+    let path = match scope.run.interrupted() {
+        Some(path) => path.to_owned(),
+        None => scope.path().to_string(),
+    };
+    Box::new(stop.into_error(path))
 }
 
 /// Why a run does not go on.

@@ -222,13 +222,16 @@ impl Observer for Panicking {
     }
 }
 
-async fn judged_before(at: &'static str) -> (Result<JudgesOutput, FlowError>, Vec<String>) {
+async fn judged_before(
+    at: &'static str,
+    draft: &str,
+) -> (Result<JudgesOutput, FlowError>, Vec<String>) {
     let observer = Arc::new(Panicking {
         at,
         recorder: Recorder::default(),
     });
     let options = RunOptions::new().observer(observer.clone());
-    let input = JudgesInput::builder().draft("long enough".into()).build();
+    let input = JudgesInput::builder().draft(draft.into()).build();
     let ended = Judges::new().run_with(input, options).await;
     (ended, observer.recorder.events())
 }
@@ -237,16 +240,43 @@ async fn judged_before(at: &'static str) -> (Result<JudgesOutput, FlowError>, Ve
 #[tokio::test]
 async fn an_observer_that_panics_does_no_harm() {
     for at in ["started", "failed", "finished", "ended"] {
-        let (ended, events) = judged_before(at).await;
+        let (ended, events) = judged_before(at, "long enough").await;
         assert_eq!(ended.unwrap().accepted, "long enough", "{at}");
         assert_eq!(events.len(), 5, "{at}: {events:?}");
     }
 }
 
+/// TE-06, between one node and the next
+#[tokio::test]
+async fn an_observer_that_panics_is_told_of_the_next_node() {
+    for (at, told) in [
+        ("judge finished: rejected", "judges.revise started"),
+        ("revise started", "judges.judge finished: rejected"),
+    ] {
+        let (ended, events) = judged_before(at, "no").await;
+        assert_eq!(ended.unwrap().accepted, "no!!", "{at}");
+        assert!(events.iter().any(|event| event == told), "{at}: {events:?}");
+    }
+}
+
+/// The last step of a budget is as much seen as any other.
+#[tokio::test]
+async fn a_node_is_finished_before_the_budget_is_used_up() {
+    let recorder = Recorder::shared();
+    let options = RunOptions::new().observer(recorder.clone()).step_budget(1);
+    let input = JudgesInput::builder().draft("no".into()).build();
+    Judges::new().run_with(input, options).await.unwrap_err();
+    let limit = "judges failed: the run used up its 1 steps before `judges.revise`; if it is meant to be that long, raise `step_budget`";
+    assert_eq!(
+        recorder.events()[4..],
+        ["judges.judge finished: rejected", limit]
+    );
+}
+
 /// TE-06, at the event that a node sends by itself
 #[tokio::test]
 async fn an_observer_that_panics_at_a_delta_does_no_harm() {
-    let (ended, events) = judged_before("delta").await;
+    let (ended, events) = judged_before("delta", "long enough").await;
     assert_eq!(ended.unwrap().accepted, "long enough");
     assert_eq!(events.len(), 4, "{events:?}");
 }

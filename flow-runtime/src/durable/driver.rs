@@ -375,7 +375,7 @@ impl Driver {
             Ok(Poll::Ready(done)) => Some(done),
             Err(payload) => {
                 let place = self.engine.run().interrupted();
-                let path = place.unwrap_or_else(|| self.path.clone());
+                let path = place.unwrap_or(&self.path).to_owned();
                 let message = panic_message(&*payload);
                 Some(Err(Ended::Failed(FlowError::Panicked { path, message })))
             }

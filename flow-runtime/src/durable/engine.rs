@@ -604,7 +604,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         self.journal.outcomes_stored().await;
         let result = {
             let _active = self.journal.active();
-            carried_out(&self.run, scope, work).await
+            carried_out(scope, self.run.nodes_at_once().is_some(), work).await
         };
         match result {
             Ok(outcome) => Ok(self.record(&place, outcome).await),
