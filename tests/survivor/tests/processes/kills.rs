@@ -107,14 +107,17 @@ fn nothing_ran_once_recorded(
     let outcomes = journal
         .iter()
         .filter(|record| record.kind == RecordKind::Outcome);
-    let mut steps = 0;
+    let mut unrecorded: BTreeSet<&String> = begun.keys().collect();
     for record in outcomes {
         let step = format!("{}/{}#{}", execution.id(), record.path, record.visit);
         if let Some(times) = begun.get(&step) {
-            steps += 1;
+            unrecorded.remove(&step);
             let again = times.iter().any(|began_ms| *began_ms > record.at_ms);
             assert!(!again, "{step} ran again, and was done");
         }
     }
-    assert_eq!(steps, begun.len(), "a step that began is not recorded");
+    assert!(
+        unrecorded.is_empty(),
+        "began, and are not recorded: {unrecorded:#?}"
+    );
 }
