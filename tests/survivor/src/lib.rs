@@ -35,14 +35,15 @@ fn is_held() -> bool {
     std::env::var_os("HOLD").is_some_and(|file| Path::new(&file).exists())
 }
 
-/// One line with the time in milliseconds, which the system writes as a whole.
+/// A line of its own with the time in milliseconds. A process that is killed while it writes may leave a part of it, up to
+/// the end of a page: it is whole where it ends with a semicolon.
 fn note(what: &str, step: &str) -> io::Result<()> {
     let file = std::env::var_os("EFFECTS").map(PathBuf::from);
     let file = file.ok_or_else(|| io::Error::other("EFFECTS names no file"))?;
     let mut file = OpenOptions::new().append(true).create(true).open(file)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_ms = now.unwrap_or_default().as_millis();
-    file.write_all(format!("{what} {now_ms} {step}\n").as_bytes())
+    file.write_all(format!("\n{what} {now_ms} {step};").as_bytes())
 }
 
 /// Whether there is another round.

@@ -129,12 +129,9 @@ impl Process {
     /// When its steps began, or were held or done, as often as that was, in milliseconds.
     pub(crate) fn times(&self, what: &str) -> Outcome<BTreeMap<String, Vec<u64>>> {
         let mut all: BTreeMap<String, Vec<u64>> = BTreeMap::new();
-        // It is there as soon as the first step begins, and its last line may be only half read.
+        // It is there as soon as the first step begins.
         let text = fs::read_to_string(&self.effects).unwrap_or_default();
-        for line in text
-            .split_inclusive('\n')
-            .filter_map(|line| line.strip_suffix('\n'))
-        {
+        for line in text.lines().filter_map(|line| line.strip_suffix(';')) {
             let mut words = line.splitn(3, ' ');
             if words.next() == Some(what) {
                 let (Some(at_ms), Some(step)) = (words.next(), words.next()) else {
