@@ -183,7 +183,8 @@ impl Run {
         }
     }
 
-    /// Takes one step off the budget, and says whether there was one. A run is one task, so that load and store need not be one operation.
+    /// Takes one step off the budget, and says whether there was one. A run is one task, so that load and store need not
+    /// be one operation.
     #[inline]
     pub(crate) fn take_step(&self) -> bool {
         let left = self.steps_left.load(Ordering::Relaxed) - 1;

@@ -36,6 +36,7 @@ where
                 work: flow.drive(&engine, &scope, input),
                 scope: &scope,
             };
+            // Returned from here, an output has an end of its own, in which no error is carried.
             let failed = match caught.await {
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,

@@ -111,7 +111,7 @@ fn nothing_ran_once_recorded(
     for record in outcomes {
         let step = format!("{}/{}#{}", execution.id(), record.path, record.visit);
         if let Some(times) = begun.get(&step) {
-            unrecorded.remove(&step);
+            assert!(unrecorded.remove(&step), "{step} is recorded twice");
             let again = times.iter().any(|began_ms| *began_ms > record.at_ms);
             assert!(!again, "{step} ran again, and was done");
         }
