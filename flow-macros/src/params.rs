@@ -41,7 +41,6 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         #[allow(non_local_definitions)]
         const _: () = {
             impl #generics ::flow_runtime::Params for #name #arguments #bounds {
-                #[allow(unused_variables, unused_imports)]
                 fn params(&self, params: &mut ::flow_runtime::ParamsWriter) {
                     use #rt::export_values::*;
                     #(#fields)*

@@ -70,14 +70,18 @@ pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
 /// A macro with these arms, which can be imported as `name`.
 pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
     let (unique, name) = (unique_name(name), macro_name(name));
-    let export = matches!(vis, Visibility::Public(_)).then(|| quote!(#[macro_export]));
+    let public = matches!(vis, Visibility::Public(_));
+    let export = public.then(|| quote!(#[macro_export]));
+    let used = public.then(
+        || quote!(#[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]),
+    );
     quote! {
         #[doc(hidden)]
         #[allow(non_local_definitions, unused_macros, clippy::crate_in_macro_def)]
         #export
         macro_rules! #unique { #arms }
         #[doc(hidden)]
-        #[allow(unused_imports, unreachable_pub, clippy::pub_use)]
+        #used
         #vis use #unique as #name;
     }
 }
@@ -185,7 +189,6 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
 pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
     let rt = runtime();
     quote! {
-        #[allow(unused_macros)]
         macro_rules! #name {
             (@contract [$next:path $(, $rest:path)*] $body:tt [$($before:tt)*]) => {
                 $next! { @contract [$($rest),*] $body [$($before)* #told] }

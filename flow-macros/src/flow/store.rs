@@ -174,7 +174,6 @@ impl Store {
             .filter(|key| key.writers > 1)
             .map(Key::agreement);
         quote_spanned! {site=>
-            #[allow(dead_code)]
             struct __State { #(#fields,)* }
             impl __State {
                 #[inline]

@@ -162,7 +162,6 @@ impl Step<'_> {
         );
         Some(quote_spanned! {site=>
             const _: () = {
-                #[allow(unused_imports)]
                 use #rt::NoResult as _;
                 ::core::assert!(!#rt::ResultCheck::<#ty>::IS_RESULT, #text);
             };
