@@ -58,7 +58,6 @@ fn stub(item: &DeriveInput) -> TokenStream {
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let contract = told_macro(item, &[], true);
     quote! {
-        #[allow(non_local_definitions)]
         impl #generics ::flow_runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[];
             fn action(&self) -> &'static str { "" }
@@ -228,8 +227,8 @@ fn expand(
     let arms = actions
         .iter()
         .map(|ActionPort { name, variant, .. }| quote!(Self::#variant { .. } => #name,));
-    let fallback = (actions.len() < data.variants.len() || actions.is_empty())
-        .then(|| quote!(#[allow(unreachable_patterns)] _ => "",));
+    let fallback =
+        (actions.len() < data.variants.len() || actions.is_empty()).then(|| quote!(_ => "",));
     let types = data
         .variants
         .iter()
@@ -242,14 +241,12 @@ fn expand(
     let contract = told_macro(item, actions, broken);
     quote! {
         #[automatically_derived]
-        #[allow(non_local_definitions)]
         impl #generics ::flow_runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[#(#names),*];
             fn action(&self) -> &'static str {
                 match self { #(#arms)* #fallback }
             }
         }
-        #[allow(non_local_definitions)]
         const _: () = { #(#writes)* };
         #contract
     }

@@ -38,7 +38,6 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     let errors = report.into_tokens();
     quote! {
         #errors
-        #[allow(non_local_definitions)]
         const _: () = {
             impl #generics ::flow_runtime::Params for #name #arguments #bounds {
                 fn params(&self, params: &mut ::flow_runtime::ParamsWriter) {

@@ -77,7 +77,7 @@ pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) ->
     );
     quote! {
         #[doc(hidden)]
-        #[allow(non_local_definitions, unused_macros, clippy::crate_in_macro_def)]
+        #[allow(non_local_definitions)]
         #export
         macro_rules! #unique { #arms }
         #[doc(hidden)]

@@ -85,7 +85,6 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let site = here(name.span());
     let rt = runtime_at(site);
     quote_spanned! {site=>
-        #[allow(non_local_definitions)]
         const _: () = {
             #rt::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
@@ -158,10 +157,7 @@ impl Drive<'_> {
             impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
         quote_spanned! {site=>
-            #[allow(
-                non_local_definitions, private_bounds, private_interfaces, unreachable_code, unused_variables, unused_mut,
-                clippy::let_unit_value, clippy::too_many_lines, clippy::unit_arg, clippy::unused_unit
-            )]
+            #[allow(unused_variables, clippy::unused_unit)]
             const _: () = {
                 #state
                 #(#branches)*

@@ -211,7 +211,6 @@ impl Key {
         );
         quote_spanned! {site=>
             #[diagnostic::on_unimplemented(message = #message, label = "another type", note = #note)]
-            #[allow(non_camel_case_types)]
             trait #agreement<First> {
                 fn agree(self) -> First;
             }

@@ -177,7 +177,7 @@ pub(super) fn expand(
     });
     Ok(quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, missing_docs, dead_code, missing_debug_implementations)]
+        #[allow(non_camel_case_types)]
         #vis struct #name {}
         #step
         #default
@@ -195,7 +195,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let stub = super::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
     Ok(quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, missing_docs, dead_code, missing_debug_implementations)]
+        #[allow(non_camel_case_types)]
         #vis struct #name {}
         #stub
     })

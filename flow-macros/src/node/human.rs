@@ -231,7 +231,6 @@ fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     quote! {
         #[doc(hidden)]
-        #[allow(non_local_definitions)]
         const _: () = {
             #[diagnostic::do_not_recommend]
             impl #generics #rt::Node for #name #arguments #bounds {}
@@ -267,7 +266,6 @@ fn sound(
     let form = quote_spanned!(site=> #at_type::form::<#name>());
     quote! {
         #[doc(hidden)]
-        #[allow(non_local_definitions, private_bounds, private_interfaces)]
         const _: () = {
             impl #rt::Step for #name {
                 type Outcome = #name;
@@ -292,7 +290,6 @@ fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
         let note = "implement `std::fmt::Display` for `{Self}`, or let the prompt show another key";
         quote_spanned! {site=>
             #[diagnostic::on_unimplemented(message = #message, label = "not `Display`", note = #note)]
-            #[allow(non_camel_case_types)]
             pub trait #shown: ::core::fmt::Display {}
             #[diagnostic::do_not_recommend]
             impl<T: ::core::fmt::Display + ?::core::marker::Sized> #shown for T {}
@@ -307,7 +304,7 @@ fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let format = LitStr::new(&prompt.format, site);
     let function = quote_spanned! {site=>
         #[doc(hidden)]
-        #[allow(clippy::too_many_arguments, clippy::useless_format, clippy::uninlined_format_args)]
+        #[allow(clippy::too_many_arguments)]
         pub fn __prompt<#(#types: #bounds + ?::core::marker::Sized),*>(#(#values: &#types),*) -> ::std::string::String {
             ::std::format!(#format #(, #values)*)
         }

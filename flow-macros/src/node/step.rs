@@ -140,7 +140,7 @@ impl Step<'_> {
                     #attempt
                     #[doc(hidden)]
                     #[inline]
-                    #[allow(clippy::too_many_arguments, clippy::unused_async, clippy::unit_arg, clippy::let_unit_value)]
+                    #[allow(clippy::too_many_arguments)]
                     #function
                 }
             };

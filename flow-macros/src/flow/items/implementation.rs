@@ -49,7 +49,6 @@ pub(super) fn implementation(
         quote!(#name: #ty)
     });
     quote! {
-        #[allow(non_local_definitions)]
         const _: () = {
             // For a flow with mistakes, which has no methods of its own that come first.
             use #rt::Unresolved as _;
@@ -71,7 +70,6 @@ pub(super) fn implementation(
                     self.__run_observed(input, settings)
                 }
             }
-            #[allow(private_bounds)]
             #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Unasked<'__a> for #name where #asks: #rt::Unasked<'__a> {}
             impl #rt::Described for #name {

@@ -128,7 +128,6 @@ pub(in crate::flow) fn structs(
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
         quote_spanned! {site=>
-            #[allow(non_camel_case_types, dead_code)]
             struct #name { #(#keys,)* #(#taken,)* }
         }
     });

@@ -232,7 +232,6 @@ impl Visit<'_> {
         };
         quote_spanned! {self.site=>
             #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
-            #[allow(non_camel_case_types)]
             trait #name: ::core::marker::Sized {
                 fn __clone(&self) -> Self;
             }
