@@ -47,7 +47,8 @@ pub enum FlowError {
     /// A node failed for good: all its attempts failed, its fallback too if it has one, and no `"error"` edge
     /// leads on from it.
     Node(NodeError),
-    /// A node panicked. A panic is a bug, not an outcome: it is neither retried nor routed.
+    /// A node panicked. A panic is a bug, not an outcome: it is neither retried nor routed. In a program built with
+    /// `panic = "abort"`, the process ends instead.
     Panicked {
         /// The node's path, such as `orders.payment.charge`.
         path: String,
