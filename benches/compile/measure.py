@@ -1,5 +1,6 @@
 """Measures what it takes to check, build and store the programs that `generate` writes."""
 
+import itertools
 import os
 import re
 import resource
@@ -17,9 +18,9 @@ SPREAD, WHOLE = (20, 10), (1, 200)
 TIMED = [(1, nodes) for nodes in CHAINS] + [SPREAD, WHOLE]
 SIZED = [(0, 10), (1, 10), (20, 10)]
 CAP_SECONDS = 180
-# A program that takes longer than this is built once and not three times.
+# A program that takes longer than this is compiled once, and not in each round.
 SLOW_SECONDS = 10
-SAMPLES = 3
+ROUNDS = 5
 
 
 class OutOfMemory(Exception):
@@ -46,18 +47,12 @@ def compile_times(target, say):
     variants = all_variants()
     cases = sorted({*TIMED, *SIZED})
     generate.workspace(directory, variants, cases, BENCHES / "Cargo.lock")
-    timed = {variant.name: {} for variant in variants}
+    timed = {variant.name: {generate.case_name(*case): {} for case in TIMED} for variant in variants}
     for command in ("check", "build"):
         for variant in variants:
             # So that what is measured is the program alone.
             ran(directory, target, [command, *program(variant, (0, 10))])
-        for case in TIMED:
-            for variant in variants:
-                found = timed[variant.name].setdefault(generate.case_name(*case), {})
-                if found.get("check", {}).keys() & {"over", "killed"}:
-                    continue
-                found[command] = timed_command(directory, target, command, variant, case)
-                say(f"cargo {command}, {variant.name}, {generate.case_name(*case)}: {found[command]}")
+        time_command(directory, target, command, variants, timed, say)
     for variant in variants:
         sizes = {}
         for case in SIZED:
@@ -73,29 +68,40 @@ def program(variant, case):
     return ["--package", generate.package_name(variant), "--bin", generate.program_name(variant, case)]
 
 
-def timed_command(directory, target, command, variant, case):
-    """The median of the samples."""
-    source = directory / variant.name / "src" / "bin" / f"{generate.program_name(variant, case)}.rs"
-    samples = []
-    while len(samples) < SAMPLES:
-        source.touch()
-        start, worked = time.perf_counter(), processor_seconds()
+def time_command(directory, target, command, variants, timed, say):
+    """Adds to `timed` the medians of rounds in which each program has its turn, so that noise hits all alike."""
+    samples = {}
+    for number, case, variant in itertools.product(range(ROUNDS), TIMED, variants):
+        name = generate.case_name(*case)
+        found, seen = timed[variant.name][name], samples.setdefault((variant.name, name), [])
+        # What cannot be checked is not built.
+        failed = any(result.keys() & {"over", "killed"} for result in found.values())
+        if failed or (seen and seen[0][0] > SLOW_SECONDS):
+            continue
         try:
-            printed = ran(directory, target, [command, *program(variant, case)], CAP_SECONDS)
+            seen.append(sample(directory, target, command, variant, case))
+            outcome = f"{seen[-1][0]:.3f} s"
         except subprocess.TimeoutExpired:
-            return {"over": CAP_SECONDS}
+            found[command] = {"over": CAP_SECONDS}
+            outcome = f"more than {CAP_SECONDS} s"
         except OutOfMemory:
-            return {"killed": True}
-        taken = time.perf_counter() - start
-        samples.append((taken, processor_seconds() - worked, expansion(printed)))
-        if samples[0][0] > SLOW_SECONDS:
-            break
-    seconds, processor, expanding = (statistics.median(sample) for sample in zip(*samples))
-    return {
-        "seconds": round(seconds, 3),
-        "processor": round(processor, 3),
-        "expansion": round(expanding, 3),
-    }
+            found[command] = {"killed": True}
+            outcome = "out of memory"
+        say(f"cargo {command}, round {number + 1} of {ROUNDS}, {variant.name}, {name}: {outcome}")
+    for (variant, name), seen in samples.items():
+        if seen and command not in timed[variant][name]:
+            medians = (round(statistics.median(figures), 3) for figures in zip(*seen))
+            timed[variant][name][command] = dict(zip(("seconds", "processor", "expansion"), medians))
+
+
+def sample(directory, target, command, variant, case):
+    """Seconds on the clock, of the processor, and in expansion, of one call of cargo that compiles the program."""
+    source = directory / variant.name / "src" / "bin" / f"{generate.program_name(variant, case)}.rs"
+    source.touch()
+    start, worked = time.perf_counter(), processor_seconds()
+    printed = ran(directory, target, [command, *program(variant, case)], CAP_SECONDS)
+    taken = time.perf_counter() - start
+    return taken, processor_seconds() - worked, expansion(printed)
 
 
 def processor_seconds():

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 
 from compile.generate import case_name
-from compile.measure import CAP_SECONDS, SIZED, SPREAD, TIMED
+from compile.measure import CAP_SECONDS, ROUNDS, SIZED, SLOW_SECONDS, SPREAD, TIMED
 from python.harness import SLOW_SECONDS as SINGLE_RUN_SECONDS
 from report import plot, results, targets
 from report.contenders import BENCHES, LABELS, is_own
@@ -35,7 +35,7 @@ where a library keeps its values as JSON. Each name in a table links to the sour
 
 # A count differs by what the allocator and the hash seeds happen to do.
 COUNT_NOISE = 0.01
-# Compile times have no range: they are taken three times at most.
+# Compile times have no range, as those that take long are taken once.
 COMPILE_NOISE = 0.1
 REPRODUCED = f"""## Reproduced
 
@@ -58,10 +58,11 @@ HOW = f"""## How it is measured
   runs on several threads, and Python.
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
-  incremental compilation, debug profile; the median of three, or one if it takes longer than ten seconds; at most
-  {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is another function or type and makes another
-  value. Processor time and the time in expansion are from the same calls, the latter as rustc's `-Ztime-passes` gives
-  it. By hand, bare: a struct, an enum and a loop, without a `Result`, a limit on the steps or tokio.
+  incremental compilation, debug profile; the median of {ROUNDS} rounds in which each program has its turn, or once if it
+  takes longer than {SLOW_SECONDS} s; at most {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is
+  another function or type and makes another value. Processor time and the time in expansion are from the same calls,
+  the latter as rustc's `-Ztime-passes` gives it. By hand, bare: a struct, an enum and a loop, without a `Result`, a
+  limit on the steps or tokio.
 - **Size**: of the stripped release program.
 """
 
