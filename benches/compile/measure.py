@@ -1,5 +1,6 @@
 """Measures what it takes to check, build and store the programs that `generate` writes."""
 
+import functools
 import itertools
 import os
 import re
@@ -7,8 +8,11 @@ import resource
 import signal
 import statistics
 import subprocess
+import tempfile
 import time
 import tomllib
+from pathlib import Path
+from typing import NamedTuple
 
 from compile import generate
 from report.contenders import BENCHES, Failed
@@ -21,6 +25,16 @@ CAP_SECONDS = 180
 # A program that takes longer than this is compiled once, and not in each round.
 SLOW_SECONDS = 10
 ROUNDS = 5
+# floxide would take hours.
+COUNTED = ["ours", "by_hand"]
+
+
+class Sample(NamedTuple):
+    """Seconds on the clock, of the processor, and in expansion, of one call of cargo."""
+
+    seconds: float
+    processor: float
+    expansion: float
 
 
 class OutOfMemory(Exception):
@@ -41,8 +55,10 @@ def floxide_version():
     return tomllib.loads(manifest.read_text(encoding="utf-8"))["dependencies"]["floxide"]
 
 
-def compile_times(target, say):
-    """Seconds on the clock, of the processor, and in expansion, and bytes of programs, by variant and case."""
+def compile_times(target, say, is_counted):
+    """Seconds on the clock, of the processor, and in expansion, instructions of rustc, and bytes of programs, by variant
+    and case.
+    """
     directory = target / "compile"
     variants = all_variants()
     cases = sorted({*TIMED, *SIZED})
@@ -53,6 +69,8 @@ def compile_times(target, say):
             # So that what is measured is the program alone.
             ran(directory, target, [command, *program(variant, (0, 10))])
         time_command(directory, target, command, variants, timed, say)
+    if is_counted:
+        count_checks(directory, target, [variant for variant in variants if variant.name in COUNTED], timed, say)
     for variant in variants:
         sizes = {}
         for case in SIZED:
@@ -76,11 +94,11 @@ def time_command(directory, target, command, variants, timed, say):
         found, seen = timed[variant.name][name], samples.setdefault((variant.name, name), [])
         # What cannot be checked is not built.
         failed = any(result.keys() & {"over", "killed"} for result in found.values())
-        if failed or (seen and seen[0][0] > SLOW_SECONDS):
+        if failed or (seen and seen[0].seconds > SLOW_SECONDS):
             continue
         try:
             seen.append(sample(directory, target, command, variant, case))
-            outcome = f"{seen[-1][0]:.3f} s"
+            outcome = f"{seen[-1].seconds:.3f} s"
         except subprocess.TimeoutExpired:
             found[command] = {"over": CAP_SECONDS}
             outcome = f"more than {CAP_SECONDS} s"
@@ -90,18 +108,43 @@ def time_command(directory, target, command, variants, timed, say):
         say(f"cargo {command}, round {number + 1} of {ROUNDS}, {variant.name}, {name}: {outcome}")
     for (variant, name), seen in samples.items():
         if seen and command not in timed[variant][name]:
-            medians = (round(statistics.median(figures), 3) for figures in zip(*seen))
-            timed[variant][name][command] = dict(zip(("seconds", "processor", "expansion"), medians))
+            medians = Sample(*(round(statistics.median(figures), 3) for figures in zip(*seen)))
+            rounds = [round(each.processor, 3) for each in seen]
+            timed[variant][name][command] = {**medians._asdict(), "rounds": rounds}
 
 
 def sample(directory, target, command, variant, case):
-    """Seconds on the clock, of the processor, and in expansion, of one call of cargo that compiles the program."""
-    source = directory / variant.name / "src" / "bin" / f"{generate.program_name(variant, case)}.rs"
-    source.touch()
+    touch(directory, variant, case)
     start, worked = time.perf_counter(), processor_seconds()
     printed = ran(directory, target, [command, *program(variant, case)], CAP_SECONDS)
     taken = time.perf_counter() - start
-    return taken, processor_seconds() - worked, expansion(printed)
+    return Sample(taken, processor_seconds() - worked, expansion(printed))
+
+
+def count_checks(directory, target, variants, timed, say):
+    """Adds to `timed` how many instructions rustc takes to check each program, as callgrind counts them: two programs at
+    a time, as nothing is timed.
+    """
+    names = {}
+    for variant, case in itertools.product(variants, TIMED):
+        checked = timed[variant.name][generate.case_name(*case)]["check"]
+        if "seconds" in checked:
+            names[generate.program_name(variant, case)] = checked
+            touch(directory, variant, case)
+    packages = [f"--package={generate.package_name(variant)}" for variant in variants]
+    programs = [f"--bin={name}" for name in names]
+    with tempfile.TemporaryDirectory() as counted:
+        ran(directory, target, ["check", "--jobs=2", *packages, *programs], counted=counted)
+        logs = [log.read_text(encoding="utf-8") for log in Path(counted).iterdir()]
+    for name, checked in names.items():
+        [log] = [log for log in logs if f" --crate-name {name} " in log]
+        checked["instructions"] = int(re.search(r"Collected : (\d+)", log)[1])
+        say(f"cargo check, instructions of rustc, {name}: {checked['instructions']:,}")
+
+
+def touch(directory, variant, case):
+    """So that cargo compiles the program again."""
+    (directory / variant.name / "src" / "bin" / f"{generate.program_name(variant, case)}.rs").touch()
 
 
 def processor_seconds():
@@ -118,12 +161,23 @@ def expansion(printed):
     return float(found[-1])
 
 
-def ran(directory, target, arguments, seconds=None):
-    """Runs cargo, and gives what it printed to stderr."""
+@functools.cache
+def rustc(directory):
+    """The compiler itself, as callgrind does not follow rustup to it."""
+    asked = subprocess.run(
+        ["rustc", "--print=sysroot"], cwd=directory, capture_output=True, text=True, check=True
+    )
+    return str(Path(asked.stdout.strip()) / "bin" / "rustc")
+
+
+def ran(directory, target, arguments, seconds=None, counted=""):
+    """Runs cargo, and gives what it printed to stderr. With `counted`, callgrind writes its counts to that directory."""
     environment = {
         **os.environ,
         "CARGO_TARGET_DIR": str(target),
         "RUSTC_WORKSPACE_WRAPPER": str(BENCHES / "compile" / "rustc"),
+        "RUSTC": rustc(directory),
+        "COUNTED": counted,
     }
     cargo = subprocess.Popen(
         ["cargo", *arguments],

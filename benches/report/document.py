@@ -35,14 +35,14 @@ where a library keeps its values as JSON. Each name in a table links to the sour
 
 # A count differs by what the allocator and the hash seeds happen to do.
 COUNT_NOISE = 0.01
-# Compile times have no range, as those that take long are taken once.
+# Of a ratio of compile times that is taken once.
 COMPILE_NOISE = 0.1
 REPRODUCED = f"""## Reproduced
 
 The last run against one before it, of another day where there is one. Times are compared as the table above has them,
 against ours, compile times against {BARE}, durable runs against LangGraph: absolute times differ by more from
-one hour to the next than by anything that is measured here. Within noise: the ranges of the rounds meet; counts differ
-by at most {2 * COUNT_NOISE:.0%}, ratios of compile times by {2 * COMPILE_NOISE:.0%}.
+one hour to the next than by anything that is measured here. Within noise: the ranges of the rounds meet, where a ratio of
+compile times that is taken once may be off by {COMPILE_NOISE:.0%}; counts differ by at most {2 * COUNT_NOISE:.0%}.
 
 """
 
@@ -61,8 +61,9 @@ HOW = f"""## How it is measured
   incremental compilation, debug profile; the median of {ROUNDS} rounds in which each program has its turn, or once if it
   takes longer than {SLOW_SECONDS} s; at most {CAP_SECONDS} s. Out of memory: the system killed rustc. Each node is
   another function or type and makes another value. Processor time and the time in expansion are from the same calls,
-  the latter as rustc's `-Ztime-passes` gives it. By hand, bare: a struct, an enum and a loop, without a `Result`, a
-  limit on the steps or tokio.
+  the latter as rustc's `-Ztime-passes` gives it. Ratios are of processor time, the median of those of each round. rustc's
+  instructions are those that callgrind counts. By hand, bare: a struct, an enum and a loop, without a `Result`, a limit
+  on the steps or tokio.
 - **Size**: of the stripped release program.
 """
 
@@ -275,15 +276,12 @@ def compiled(figures):
             cells = []
             for variant, label in COMPILED.items():
                 found = figures.compiled(variant, case_name(*case), command)
-                ratio = targets.quotient(
-                    found.get("seconds"),
-                    figures.compiled("by_hand", case_name(*case), command).get("seconds"),
-                )
+                ratio = over_by_hand(found, figures.compiled("by_hand", case_name(*case), command))
                 cells += [
                     seconds(found),
                     clock(found.get("processor")),
                     clock(found.get("expansion")),
-                    times_as(ratio),
+                    times_as(ratio and ratio.value),
                 ]
                 value = found.get("seconds") or found.get("over")
                 if value:
@@ -298,8 +296,44 @@ def compiled(figures):
         saved(f"cargo_{command}", plot.bars(title, bars, lambda power: clock(power)))
         text += f"\n### `cargo {command}`\n\n![{title}](benchmarks/cargo_{command}.svg)\n\n"
         text += table(head, rows)
+    text += rustc_instructions(figures)
     text += "\n### Size of the program\n\n" + sizes(figures)
     return text
+
+
+def over_by_hand(found, floor):
+    """How many times the processor time of the other, in each round by itself, as the machine is now faster, now slower."""
+    if not found.get("processor") or not floor.get("processor"):
+        return None
+    if "rounds" not in found or "rounds" not in floor:
+        return Compared.within(found["processor"] / floor["processor"], COMPILE_NOISE)
+    ratios = [mine / theirs for mine, theirs in zip(found["rounds"], floor["rounds"])]
+    if len(ratios) == 1:
+        return Compared.within(ratios[0], COMPILE_NOISE)
+    return Compared(statistics.median(ratios), min(ratios), max(ratios))
+
+
+def rustc_instructions(figures):
+    """Those of a check, which repeat as times do not."""
+    rows = []
+    for case in TIMED:
+        ours, by_hand = (
+            figures.compiled(variant, case_name(*case), "check").get("instructions")
+            for variant in ("ours", "by_hand")
+        )
+        if ours and by_hand:
+            nodes = case[0] * case[1]
+            rows.append(
+                [
+                    described(case),
+                    *(f"{count / 1e6:,.0f}" for count in (ours, ours / nodes, by_hand, by_hand / nodes)),
+                    times_as(ours / by_hand),
+                ]
+            )
+    if not rows:
+        return ""
+    head = ["millions", "ours", "for each node", BARE, "for each node", f"/ {BARE}"]
+    return "\n### Instructions of rustc, `cargo check`\n\n" + table(head, rows)
 
 
 def sizes(figures):
@@ -405,10 +439,12 @@ def compared_compile_times(figures):
     by_hand = figures["by_hand"]
     for variant, found in figures.items():
         for case, commands in found.items():
-            for command, taken in commands.items() if variant != "by_hand" and case != "bytes" else ():
-                floor = by_hand.get(case, {}).get(command, {}).get("processor")
-                if taken.get("processor") and floor:
-                    ratio = Compared.within(taken["processor"] / floor, COMPILE_NOISE)
+            if case == "bytes":
+                continue
+            if count := commands.get("check", {}).get("instructions"):
+                yield f"{variant}, {case}, instructions", Compared.within(count, COUNT_NOISE)
+            for command, taken in commands.items() if variant != "by_hand" else ():
+                if ratio := over_by_hand(taken, by_hand.get(case, {}).get(command, {})):
                     yield f"{variant}, {case}, {command}", ratio
 
 

@@ -159,7 +159,7 @@ def others(figures):
 
 
 def compile_times(figures):
-    """Ratios are of processor time, as two calls may have had another share of the machine."""
+    """Ratios are of instructions, which repeat."""
 
     def checked(case, figure):
         return figures.compiled("ours", case, "check").get(figure)
@@ -172,18 +172,18 @@ def compile_times(figures):
         lambda value: value < 1,
     )
     of_300, of_600, spread, whole = (
-        checked(case, "processor")
+        checked(case, "instructions")
         for case in ("flows_1_of_300", "flows_1_of_600", "flows_20_of_10", "flows_1_of_200")
     )
     yield judged(
-        "`cargo check` of 600 nodes, against 300 (linear is 2): processor time",
+        "`cargo check` of 600 nodes, against 300 (linear is 2): instructions of rustc",
         "at most 2.2",
         quotient(of_600, of_300),
         "",
         lambda value: value <= 2.2,
     )
     yield judged(
-        "`cargo check` of 20 flows of 10 nodes, against one of 200: processor time",
+        "`cargo check` of 20 flows of 10 nodes, against one of 200: instructions of rustc",
         "at most 1",
         quotient(spread, whole),
         "",
