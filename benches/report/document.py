@@ -356,7 +356,7 @@ def sizes(figures):
 
 def reproduced():
     """How far the last two runs of each part are apart."""
-    rows = []
+    rows, outside = [], []
     for part in results.PARTS:
         runs = results.runs(part)
         if len(runs) < 2:
@@ -367,12 +367,14 @@ def reproduced():
             continue
         differences = {name: last[name].difference(earlier[name]) for name in shared}
         largest = max(shared, key=differences.get)
-        agree = sum(last[name].meets(earlier[name]) for name in shared)
+        apart = [name for name in shared if not last[name].meets(earlier[name])]
+        if apart:
+            outside.append(f"- Not within it, {part}: {'; '.join(apart)}.")
         rows.append(
             [
                 part,
                 *(f"{run['date']} `{run['commit']}`" for run in (runs[1], runs[0])),
-                f"{agree} of {len(shared)}",
+                f"{len(shared) - len(apart)} of {len(shared)}",
                 f"{statistics.median(differences.values()):.1%}",
                 f"{differences[largest]:.1%} ({largest})",
             ]
@@ -380,7 +382,7 @@ def reproduced():
     if not rows:
         return ""
     head = ["part", "earlier", "last", "within noise", "middle difference", "largest difference"]
-    return REPRODUCED + table(head, rows, left=3)
+    return REPRODUCED + table(head, rows, left=3) + bullets(outside)
 
 
 @dataclass(frozen=True)
