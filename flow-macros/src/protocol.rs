@@ -77,7 +77,7 @@ pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) ->
     );
     quote! {
         #[doc(hidden)]
-        #[allow(non_local_definitions)]
+        #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         #export
         macro_rules! #unique { #arms }
         #[doc(hidden)]

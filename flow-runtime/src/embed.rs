@@ -11,14 +11,16 @@
 macro_rules! __embed_flow {
     ($flow:ty) => {
         const _: () = {
-            #[allow(unused_imports)]
             use $crate::__private::Unresolved as _;
             const SPEC: $crate::__private::Spec = $crate::__private::Spec {
                 namespace: <$flow as $crate::__private::Flow>::NAMESPACE,
                 inner: <$flow>::__INNER,
             };
             #[used]
-            #[allow(long_running_const_eval)]
+            #[allow(
+                long_running_const_eval,
+                reason = "the JSON of a large flow takes rustc long"
+            )]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__flowspec"))]
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "flowspec"))]
             static RECORD: [u8; SPEC.record_length()] = SPEC.record();
@@ -54,13 +56,15 @@ macro_rules! __linked_spec {
 #[macro_export]
 macro_rules! __flow_spec {
     ($flow:ty, $namespace:expr) => {{
-        #[allow(unused_imports)]
         use $crate::__private::Unresolved as _;
         const SPEC: $crate::__private::Spec = $crate::__private::Spec {
             namespace: $namespace,
             inner: <$flow>::__INNER,
         };
-        #[allow(long_running_const_eval)]
+        #[allow(
+            long_running_const_eval,
+            reason = "the JSON of a large flow takes rustc long"
+        )]
         const TEXT: [u8; SPEC.length()] = SPEC.text();
         &TEXT
     }};
@@ -72,9 +76,8 @@ macro_rules! __flow_spec {
 macro_rules! __inner_spec {
     ($($text:literal $(flow $flow:ty)?,)*) => {
         #[doc(hidden)]
-        #[allow(long_running_const_eval)]
+        #[allow(long_running_const_eval, reason = "the JSON of a large flow takes rustc long")]
         pub const __INNER: $crate::__private::Inner = {
-            #[allow(unused_imports)]
             use $crate::__private::Unresolved as _;
             const PARTS: &[&[u8]] = &[
                 $($text.as_bytes(), $(<$flow>::__INNER.before(), <$flow>::__INNER.text(),)?)*

@@ -157,7 +157,6 @@ impl Drive<'_> {
             impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
         quote_spanned! {site=>
-            #[allow(unused_variables, clippy::unused_unit)]
             const _: () = {
                 #state
                 #(#branches)*

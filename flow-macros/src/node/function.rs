@@ -177,7 +177,7 @@ pub(super) fn expand(
     });
     Ok(quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "named as the function is")]
         #vis struct #name {}
         #step
         #default
@@ -195,7 +195,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let stub = super::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
     Ok(quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "named as the function is")]
         #vis struct #name {}
         #stub
     })

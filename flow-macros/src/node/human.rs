@@ -304,7 +304,7 @@ fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let format = LitStr::new(&prompt.format, site);
     let function = quote_spanned! {site=>
         #[doc(hidden)]
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]
         pub fn __prompt<#(#types: #bounds + ?::core::marker::Sized),*>(#(#values: &#types),*) -> ::std::string::String {
             ::std::format!(#format #(, #values)*)
         }

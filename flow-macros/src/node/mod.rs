@@ -71,7 +71,7 @@ fn stub(
     let (generics, _, bounds) = generics.split_for_impl();
     let contract = contract_macro(name, vis, &Contract::broken());
     quote! {
-        #[allow(non_local_definitions)]
+        #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         const _: () = {
             impl #generics #rt::Node for #self_ty #bounds {}
         };

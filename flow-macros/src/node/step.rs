@@ -125,7 +125,7 @@ impl Step<'_> {
         });
         quote! {
             #[doc(hidden)]
-            #[allow(non_local_definitions)]
+            #[allow(non_local_definitions, reason = "a node may be defined in a function")]
             const _: () = {
                 #[diagnostic::do_not_recommend]
                 impl #generics #rt::Node for #self_ty #bounds {}
@@ -140,7 +140,7 @@ impl Step<'_> {
                     #attempt
                     #[doc(hidden)]
                     #[inline]
-                    #[allow(clippy::too_many_arguments)]
+                    #[allow(clippy::too_many_arguments, reason = "those of the function, which is told of it")]
                     #function
                 }
             };

@@ -8,7 +8,6 @@ macro_rules! __export_flow {
     ($flow:ty) => {
         impl $crate::Export for $flow {
             fn __collect(&self, values: &mut $crate::__private::export_values::Values) {
-                #[allow(unused_imports)]
                 use $crate::__private::Unresolved as _;
                 self.__values(values)
             }
@@ -31,7 +30,6 @@ macro_rules! __export_flow {
 macro_rules! __flow_values {
     ($this:ident {$($kind:ident $id:literal $value:expr,)*} {$($key:literal $type:ty,)*}) => {
         #[doc(hidden)]
-        #[allow(unused_variables, unused_imports)]
         pub fn __values(&$this, values: &mut $crate::__private::export_values::Values) {
             use $crate::__private::export_values::*;
             $($crate::__flow_value!(values $kind $id $value);)*
@@ -131,7 +129,6 @@ macro_rules! __human {
 macro_rules! __human_schema {
     ($type:ident) => {
         fn schema() -> ::core::option::Option<$crate::__private::Value> {
-            #[allow(unused_imports)]
             use $crate::__private::export_values::*;
             let schema = (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema();
             schema.map($crate::__private::Value::Object)

@@ -234,7 +234,6 @@ macro_rules! __flow_stored {
         }
         impl $flow {
             #[doc(hidden)]
-            #[allow(unused_imports)]
             pub fn __question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
                 use $crate::__private::Unresolved as _;
                 let (first, rest) = $crate::__private::first_segment(path);

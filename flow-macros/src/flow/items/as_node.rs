@@ -38,7 +38,7 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let (name, output) = (&flow.name, &names.output);
     let outputs: Vec<&Parameter> = outputs(flow).collect();
     let (item, value) = match (&outputs[..], ends(flow).len()) {
-        ([], 1) => (quote!(()), quote!(())),
+        ([], 1) => (quote!(()), quote!()),
         ([output], 1) => {
             let (name, ty) = (&output.name, output.field_type());
             (ty, quote!(output.#name))
@@ -48,8 +48,7 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote! {
         impl #rt::Collected for #name {
             type Item = #item;
-            #[allow(clippy::unused_unit)]
-            fn collected(output: #output) -> #item { #value }
+            fn collected(output: #output) -> Self::Item { #value }
         }
     }
 }

@@ -28,6 +28,8 @@ impl Visit<'_> {
         let otherwise = branch.otherwise.as_ref().map(route);
         quote_spanned! {site=>
             let (#(#names,)*) = (#(#values,)*);
+            // A branch may name what none of its conditions looks at.
+            let _ = (#(&#names,)*);
             ::core::result::Result::<usize, #rt::Failed>::Ok(#(#cases)* { #otherwise })
         }
     }

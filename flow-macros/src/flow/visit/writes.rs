@@ -39,7 +39,7 @@ impl Visit<'_> {
             .zip(&places)
             .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
         if contract.actions.is_empty() {
-            let route = self.route(DEFAULT_ACTION);
+            let route = self.route_at_end(DEFAULT_ACTION);
             let taken_apart = match &places[..] {
                 [] => quote_spanned!(*site=> ),
                 [place] => quote_spanned!(*site=> let #place = outcome;),
@@ -80,7 +80,7 @@ impl Visit<'_> {
             .iter()
             .zip(&places)
             .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
-        let route = self.route(&name.value());
+        let route = self.route_at_end(&name.value());
         quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
     }
 
@@ -135,6 +135,14 @@ impl Visit<'_> {
             _ => quote_spanned!(site=> state),
         };
         quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
+    }
+
+    /// The index of a route, with which a block ends. In a branch there is none, and the block ends with its last statement.
+    fn route_at_end(&self, action: &str) -> TokenStream {
+        match self.place {
+            Place::Branch(_) => TokenStream::new(),
+            _ => self.route(action),
+        }
     }
 
     /// The index of a route. In a branch there is nothing to choose.
