@@ -1,16 +1,16 @@
 //! What the compiler says of each mistake, and what it must not complain about.
 //!
-//! A file in `ui/{flow,node}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
-//! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere
-//! else is there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that
-//! `rust-toolchain.toml` names: raise both together. The programs of `docs/errors.md` are treated alike: in each section
-//! the first one is wrong, then comes its message, and the second one is mended. What only a flow JSON can have wrong is
-//! compared by the tests of `flow-spec`.
+//! A file in `{flow,node}/fail` holds one mistake and is named after it; those named `several_…` hold more, and those
+//! named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else is
+//! there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that `rust-toolchain.toml`
+//! names: raise both together. The programs of `docs/errors.md` are treated alike: in each section the first one is
+//! wrong, then comes its message, and the second one is mended. What only a flow JSON can have wrong is compared by the
+//! tests of `flow-spec`.
 //!
 //! ```text
-//! cargo test -p flow-tests --test ui -- fail trybuild=unrouted    # the cases whose path contains `unrouted`
-//! TRYBUILD=overwrite cargo test -p flow-tests --test ui           # takes over what rustc prints now, also in the page
-//! git diff                                                        # to be read as the one who made the mistake
+//! cargo test -p flow-tests-ui -- fail trybuild=unrouted    # the cases whose path contains `unrouted`
+//! TRYBUILD=overwrite cargo test -p flow-tests-ui           # takes over what rustc prints now, also in the page
+//! git diff                                                 # to be read as the one who made the mistake
 //! ```
 
 use std::fmt::Write as _;
@@ -31,7 +31,7 @@ const ONLY_IN_JSON: [Code; 1] = [Code::Document];
 #[test]
 fn fail() {
     let cases = trybuild::TestCases::new();
-    cases.compile_fail("ui/*/fail/*.rs");
+    cases.compile_fail("*/fail/*.rs");
     drop(cases);
     let wrong: String = cases_in("fail")
         .iter()
@@ -43,7 +43,7 @@ fn fail() {
 #[test]
 fn pass() {
     let cases = trybuild::TestCases::new();
-    cases.pass("ui/*/pass/*.rs");
+    cases.pass("*/pass/*.rs");
 }
 
 /// Says where the errors of a case are not those that it marks.
@@ -100,7 +100,7 @@ fn every_code_has_a_case() {
             && !printed.contains(&format!("[{code}]"))
     };
     let lacking: Vec<Code> = Code::ALL.into_iter().filter(lacks_case).collect();
-    assert!(lacking.is_empty(), "no case in `ui` for {lacking:?}");
+    assert!(lacking.is_empty(), "no case in `tests/ui` for {lacking:?}");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn every_message_has_its_case() {
     assert!(stale.is_empty(), "no case beside {stale:?}");
 }
 
-/// The cases of `ui/*/fail` or `ui/*/pass`.
+/// The cases of `*/fail` or `*/pass`.
 fn cases_in(kind: &str) -> Vec<PathBuf> {
     files_in(kind, "rs")
 }
@@ -120,10 +120,7 @@ fn cases_in(kind: &str) -> Vec<PathBuf> {
 fn files_in(kind: &str, extension: &str) -> Vec<PathBuf> {
     let mut cases = Vec::new();
     for topic in ["flow", "node"] {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("ui")
-            .join(topic)
-            .join(kind);
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(topic).join(kind);
         for entry in fs::read_dir(&directory).expect("the directory of the cases") {
             let path = entry.expect("an entry of the directory").path();
             if path.extension().is_some_and(|found| found == extension) {
@@ -187,7 +184,7 @@ struct Section {
 
 impl Page {
     fn path() -> PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/errors.md")
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md")
     }
 
     fn read() -> Self {
