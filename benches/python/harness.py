@@ -1,7 +1,8 @@
 """What a contender in Python does, how it is measured, and the command line, all as in `harness/src` for Rust.
 
 A contender is a dictionary from a workload's name to a function that makes its task: a function that is called with
-a range of seeds, runs the workload once for each, and returns the sum of what came out.
+a range of seeds, runs the workload once for each, and returns the sum of what came out. What it has no means for is a
+text instead, which says why.
 """
 
 import asyncio
@@ -92,15 +93,18 @@ def main(contender):
     if workload not in EXPECTED:
         sys.exit(f"no workload `{workload}`; there are {', '.join(EXPECTED)}")
     if workload not in contender:
-        print("unsupported: it has no means for it")
+        sys.exit(f"{sys.argv[0]} lacks `{workload}`: its function, or a text that says why there is none")
+    make_task = contender[workload]
+    if isinstance(make_task, str):
+        print(f"unsupported: {make_task}")
     elif command == "check":
-        print(check(contender[workload](), workload))
+        print(check(make_task(), workload))
     elif command == "time":
-        print(f"{nanoseconds(contender[workload](), (amount or 50) / 1000):.2f}")
+        print(f"{nanoseconds(make_task(), (amount or 50) / 1000):.2f}")
     elif command == "allocations":
         print("unsupported: allocations of an interpreter say nothing")
     elif command == "repeat":
-        print(contender[workload]()(range(amount or 100)))
+        print(make_task()(range(amount or 100)))
     else:
         sys.exit(usage)
 

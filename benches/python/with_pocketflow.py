@@ -264,5 +264,7 @@ harness.main(
         "batch": lambda: batch(Doubled),
         "waiting_batch": lambda: batch(SlowlyDoubled),
         "concurrent": concurrent,
+        "observed": "no observers",
+        "observed_chain": "no observers",
     }
 )

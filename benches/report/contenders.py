@@ -53,9 +53,13 @@ class CommandFailed(Failed):
 
 
 def reason_in(printed):
-    """The message of the first panic, as later ones come of it; without a panic, the last line."""
+    """The message of the first panic, as later ones come of it; what follows the last frame of a traceback; without one
+    of them, the last line.
+    """
     panic = re.search(r"panicked at [^\n]*:\n(.+?)\n(?:note: |stack backtrace:|\Z)", printed, re.DOTALL)
-    told = panic[1] if panic else printed.strip().rpartition("\n")[2]
+    frames = re.search(r"(?s:.*)^  File \"[^\n]*\n(?: [^\n]*\n)*((?s:.+))", printed, re.MULTILINE)
+    found = panic or frames
+    told = found[1] if found else printed.strip().rpartition("\n")[2]
     return " ".join(told.split()).rstrip(".")
 
 
@@ -109,16 +113,29 @@ def rust_contenders(only_own=False):
     programs = Path(described["target_directory"]) / "release"
     versions = locked_versions()
     found = []
-    for package in described["packages"]:
-        takes_part = any(used["name"] == "bench-harness" for used in package["dependencies"])
-        if not takes_part or (only_own and package["name"] != OWN):
+    takes_part = [
+        package
+        for package in described["packages"]
+        if any(used["name"] == "bench-harness" for used in package["dependencies"])
+    ]
+    programs_of = {package["name"]: binaries_of(package) for package in takes_part}
+    names = [target["name"] for binaries in programs_of.values() for target in binaries]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise Failed(f"two contenders are called {', '.join(twice)}: `[[bin]]` gives a program another `name`")
+    for package in takes_part:
+        if only_own and package["name"] != OWN:
             continue
         missing = ""
-        binaries = [target for target in package["targets"] if "bin" in target["kind"]]
+        binaries = programs_of[package["name"]]
         try:
             print(f"builds {package['name']}", file=sys.stderr, flush=True)
             build(package["name"], binaries, programs)
         except Failed as error:
+            if "--locked" in str(error).partition("\n")[2]:
+                raise Failed(
+                    "benches/Cargo.lock lacks what a contender depends on: "
+                    "`cargo build --release --package <package>` in benches adds it"
+                ) from error
             if package["name"] == OWN:
                 raise
             print(f"left out: {error}", file=sys.stderr)
@@ -145,9 +162,15 @@ def rust_contenders(only_own=False):
     return sorted(found, key=lambda contender: (own.get(contender.name, len(own)), contender.name))
 
 
+def binaries_of(package):
+    return [target for target in package["targets"] if "bin" in target["kind"]]
+
+
 def library_of(package):
     """The dependency that is pinned is what is measured."""
     pinned = [used["name"] for used in package["dependencies"] if used["req"].startswith("=")]
+    if len(pinned) > 1:
+        raise Failed(f"{package['name']} pins {' and '.join(pinned)}: pin only the library that is measured, with `=`")
     return pinned[0] if pinned else package["name"]
 
 
@@ -205,14 +228,17 @@ def install(requirements, environment):
     except CommandFailed as error:
         # Of an index that cannot be reached, pip's errors say only that it has no such package.
         unreachable = r"connection broken by '(?:\w+\('<[^>]*>: )?(.*?)(?:'\))?': /"
-        cause = re.search(unreachable, str(error)) or re.search(r"^ERROR: (.*)$", str(error), re.MULTILINE)
-        raise Failed(f"pip: {cause[1] if cause else error.reason}") from error
+        cause = re.search(unreachable, str(error))
+        # The last one is what it comes to.
+        told = [cause[1]] if cause else re.findall(r"^ERROR: (.*)$", str(error), re.MULTILINE)
+        raise Failed(f"pip: {told[-1] if told else error.reason}") from error
     installed.write_text(wanted, encoding="utf-8")
 
 
 def versions_in(requirements):
-    """Of the packages that are pinned; comments, markers and hashes are passed over."""
-    return dict(re.findall(r"^([\w.-]+)(?:\[.*?\])? *== *([^\s;#\\]+)", requirements, re.MULTILINE))
+    """Of the packages that are pinned, by their names as modules; comments, markers and hashes are passed over."""
+    pinned = re.findall(r"^([\w.-]+)(?:\[.*?\])? *== *([^\s;#\\]+)", requirements, re.MULTILINE)
+    return {re.sub(r"[-.]", "_", package).lower(): version for package, version in pinned}
 
 
 def scratch_directory():

@@ -28,6 +28,8 @@ def times(contenders, say):
             found = checked(contender, workload.name)
             if found:
                 figures[contender.name][workload.name] = found
+                if "wrong" in found and not contender.missing:
+                    say(f"{contender.label} fails in {workload.name}: {found['wrong']}")
             else:
                 pairs.append((workload, contender))
     say("checked: all others come to what they should")
