@@ -137,7 +137,7 @@ impl Visit<'_> {
         quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
     }
 
-    /// The index of a route, with which a block ends. In a branch there is none, and the block ends with its last statement.
+    /// The index of a route, with which a block ends. A branch has none: it ends with its last statement.
     fn route_at_end(&self, action: &str) -> TokenStream {
         match self.place {
             Place::Branch(_) => TokenStream::new(),
