@@ -93,7 +93,7 @@ def main(contender):
     if workload not in EXPECTED:
         sys.exit(f"no workload `{workload}`; there are {', '.join(EXPECTED)}")
     if workload not in contender:
-        sys.exit(f"{sys.argv[0]} lacks `{workload}`: its function, or a text that says why there is none")
+        sys.exit(f"`{workload}` is missing: give its function, or a text that says why there is none")
     make_task = contender[workload]
     if isinstance(make_task, str):
         print(f"unsupported: {make_task}")

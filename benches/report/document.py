@@ -53,9 +53,8 @@ HOW = f"""## How it is measured
   takes half a second or more has *one round*, of three runs; in Python, one that takes more than {SINGLE_RUN_SECONDS} s
   is *one run*, with none before it to warm up.
 - **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
-  at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python. The path of the
-  project is in rustc's names of functions, and LLVM inlines by them: statig with an observer takes 9,027 instructions if
-  built in one directory and 15,025 in another. Ours and by hand take the same in both.
+  at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python. The same commit may be
+  compiled otherwise in another directory: that was seen of statig with an observer, not of ours or by hand.
 - **Allocations**: of a counting allocator, in a program of its own, per run, on the thread that runs. Not counted: what
   runs on several threads, and Python.
 - **Python** has one thread: where Rust has two workers it has an event loop.
