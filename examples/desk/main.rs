@@ -249,13 +249,13 @@ paused expense_claim.decision
 resumed expense_claim.decision
 node_finished expense_claim.decision approve
 node_started expense_claim.pay
-outcome expense_claim.pay "950 EUR to Ann, reference …/expense_claim.pay#1"
+outcome expense_claim.pay "950 EUR to Ann, reference …/expense_claim.pay"
 node_finished expense_claim.pay default
 node_started expense_claim.tell_paid
 outcome expense_claim.tell_paid "Ann: we have paid for a conference"
 node_finished expense_claim.tell_paid default
 flow_ended expense_claim paid
-run_completed expense_claim {"receipt":"950 EUR to Ann, reference …/expense_claim.pay#1","message":"Ann: we have paid for a conference","end":"paid"}
+run_completed expense_claim {"receipt":"950 EUR to Ann, reference …/expense_claim.pay","message":"Ann: we have paid for a conference","end":"paid"}
 "#
     );
 }

@@ -44,7 +44,7 @@ pub struct Context {
     run: RunId,
     cancellation: Option<CancellationToken>,
     #[cfg(feature = "durable")]
-    step: Option<(crate::durable::ExecutionId, u32)>,
+    step: Option<(crate::durable::ExecutionId, crate::scope::Place)>,
     observer: Option<Arc<dyn Observer>>,
 }
 
@@ -58,7 +58,7 @@ impl Context {
             run: scope.run.id(),
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             #[cfg(feature = "durable")]
-            step: with.and_then(|with| Some((with.journal.as_ref()?.execution(), scope.visit()))),
+            step: with.and_then(|with| Some((with.journal.as_ref()?.execution(), scope.place()))),
             observer: with.and_then(|with| with.options.observer.clone()),
         }
     }
@@ -75,11 +75,12 @@ impl Context {
     }
 
     /// What names this step of this execution and no other, and is the same whenever the step runs again after a crash: a
-    /// key by which other systems can tell that they have seen a request before. Nothing in a run without a store.
+    /// key by which other systems can tell that they have seen a request before. It is the id of the execution, `/`, and
+    /// the [`step`](crate::durable::Record::step). `None` in a run without a store.
     #[cfg(feature = "durable")]
     pub fn step_id(&self) -> Option<String> {
-        let (execution, visit) = self.step?;
-        Some(format!("{execution}/{}#{visit}", self.namespace()))
+        let (execution, place) = self.step.as_ref()?;
+        Some(format!("{execution}/{}", place.step))
     }
 
     /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it
@@ -124,11 +125,19 @@ impl Context {
         if let Some(observer) = &self.observer {
             let event = Event {
                 run: self.run,
-                path: Path::text(self.namespace()),
+                path: self.path_of_events(),
                 kind: EventKind::Delta(delta),
             };
             tell(&**observer, &event);
         }
+    }
+
+    fn path_of_events(&self) -> Path<'_> {
+        #[cfg(feature = "durable")]
+        if let Some((_, place)) = &self.step {
+            return Path::of_step(place);
+        }
+        Path::text(self.namespace())
     }
 
     /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters only to work that

@@ -103,7 +103,7 @@ pub trait Hooks: Send + Sync {
     #[inline]
     fn finished(&self, _scope: &Scope<'_>, _action: &'static str) {}
 
-    /// A flow that is the current node has failed.
+    /// An attempt at a flow used as a node has failed. The scope is that of the attempt.
     #[inline]
     fn flow_failed(&self, _scope: &Scope<'_>, _failed: &Failed) {}
 

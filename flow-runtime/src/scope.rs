@@ -9,18 +9,30 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::run::Run;
 
-/// One flow under way: the run's own, or one used as a node, within the flow that uses it.
+/// One frame of a run: a flow under way, a branch of a fork, or an item of a loop, within the frame around it.
 #[derive(Debug)]
 pub struct Scope<'a> {
     pub(crate) run: &'a Run,
+    /// The frame around this one. It is at the node that this frame is carried out for: the flow used as a node, the fork,
+    /// or the loop.
     within: Option<&'a Scope<'a>>,
     flow: &'static FlowInfo,
-    /// At which node it is: its index and one, or [`NOWHERE`].
+    /// The current node: its index plus one, or [`NOWHERE`].
     at: AtomicU32,
-    /// Which visit to that node it is, from 1, if the engine counts them.
+    /// The number of the visit to that node within this frame, from 1. 0 if the engine does not count visits.
     visit: AtomicU32,
-    /// Of which item of a loop over items.
-    item: Option<u32>,
+    frame: Frame,
+}
+
+/// What a scope is within the one around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Frame {
+    /// The run's own flow, or a flow used as a node: the attempt at it, from 0.
+    Flow(u32),
+    /// A branch of the fork that the scope around it is at.
+    Branch,
+    /// An item of the loop that the scope around it is at: its index.
+    Item(u32),
 }
 
 /// What a scope needs to know of its flow.
@@ -45,44 +57,47 @@ impl<'a> Scope<'a> {
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            item: None,
+            frame: Frame::Flow(0),
         }
     }
 
-    /// The scope of a flow that is the current node of this one.
+    /// The scope of a flow that is the current node of this one, at the given attempt, from 0.
     #[inline]
-    pub fn nested<'b>(&'b self, flow: &'static FlowInfo) -> Scope<'b> {
+    pub fn nested<'b>(&'b self, flow: &'static FlowInfo, attempt: u32) -> Scope<'b> {
         Scope {
             run: self.run,
             within: Some(self),
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            item: None,
+            frame: Frame::Flow(attempt),
         }
     }
 
-    /// A branch of a fork, or something else that goes on at the same time as this.
+    /// A branch of the fork that is the current node.
     #[inline]
-    pub fn lane(&self) -> Scope<'_> {
+    pub fn branch(&self) -> Scope<'_> {
         Scope {
             run: self.run,
-            within: self.within,
+            within: Some(self),
             flow: self.flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
-            item: None,
+            frame: Frame::Branch,
         }
     }
 
-    /// One item of the loop over items that is the current node.
+    /// One item of the loop that is the current node.
     #[inline]
     pub fn item(&self, index: u32) -> Scope<'_> {
-        let mut lane = self.lane();
-        *lane.at.get_mut() = self.position();
-        *lane.visit.get_mut() = self.visit.load(Ordering::Relaxed);
-        lane.item = Some(index);
-        lane
+        Scope {
+            run: self.run,
+            within: Some(self),
+            flow: self.flow,
+            at: AtomicU32::new(self.position()),
+            visit: AtomicU32::new(self.visit.load(Ordering::Relaxed)),
+            frame: Frame::Item(index),
+        }
     }
 
     /// Moves on to a node.
@@ -112,7 +127,7 @@ impl<'a> Scope<'a> {
     /// The path of the node at a position, or of the flow itself where there is none.
     #[inline]
     pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
-        Path(Place::Node(self, position))
+        Path(PathOf::Node(self, position))
     }
 
     /// The name of the node at a position; empty for none.
@@ -128,7 +143,7 @@ impl<'a> Scope<'a> {
         self.path_at(NOWHERE)
     }
 
-    /// Which visit to the current node it is, from 1; 0 if the engine does not count them.
+    /// The number of the visit to the current node within this frame, from 1; 0 if the engine does not count visits.
     #[cfg(feature = "durable")]
     pub(crate) fn visit(&self) -> u32 {
         self.visit.load(Ordering::Relaxed)
@@ -142,13 +157,93 @@ impl<'a> Scope<'a> {
     /// The index of the item that it is of: the innermost one, where loops are within one another.
     #[cfg(feature = "durable")]
     pub(crate) fn item_index(&self) -> Option<u32> {
-        self.item.or_else(|| self.within?.item_index())
+        match self.frame {
+            Frame::Item(index) => Some(index),
+            Frame::Flow(_) | Frame::Branch => self.within?.item_index(),
+        }
     }
 
-    /// The scope of the flow around this one.
+    /// Whether this is a branch of a fork, whose nodes are visited once each.
     #[cfg(feature = "durable")]
-    pub(crate) fn within(&self) -> Option<&Scope<'a>> {
-        self.within
+    pub(crate) fn is_branch(&self) -> bool {
+        self.frame == Frame::Branch
+    }
+
+    /// The attempt at the flow that this scope is of, from 0.
+    #[cfg(feature = "durable")]
+    pub(crate) fn flow_attempt(&self) -> u32 {
+        match self.frame {
+            Frame::Flow(attempt) => attempt,
+            Frame::Branch | Frame::Item(_) => self.within.map_or(0, Scope::flow_attempt),
+        }
+    }
+
+    /// Where its current node belongs.
+    #[cfg(feature = "durable")]
+    pub(crate) fn place(&self) -> Place {
+        let mut step = String::new();
+        self.write_step(&mut step);
+        Place {
+            path: self.path().to_string(),
+            step,
+            visit: self.visit(),
+            item: self.item_index(),
+        }
+    }
+
+    /// Where this attempt at its flow belongs: the step of the node that the flow is, with the number of the retry. The
+    /// namespace for the run's own flow.
+    #[cfg(feature = "durable")]
+    pub(crate) fn flow_place(&self) -> Place {
+        let outer = self.around_flow();
+        Place {
+            path: self.flow_path().to_string(),
+            step: self.flow_step(),
+            visit: outer.map_or(0, Scope::visit),
+            item: outer.and_then(Scope::item_index),
+        }
+    }
+
+    /// Names this attempt at its flow.
+    #[cfg(feature = "durable")]
+    pub(crate) fn flow_step(&self) -> String {
+        let mut step = String::new();
+        self.write_flow_step(&mut step);
+        step
+    }
+
+    #[cfg(feature = "durable")]
+    fn write_step(&self, step: &mut String) {
+        use std::fmt::Write as _;
+        match (self.frame, self.within) {
+            (Frame::Item(index), Some(outer)) => {
+                outer.write_step(step);
+                let _ = write!(step, "[{index}]"); // writing to a `String` does not fail
+                return;
+            }
+            (Frame::Branch, Some(outer)) => outer.write_step(step),
+            _ => self.write_flow_step(step),
+        }
+        let name = self.name_at(self.position());
+        if !name.is_empty() {
+            step.push('.');
+            step.push_str(name);
+            if self.visit() > 1 {
+                let _ = write!(step, "#{}", self.visit());
+            }
+        }
+    }
+
+    #[cfg(feature = "durable")]
+    fn write_flow_step(&self, step: &mut String) {
+        match (self.frame, self.within) {
+            (Frame::Branch | Frame::Item(_), Some(outer)) => outer.write_flow_step(step),
+            (Frame::Flow(attempt), Some(outer)) => {
+                outer.write_step(step);
+                write_retry(step, attempt);
+            }
+            (_, None) => step.push_str(self.flow.namespace),
+        }
     }
 
     /// The name of a node.
@@ -173,15 +268,41 @@ impl<'a> Scope<'a> {
 
     /// The path of the current node, as a value that outlives the scope.
     pub(crate) fn owned_path(&self) -> OwnedPath {
-        let flow = match self.within {
+        let flow = match self.around_flow() {
             None => Cow::Borrowed(self.flow.namespace),
             Some(outer) => Cow::Owned(outer.path().to_string()),
         };
         OwnedPath {
             flow,
             node: self.name_at(self.position()),
-            item: self.item,
+            item: self.item_of_path(),
         }
+    }
+
+    /// The scope around this frame's flow, which is at that flow. `None` for the run's own flow.
+    pub(crate) fn around_flow(&self) -> Option<&'a Scope<'a>> {
+        let mut scope = self;
+        while !matches!(scope.frame, Frame::Flow(_)) {
+            scope = scope.within?;
+        }
+        scope.within
+    }
+
+    /// The index that its own path ends with.
+    fn item_of_path(&self) -> Option<u32> {
+        match self.frame {
+            Frame::Item(index) => Some(index),
+            Frame::Flow(_) | Frame::Branch => None,
+        }
+    }
+}
+
+/// Adds the number of the retry of a flow: of an attempt that is not the first.
+#[cfg(feature = "durable")]
+pub(crate) fn write_retry(step: &mut String, attempt: u32) {
+    use std::fmt::Write as _;
+    if attempt > 0 {
+        let _ = write!(step, "~{attempt}"); // writing to a `String` does not fail
     }
 }
 
@@ -202,26 +323,61 @@ impl Drop for Scope<'_> {
 /// for the items of a loop has the item's index, as in `report.summaries[3]`. The text is put together when it is
 /// printed, so to keep a path, turn it into a `String`.
 #[derive(Clone, Copy)]
-pub struct Path<'a>(Place<'a>);
+pub struct Path<'a>(PathOf<'a>);
 
 #[derive(Clone, Copy)]
-enum Place<'a> {
+enum PathOf<'a> {
     /// A position in a scope: at a node or, at none, the flow itself.
     Node(&'a Scope<'a>, u32),
     /// Already put together.
     Text(&'a str),
+    /// Already put together, of a step of a durable run.
+    #[cfg(feature = "durable")]
+    Step(&'a Place),
+}
+
+/// Where something of a durable run belongs.
+#[cfg(feature = "durable")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The path of the node, or of the flow.
+    pub(crate) path: String,
+    /// What no other place of the run has: see [`Record::step`](crate::durable::Record::step).
+    pub(crate) step: String,
+    /// The number of the visit to the node within the frame around it, from 1. 0 for what concerns the run as a whole.
+    pub(crate) visit: u32,
+    pub(crate) item: Option<u32>,
 }
 
 impl<'a> Path<'a> {
     pub(crate) fn text(path: &'a str) -> Self {
-        Path(Place::Text(path))
+        Path(PathOf::Text(path))
+    }
+
+    /// The path of a step.
+    #[cfg(feature = "durable")]
+    pub(crate) fn of_step(place: &'a Place) -> Self {
+        Path(PathOf::Step(place))
+    }
+
+    /// The place that this is the path of. `None` if only a text is known.
+    #[cfg(feature = "durable")]
+    pub(crate) fn place(&self) -> Option<Place> {
+        match self.0 {
+            PathOf::Node(scope, NOWHERE) => Some(scope.flow_place()),
+            PathOf::Node(scope, _) => Some(scope.place()),
+            PathOf::Step(place) => Some(place.clone()),
+            PathOf::Text(_) => None,
+        }
     }
 
     /// The name of the node alone, without those around it. Empty where the path is that of a run's own flow.
     pub fn node(&self) -> &'a str {
         match self.0 {
-            Place::Node(scope, node) => scope.name_at(node),
-            Place::Text(path) => path.rsplit('.').next().unwrap_or(path),
+            PathOf::Node(scope, node) => scope.name_at(node),
+            PathOf::Text(path) => path.rsplit('.').next().unwrap_or(path),
+            #[cfg(feature = "durable")]
+            PathOf::Step(place) => place.path.rsplit('.').next().unwrap_or(&place.path),
         }
     }
 }
@@ -229,13 +385,15 @@ impl<'a> Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Place::Text(path) => f.write_str(path),
-            Place::Node(scope, _) => {
-                match scope.within {
+            PathOf::Text(path) => f.write_str(path),
+            #[cfg(feature = "durable")]
+            PathOf::Step(place) => f.write_str(&place.path),
+            PathOf::Node(scope, _) => {
+                match scope.around_flow() {
                     Some(outer) => outer.path().fmt(f)?,
                     None => f.write_str(scope.flow.namespace)?,
                 }
-                match (self.node(), scope.item) {
+                match (self.node(), scope.item_of_path()) {
                     ("", _) => Ok(()),
                     (name, None) => write!(f, ".{name}"),
                     (name, Some(item)) => write!(f, ".{name}[{item}]"),

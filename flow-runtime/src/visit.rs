@@ -98,6 +98,12 @@ pub struct Attempts<'a> {
 }
 
 impl Attempts<'_> {
+    /// The index of the current attempt, from 0.
+    #[inline]
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
     /// What the node may know about the current attempt.
     pub fn context(&self) -> Context {
         Context::new(self.visit.scope, self.index)

@@ -8,8 +8,9 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Append, Created, ExecutionId, ListQuery, MemoryStore, PauseRow, PauseState, Record, RecordKind,
-    Row, Settlement, SqliteOptions, SqliteStore, Status, Store, StoreError, Token, store_tests,
+    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, MemoryStore, PauseRow, PauseState,
+    Record, RecordKind, Row, Settlement, SqliteOptions, SqliteStore, Status, Store, StoreError,
+    Token, store_tests,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -547,6 +548,7 @@ fn row(id: ExecutionId) -> Row {
         owner: None,
         idempotency_key: None,
         status: Status::Running,
+        format: JOURNAL_FORMAT,
         options: "{}".to_owned(),
         created_ms: NOW,
         updated_ms: NOW,
@@ -565,6 +567,7 @@ fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
         at_ms: NOW + seq,
         kind: RecordKind::Outcome,
         path: "orders.charge".to_owned(),
+        step: "orders.charge".to_owned(),
         visit: 1,
         item: None,
         attempt: 0,
@@ -586,7 +589,7 @@ fn question(execution: ExecutionId, token: Token) -> PauseRow {
         token,
         execution,
         path: "orders.approve".to_owned(),
-        visit: 1,
+        step: "orders.approve".to_owned(),
         prompt: "Approve?".to_owned(),
         expected: "bool".to_owned(),
         schema: None,

@@ -191,6 +191,7 @@ async fn the_life_of_one_node_is_told_in_order_with_exact_attempts_and_durations
                 .remove("offset")
                 .is_some_and(|offset| offset.as_u64() > Some(0))
         );
+        assert_eq!(fields.remove("step"), Some(path.into()));
         let visit = fields.remove("visit").unwrap();
         assert_eq!(visit, u64::from(path == "once.slow"));
         let node_id = path.rsplit('.').next();

@@ -21,10 +21,13 @@ pub(crate) async fn work(cx: &Context, millis: u64) {
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 
-/// Which visit of the run to the step it is.
-fn visit(cx: &Context) -> u32 {
+/// Which attempt at the flow around the step it is, from 0.
+fn attempt_of_flow(cx: &Context) -> u32 {
     let id = cx.step_id().unwrap();
-    id.rsplit('#').next().unwrap().parse().unwrap()
+    let Some((_, rest)) = id.split_once('~') else {
+        return 0;
+    };
+    rest.split('.').next().unwrap().parse().unwrap()
 }
 
 #[node(writes = number)]
@@ -148,8 +151,8 @@ flow! {
 #[node(writes = number)]
 async fn unreliable(cx: &Context, number: &u64) -> Result<u64, String> {
     work(cx, 10).await;
-    match visit(cx) {
-        1 | 2 => Err("not yet".to_owned()),
+    match attempt_of_flow(cx) {
+        0 | 1 => Err("not yet".to_owned()),
         _ => Ok(number + 5),
     }
 }

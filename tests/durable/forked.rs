@@ -52,7 +52,7 @@ async fn an_execution_that_begins_in_the_past_of_another_one() {
     );
     let steps = [
         format!("{}/rounds.triple#2", fork.id()),
-        format!("{}/rounds.double#1", fork.id()),
+        format!("{}/rounds.double", fork.id()),
     ];
     assert_eq!(take_effects(), steps, "what was done is not done again");
     let journal = fork.journal().await.unwrap();

@@ -96,7 +96,7 @@ async fn what_a_process_no_longer_renews_is_taken_over() {
     let between = seen(&second, id).await;
     assert_eq!(between.0, Status::Running);
     assert!(
-        !outcomes(&between.1).contains_key(&("stops.gated".to_owned(), 1)),
+        !outcomes(&between.1).contains_key("stops.gated"),
         "{}",
         lines(&between.1)
     );

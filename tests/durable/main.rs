@@ -12,6 +12,7 @@ mod gates;
 mod leases;
 mod mixed;
 mod people;
+mod places;
 mod prefixes;
 mod questions;
 mod recovery;

@@ -28,7 +28,7 @@ async fn a_step_that_runs_again_has_the_id_that_it_had() {
         pass(Duration::from_secs(1)).await;
         runtime.shut_down().await;
     }
-    let step = format!("{}/stops.gated#1", id.unwrap());
+    let step = format!("{}/stops.gated", id.unwrap());
     assert_eq!((gate.runs(), gate.calls.of(&step)), (3, 3));
 }
 
@@ -48,32 +48,32 @@ async fn each_visit_and_each_item_has_an_id_of_its_own() {
     let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
     assert_eq!(
         ids(execution.id()),
-        ["rounds.triple#1", "rounds.triple#2", "rounds.double#1"]
+        ["rounds.triple", "rounds.triple#2", "rounds.double"]
     );
     let execution = settled::<Items>(&runtime, ItemsInput { items: vec![0, 1] }).await;
     assert_eq!(
         ids(execution.id()),
         [
-            "items.one_by_one[0]#1",
-            "items.one_by_one[1]#1",
-            "items.several[0]#1",
-            "items.several[1]#1",
-            "items.total#1",
-            "items.strict[0]#1",
-            "items.strict[1]#1",
+            "items.one_by_one[0]",
+            "items.one_by_one[1]",
+            "items.several[0]",
+            "items.several[1]",
+            "items.total",
+            "items.strict[0]",
+            "items.strict[1]",
         ]
     );
     let execution = settled::<Nested>(&runtime, NestedInput { number: 1 }).await;
     let inner: Vec<String> = ids(execution.id())
         .into_iter()
-        .filter(|id| id.contains("nested.inner.triple"))
+        .filter(|id| id.contains(".inner") && id.ends_with(".triple"))
         .collect();
     assert_eq!(
         inner,
         [
-            "nested.inner.triple#1",
-            "nested.inner.triple#2",
-            "nested.inner.triple#3"
+            "nested.inner.triple",
+            "nested.inner~1.triple",
+            "nested.inner~2.triple"
         ]
     );
 }

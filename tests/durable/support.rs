@@ -30,32 +30,20 @@ pub(crate) fn options() -> RuntimeOptions {
     RuntimeOptions::new().clock(clock())
 }
 
-/// The kinds and paths of a journal, a line each.
+/// The kinds and steps of a journal, a line each.
 pub(crate) fn lines(journal: &[Record]) -> String {
-    let line = |record: &Record| {
-        let visit = if record.visit > 1 {
-            format!("#{}", record.visit)
-        } else {
-            String::new()
-        };
-        format!(
-            "{} {}{visit} {}\n",
-            record.kind, record.path, record.payload
-        )
-    };
+    let line = |record: &Record| format!("{} {} {}\n", record.kind, record.step, record.payload);
     journal.iter().map(line).collect()
 }
 
-/// How often a step's outcome is recorded, by path and visit.
-pub(crate) fn outcomes(journal: &[Record]) -> BTreeMap<(String, u32), usize> {
+/// How often a step's outcome is recorded, by step.
+pub(crate) fn outcomes(journal: &[Record]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for record in journal
         .iter()
         .filter(|record| record.kind == RecordKind::Outcome)
     {
-        *counts
-            .entry((record.path.clone(), record.visit))
-            .or_default() += 1;
+        *counts.entry(record.step.clone()).or_default() += 1;
     }
     counts
 }

@@ -21,11 +21,12 @@ use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::record::RecordKind;
 use super::refusal::newest_snapshot;
-use super::replay::Place;
+use super::replay::Unused;
 use super::store::{Append, PauseState, Row, Settlement, Status, Store, StoreError};
 use crate::__private::Saved;
 use crate::engine::Hooks as _;
 use crate::error::FlowError;
+use crate::scope::Place;
 use crate::supervise::panic_message;
 
 /// After how long records are written that nobody waits for.
@@ -218,8 +219,12 @@ impl Driver {
                 if let Some(error) = self.journal.halted() {
                     return Poll::Ready(Paused::Halted(error));
                 }
-                if let Some(done) = done.take() {
-                    return Poll::Ready(Paused::Done(done));
+                if let Some(ended) = done.take() {
+                    // A run that has come to its end has no use for what is left.
+                    return Poll::Ready(match (self.diverged(), ended) {
+                        (Some(error), Ok(_) | Err(Ended::Failed(_))) => Paused::Halted(error),
+                        (_, ended) => Paused::Done(ended),
+                    });
                 }
             }
             match self.poll_answers(waiting, cx) {
@@ -231,11 +236,11 @@ impl Driver {
                 continue;
             }
             if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
-                if self.journal.is_replaying() {
-                    if let Err(error) = self.pass_over() {
-                        return Poll::Ready(Paused::Halted(error));
-                    }
+                if self.journal.skip_starts() {
                     continue;
+                }
+                if let Some(error) = self.diverged() {
+                    return Poll::Ready(Paused::Halted(error));
                 }
                 if self.journal.questions().open > 0 {
                     return Poll::Ready(Paused::Asks);
@@ -245,19 +250,33 @@ impl Driver {
         }
     }
 
-    /// Goes on with a replay in which nothing moves. Ready if something was passed over.
-    fn pass_over(&mut self) -> Result<(), RuntimeError> {
-        let passed = self.journal.pass_over();
-        let Some((flow, changes)) = &self.changes else {
-            return Ok(());
-        };
-        let unused = passed
-            .iter()
-            .map(|path| format!("what `{path}` returned has no use any more"));
-        Err(RuntimeError::FlowChanged {
-            execution: self.journal.execution(),
-            flow: flow.clone(),
-            changes: changes.iter().cloned().chain(unused).collect(),
+    /// Why a replay in which nothing moves cannot go on: something is recorded that the flow does not come to again. `None`
+    /// if all that is recorded has been taken.
+    pub(super) fn diverged(&self) -> Option<RuntimeError> {
+        let execution = self.journal.execution();
+        self.journal.replaying(|replay| {
+            let Unused {
+                seq, kind, step, ..
+            } = replay.next()?.clone();
+            let Some((flow, changes)) = &self.changes else {
+                return Some(RuntimeError::ReplayDiverged {
+                    execution,
+                    seq,
+                    kind,
+                    step,
+                });
+            };
+            let unused = replay.unused().iter().map(|unused| match unused.kind {
+                RecordKind::TimedOut | RecordKind::Waited => {
+                    format!("the time that `{}` took has no use any more", unused.path)
+                }
+                _ => format!("what `{}` returned has no use any more", unused.path),
+            });
+            Some(RuntimeError::FlowChanged {
+                execution,
+                flow: flow.clone(),
+                changes: changes.iter().cloned().chain(unused).collect(),
+            })
         })
     }
 
@@ -388,6 +407,7 @@ impl Driver {
         if let Some((kind, payload)) = last {
             let place = Place {
                 path: self.path.clone(),
+                step: self.path.clone(),
                 visit: 0,
                 item: None,
             };

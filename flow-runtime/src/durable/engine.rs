@@ -1,6 +1,6 @@
 //! The engine of runs that survive: what is recorded is returned, and what is not is done and recorded.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use uuid::Uuid;
 
 use super::error::RuntimeError;
 use super::events::Chunks;
-use super::journal::{Entry, Journal};
+use super::journal::{Entry, Journal, Visits};
 use super::record::RecordKind;
-use super::replay::{Outcome, Place};
+use super::replay::Outcome;
 use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 use crate::__private::{Json, Saved, Step, Stored, StoredState, Unstorable};
 use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
@@ -25,7 +25,7 @@ use crate::observer::{Event, EventKind, Observer, RunId};
 use crate::options::RunSettings;
 use crate::question::{Human, QuestionType};
 use crate::run::Run;
-use crate::scope::{Path, Scope};
+use crate::scope::{Path, Place, Scope, write_retry};
 use crate::visit::Visit;
 
 /// The state of a flow before one of its nodes: what a recovery begins with.
@@ -37,8 +37,8 @@ pub(crate) struct Snapshot {
     pub(crate) state: serde_json::Map<String, serde_json::Value>,
     /// What the run was given.
     pub(crate) input: serde_json::Map<String, serde_json::Value>,
-    /// How often each path had been visited.
-    pub(crate) visits: BTreeMap<String, u32>,
+    /// How often each node of the outermost flow had been visited.
+    pub(crate) visits: Visits,
     /// How many steps had been counted.
     pub(crate) steps: u64,
 }
@@ -126,10 +126,6 @@ impl Durable {
     /// Hands on the events of what is stored by now.
     pub(crate) fn tell_stored(&self) {
         self.attempts.tell_before(Some(self.journal.stored_seq()));
-    }
-
-    fn path_of(&self, scope: &Scope<'_>) -> String {
-        scope.flow_path().to_string()
     }
 
     /// A value of a record, or the end of the run if it is none.
@@ -220,33 +216,35 @@ impl Durable {
         }
     }
 
-    /// Waits until the time that is recorded, or for this long and records it.
-    async fn wait_at(&self, scope: &Scope<'_>, attempt: u32, wait: Duration) {
-        let place = Journal::place(scope);
-        let recorded = self
+    /// Waits until the time that is recorded, or for this long and records it. That the wait is over is recorded as well: what
+    /// comes after it is in the right order in a replay only so.
+    async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
+        let (recorded, waited) = self
             .journal
-            .replaying(|replay| replay.waits_until(&place, attempt));
+            .replaying(|replay| (replay.waits_until(place), replay.waited(place)));
+        if let Some(seq) = waited {
+            return self.journal.passed(seq).await;
+        }
+        self.journal.live().await;
+        let entry = |kind, payload| Entry {
+            kind,
+            place,
+            attempt,
+            payload,
+        };
         let until = match recorded {
             Some(until) => until,
             None => {
-                self.journal.live().await;
                 let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                 let until = self.journal.now_ms().saturating_add(wait);
-                let payload = until.to_string();
-                let entry = Entry {
-                    kind: RecordKind::Waiting,
-                    place: &place,
-                    attempt,
-                    payload,
-                };
-                self.journal.write(entry).await;
+                self.journal
+                    .write(entry(RecordKind::Waiting, until.to_string()))
+                    .await;
                 until
             }
         };
-        if until > self.journal.now_ms() {
-            self.journal.live().await;
-            self.sleep_until(until).await;
-        }
+        self.sleep_until(until).await;
+        self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
     /// The question that is open at a visit: asked before, or now.
@@ -266,7 +264,7 @@ impl Durable {
             token: Token::from(Uuid::new_v4()),
             execution: self.journal.execution(),
             path: place.path.clone(),
-            visit: place.visit,
+            step: place.step.clone(),
             prompt,
             expected: kind.name().to_owned(),
             schema: kind.schema().map(|schema| schema.to_string()),
@@ -350,14 +348,14 @@ impl Hooks for Durable {
 
     fn entered(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
         scope.enter(node);
+        let place = self.journal.visit(scope, node);
         self.run.count_step(scope)?;
-        let place = self.journal.visit(scope);
         self.started(scope, &place);
         Ok(())
     }
 
     fn item_started(&self, scope: &Scope<'_>) {
-        self.started(scope, &Journal::place(scope));
+        self.started(scope, &scope.place());
     }
 
     async fn within<T: Send>(
@@ -367,16 +365,16 @@ impl Hooks for Durable {
         after: Duration,
         work: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> Option<T> {
-        let place = Journal::place(scope);
+        let place = attempt_place(scope, attempt);
         let (recorded, began) = self.journal.replaying(|replay| {
             let began = match attempt {
                 0 => replay.started_ms(&place),
-                attempt => replay.waits_until(&place, attempt),
+                _ => replay.waits_until(&place),
             };
-            (replay.timed_out(&place, attempt), began)
+            (replay.timed_out(&place), began)
         });
         if let Some(seq) = recorded {
-            let timed_out = std::pin::pin!(self.journal.timed_out(seq));
+            let timed_out = std::pin::pin!(self.journal.passed(seq));
             return match select(timed_out, work).await {
                 Either::Left(((), _)) => None,
                 Either::Right((output, _)) => Some(output),
@@ -414,12 +412,13 @@ impl Hooks for Durable {
         attempt: u32,
         wait: Duration,
     ) -> Result<(), Failed> {
-        self.wait_at(scope, attempt, wait).await;
+        self.wait_at(&attempt_place(scope, attempt), attempt, wait)
+            .await;
         Ok(())
     }
 
     async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
-        let place = Journal::place(visit.scope());
+        let place = visit.scope().place();
         if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
             let answered: Answered = self.read(&place, &text).await;
             return self.answered(visit, &place, answered).await;
@@ -457,12 +456,12 @@ impl Hooks for Durable {
     }
 
     async fn wait(&self, scope: &Scope<'_>, duration: Duration) -> Result<(), Failed> {
-        self.wait_at(scope, 0, duration).await;
+        self.wait_at(&scope.place(), 0, duration).await;
         Ok(())
     }
 
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
-        let place = Journal::place(scope);
+        let place = scope.place();
         if !self.journal.replaying(|replay| replay.is_finished(&place)) {
             let payload = action.to_owned();
             self.journal.add(Entry {
@@ -477,15 +476,13 @@ impl Hooks for Durable {
     }
 
     fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
-        let place = Journal::place(scope);
-        if !self
-            .journal
-            .replaying(|replay| replay.has_failed(&place) && !replay.is_over())
-        {
+        let place = scope.flow_place();
+        self.journal.forget_visits(&place.step);
+        if !self.journal.replaying(|replay| replay.has_failed(&place)) {
             self.journal.add(Entry {
                 kind: RecordKind::FlowFailed,
                 place: &place,
-                attempt: 0,
+                attempt: scope.flow_attempt(),
                 payload: format!("{failed:#}"),
             });
         }
@@ -493,24 +490,21 @@ impl Hooks for Durable {
 
     fn ended(&self, scope: &Scope<'_>, end: &'static str) {
         scope.leave();
-        let place = Place {
-            path: self.path_of(scope),
-            visit: scope.within().map_or(0, Scope::visit),
-            item: scope.within().and_then(Scope::item_index),
-        };
+        let place = scope.flow_place();
+        self.journal.forget_visits(&place.step);
         if !self.journal.replaying(|replay| replay.is_ended(&place)) {
             let payload = end.to_owned();
             self.journal.add(Entry {
                 kind: RecordKind::FlowEnded,
                 place: &place,
-                attempt: 0,
+                attempt: scope.flow_attempt(),
                 payload,
             });
             self.run
                 .emit(scope.flow_path(), EventKind::FlowEnded { end });
         }
         if let Some(captured) = &self.captured
-            && scope.within().is_some()
+            && scope.around_flow().is_some()
         {
             captured
                 .lock()
@@ -522,11 +516,7 @@ impl Hooks for Durable {
 
 impl Durable {
     fn started(&self, scope: &Scope<'_>, place: &Place) {
-        if self
-            .journal
-            .replaying(|replay| replay.started_ms(place))
-            .is_none()
-        {
+        if self.journal.start(place).is_none() {
             let payload = String::new();
             self.journal.add(Entry {
                 kind: RecordKind::NodeStarted,
@@ -548,7 +538,7 @@ impl Durable {
 
     /// The state as JSON. If it cannot be that, the run ends.
     fn saved(&self, scope: &Scope<'_>, state: &impl StoredState<Json>) -> Option<Saved> {
-        let path = self.path_of(scope);
+        let path = scope.flow_path().to_string();
         let unstorable = |Unstorable { key, reason }| {
             let error = self.unstorable(path, format!("`{key}`: {reason}"));
             self.journal.stop_with(error);
@@ -562,7 +552,7 @@ impl Durable {
             && let Some(saved) = self.saved(scope, state)
         {
             let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
-            captured.insert(self.path_of(scope), saved.0);
+            captured.insert(scope.flow_path().to_string(), saved.0);
         }
     }
 
@@ -571,17 +561,17 @@ impl Durable {
             node: scope.node_name(node).to_owned(),
             state: saved.0,
             input: self.input.clone(),
-            visits: self.journal.visits().into_iter().collect(),
+            visits: self.journal.visits(&scope.flow_step()),
             steps: self.run.steps_taken(),
         };
-        let path = self.path_of(scope);
+        let place = scope.flow_place();
         match serde_json::to_string(&snapshot) {
             Ok(payload) => self
                 .journal
-                .add_snapshot(path, payload, self.snapshots.prune),
+                .add_snapshot(&place, payload, self.snapshots.prune),
             Err(error) => self
                 .journal
-                .stop_with(self.unstorable(path, error.to_string())),
+                .stop_with(self.unstorable(place.path, error.to_string())),
         }
     }
 }
@@ -591,7 +581,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
     where
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
-        let place = Journal::place(scope);
+        let place = scope.place();
         match self.journal.recorded(&place).await {
             Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
             Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
@@ -618,7 +608,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
 
 impl<S: StoredState<Json>> Keeps<S> for Durable {
     fn reached(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
-        let outermost = scope.within().is_none();
+        let outermost = scope.around_flow().is_none();
         self.capture(scope, state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
@@ -634,7 +624,7 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
     }
 
     fn restored(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
-        if scope.within().is_some() {
+        if scope.around_flow().is_some() {
             return Ok(None);
         }
         let restored = self
@@ -645,12 +635,7 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
         let Some(Snapshot { node, state, .. }) = restored else {
             return Ok(None);
         };
-        let path = self.path_of(scope);
-        let place = Place {
-            path: path.clone(),
-            visit: 0,
-            item: None,
-        };
+        let place = scope.flow_place();
         let reason = match (scope.node_named(&node), S::load(Saved(state))) {
             (Some(at), Ok(state)) => return Ok(Some((at, state))),
             (None, _) => format!("the flow has no node `{node}`, before which a snapshot was made"),
@@ -660,7 +645,7 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
         };
         self.journal.stop_with(self.unreadable(&place, reason));
         // The driver sees that it was stopped, and not this.
-        Err(Box::new(FlowError::Cancelled { path }))
+        Err(Box::new(FlowError::Cancelled { path: place.path }))
     }
 }
 
@@ -689,6 +674,7 @@ struct Attempts {
 pub(crate) struct Delta {
     pub(crate) execution: ExecutionId,
     pub(crate) path: String,
+    pub(crate) step: String,
     pub(crate) visit: u32,
     /// Its number within the attempt, from 0.
     pub(crate) index: u64,
@@ -700,8 +686,9 @@ pub(crate) struct Delta {
 
 impl Observer for Attempts {
     fn on_event(&self, event: &Event<'_>) {
-        if let EventKind::AttemptFailed { attempt, error } = event.kind() {
-            let place = self.journal.place_of(event.path().to_string());
+        if let EventKind::AttemptFailed { attempt, error } = event.kind()
+            && let Some(place) = event.path().place()
+        {
             let payload = error.to_string();
             self.journal.add(Entry {
                 kind: RecordKind::AttemptFailed,
@@ -714,12 +701,13 @@ impl Observer for Attempts {
         if let (EventKind::Delta(text), Some(index), Some(deltas)) =
             (event.kind(), index, &self.deltas)
             && deltas.receiver_count() > 0
+            && let Some(place) = event.path().place()
         {
-            let place = self.journal.place_of(event.path().to_string());
             let (execution, text) = (self.journal.execution(), text.to_owned());
             let delta = Delta {
                 execution,
                 path: place.path,
+                step: place.step,
                 visit: place.visit,
                 index,
                 next_seq: self.journal.next_seq(),
@@ -793,9 +781,9 @@ impl Attempts {
     }
 }
 
-/// The visits of a snapshot.
-pub(crate) fn visits_of(snapshot: Option<&Snapshot>) -> HashMap<String, u32> {
-    snapshot
-        .map(|snapshot| snapshot.visits.clone().into_iter().collect())
-        .unwrap_or_default()
+/// The place of an attempt at the flow that is the current node.
+fn attempt_place(scope: &Scope<'_>, attempt: u32) -> Place {
+    let mut place = scope.place();
+    write_retry(&mut place.step, attempt);
+    place
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::record::RecordKind;
 use super::store::{ExecutionId, Status, StoreError, Token};
 
 /// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
@@ -47,6 +48,28 @@ pub enum RuntimeError {
         flow: String,
         /// What has changed, a line each.
         changes: Vec<String>,
+    },
+    /// The flow is the one that the execution was started with, and a replay of it does not come to one of the records. What
+    /// it computes between two steps (the condition of a `branch`, a value that a mapping hands over, a type's own
+    /// `Deserialize`) is not the same as it was, or the journal has been changed. No step has run.
+    ReplayDiverged {
+        /// The execution.
+        execution: ExecutionId,
+        /// The number of the record.
+        seq: u64,
+        /// What it records.
+        kind: RecordKind,
+        /// The step that it is of.
+        step: String,
+    },
+    /// The journal is in the format of another version of this library.
+    JournalFormat {
+        /// The execution.
+        execution: ExecutionId,
+        /// Its format.
+        found: u32,
+        /// The format that this library reads and writes.
+        known: u32,
     },
     /// Something stored cannot be read: it is damaged, or its type has changed.
     Unreadable {
@@ -185,6 +208,31 @@ impl fmt::Display for RuntimeError {
                 changes
                     .iter()
                     .try_for_each(|change| write!(f, "\n  {change}"))
+            }
+            RuntimeError::ReplayDiverged {
+                execution,
+                seq,
+                kind,
+                step,
+            } => {
+                write!(
+                    f,
+                    "execution {execution}: its flow is unchanged, and yet a replay does not come to record {seq}, \
+                     `{kind}` of `{step}`: a condition or a value between two steps depends on something that is not \
+                     the same in a replay, such as the time or a global variable"
+                )
+            }
+            RuntimeError::JournalFormat {
+                execution,
+                found,
+                known,
+            } => {
+                let age = if found < known { "an older" } else { "a newer" };
+                write!(
+                    f,
+                    "execution {execution} has a journal of format {found}, which {age} version of this library wrote; \
+                     this one reads format {known}"
+                )
             }
             RuntimeError::Unreadable {
                 execution,

@@ -4,7 +4,7 @@
 //! them to the store. So the last outcome of a run is stored together with the run's end, and a step that is dropped while
 //! it waits, because another branch failed, leaves no half-written record behind.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime};
 
 use super::error::RuntimeError;
 use super::record::{Record, RecordKind, to_ms};
-use super::replay::{Outcome, Place, Replay};
+use super::replay::{Outcome, Replay};
 use super::store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
-use crate::scope::Scope;
+use crate::scope::{Place, Scope};
 
 /// What tells the time, in the places where it is stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -26,11 +26,14 @@ pub struct Journal {
     state: Mutex<State>,
 }
 
+/// How often the nodes of a flow have been visited, by name.
+pub(crate) type Visits = BTreeMap<String, u32>;
+
 #[derive(Default)]
 struct State {
     replay: Replay,
-    /// How often each path has been visited.
-    visits: HashMap<String, u32>,
+    /// How often each node has been visited, by attempt at its flow. Only of flows under way.
+    visits: BTreeMap<String, Visits>,
     next_seq: u64,
     /// Records before this one are stored.
     stored: u64,
@@ -86,17 +89,18 @@ impl Journal {
         }
     }
 
-    /// What is recorded already: from the newest snapshot on, with the visits that were counted before it.
+    /// What is recorded already: from the newest snapshot on, with the visits of the outermost flow that were counted
+    /// before it.
     pub(crate) fn load(
         &self,
         records: Vec<Record>,
-        visits: HashMap<String, u32>,
+        visits: Option<(String, Visits)>,
         open: Vec<PauseRow>,
     ) {
         let mut state = self.state();
         state.since_snapshot = records.len();
         state.replay = Replay::new(records);
-        state.visits = visits;
+        state.visits = visits.into_iter().collect();
         state.open = open;
     }
 
@@ -112,49 +116,56 @@ impl Journal {
         to_ms((self.clock)())
     }
 
-    /// The current node of a scope is visited.
-    pub(crate) fn visit(&self, scope: &Scope<'_>) -> Place {
-        let path = scope.path().to_string();
-        let mut state = self.state();
-        let visit = match state.visits.get_mut(&path) {
-            Some(visits) => {
-                *visits += 1;
-                *visits
-            }
-            None => {
-                state.visits.insert(path.clone(), 1);
-                1
-            }
+    /// A node of a scope's flow is visited, which is now the current one.
+    pub(crate) fn visit(&self, scope: &Scope<'_>, node: u16) -> Place {
+        let visit = if scope.is_branch() {
+            1
+        } else {
+            self.count_visit(&scope.flow_step(), scope.node_name(node))
         };
         scope.set_visit(visit);
-        Place {
-            path,
-            visit,
-            item: scope.item_index(),
-        }
+        scope.place()
     }
 
-    /// The visit that a scope is at.
-    pub(crate) fn place(scope: &Scope<'_>) -> Place {
-        Place {
-            path: scope.path().to_string(),
-            visit: scope.visit(),
-            item: scope.item_index(),
+    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
+    /// under way.
+    fn count_visit(&self, flow: &str, node: &str) -> u32 {
+        let mut state = self.state();
+        let inside = (format!("{flow}."), format!("{flow}/"));
+        while let Some((step, _)) = state
+            .visits
+            .range(inside.0.clone()..inside.1.clone())
+            .next()
+        {
+            let step = step.clone();
+            state.visits.remove(&step);
         }
-    }
-
-    /// The visit that is under way to a path. That of an item is the visit to its loop.
-    pub(crate) fn place_of(&self, path: String) -> Place {
-        let item = path.rsplit_once('[').and_then(|(_, rest)| {
-            let (index, _) = rest.split_once(']')?;
-            index.parse().ok()
-        });
-        let visited = match path.strip_suffix(']').and_then(|it| it.rsplit_once('[')) {
-            Some((path, _)) => path,
-            None => path.as_str(),
+        if !state.visits.contains_key(flow) {
+            state.visits.insert(flow.to_owned(), Visits::new());
+        }
+        let Some(visits) = state.visits.get_mut(flow) else {
+            return 1;
         };
-        let visit = self.state().visits.get(visited).copied().unwrap_or(0);
-        Place { path, visit, item }
+        match visits.get_mut(node) {
+            Some(visit) => {
+                *visit += 1;
+                *visit
+            }
+            None => {
+                visits.insert(node.to_owned(), 1);
+                1
+            }
+        }
+    }
+
+    /// An attempt at a flow is over.
+    pub(crate) fn forget_visits(&self, flow: &str) {
+        self.state().visits.remove(flow);
+    }
+
+    /// How often the nodes of an attempt at a flow have been visited.
+    pub(crate) fn visits(&self, flow: &str) -> Visits {
+        self.state().visits.get(flow).cloned().unwrap_or_default()
     }
 
     /// The number of the record that is made next.
@@ -162,13 +173,9 @@ impl Journal {
         self.state().next_seq
     }
 
-    pub(crate) fn visits(&self) -> HashMap<String, u32> {
-        self.state().visits.clone()
-    }
-
     /// How long ago a node was first reached, in an earlier life of the run.
     pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
-        let started = self.state().replay.started_ms(&Journal::place(scope));
+        let started = self.state().replay.started_ms(&scope.place());
         let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));
         Duration::from_millis(spent)
     }
@@ -189,6 +196,7 @@ impl Journal {
             at_ms,
             kind: entry.kind,
             path: entry.place.path.clone(),
+            step: entry.place.step.clone(),
             visit: entry.place.visit,
             item: entry.place.item,
             attempt: entry.attempt,
@@ -246,15 +254,10 @@ impl Journal {
         state.replay.is_over() && state.since_snapshot >= every
     }
 
-    pub(crate) fn add_snapshot(&self, path: String, payload: String, prune: bool) {
-        let place = Place {
-            path,
-            visit: 0,
-            item: None,
-        };
+    pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
         let seq = self.add(Entry {
             kind: RecordKind::Snapshot,
-            place: &place,
+            place,
             attempt: 0,
             payload,
         });
@@ -279,8 +282,13 @@ impl Journal {
         })
     }
 
-    /// Returns when the turn has come of the record that says that an attempt took too long.
-    pub(crate) fn timed_out(&self, seq: u64) -> impl Future<Output = ()> + Send {
+    /// A node has been reached. When that was recorded, if it was.
+    pub(crate) fn start(&self, place: &Place) -> Option<u64> {
+        self.state().replay.start(place)
+    }
+
+    /// Takes a record that says that a wait is over, or that an attempt took too long, when its turn has come.
+    pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
             let mut state = self.state();
             match state.replay.is_turn(seq, cx.waker()) {
@@ -307,10 +315,7 @@ impl Journal {
     /// The question that was asked at a visit in an earlier life of the run.
     pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
         let state = self.state();
-        let found = state
-            .open
-            .iter()
-            .find(|row| row.path == place.path && row.visit == place.visit);
+        let found = state.open.iter().find(|row| row.step == place.step);
         found.cloned()
     }
 
@@ -405,26 +410,22 @@ impl Journal {
                 .all(|asking| asking.settled.is_none())
     }
 
-    pub(crate) fn is_replaying(&self) -> bool {
-        !self.state().replay.is_over()
-    }
-
-    /// Passes over what nobody takes. The paths of these records.
-    pub(crate) fn pass_over(&self) -> Vec<String> {
-        let mut state = self.state();
-        let passed = state.replay.pass_over();
-        passed
-            .into_iter()
-            .map(|seq| state.replay.path_of(seq))
-            .collect()
+    /// Nothing moves in a replay: see [`Replay::skip_starts`].
+    pub(crate) fn skip_starts(&self) -> bool {
+        self.state().replay.skip_starts()
     }
 
     pub(crate) fn is_urgent(&self) -> bool {
         self.state().urgent
     }
 
+    /// Whether there is something to write. While a replay goes on there is nothing: if it comes to no good, the journal is
+    /// as it was.
     pub(crate) fn has_pending(&self) -> bool {
         let state = self.state();
+        if !state.replay.is_over() {
+            return false;
+        }
         !state.pending.records.is_empty() || !state.pending.closed.is_empty()
     }
 

@@ -37,7 +37,7 @@ pub use runtime::{ListOptions, Recovered, Runtime};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{
-    Append, Claim, Created, ExecutionId, InvalidId, ListQuery, Logged, PauseRow, PauseState, Row,
-    Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, ExecutionId, InvalidId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow,
+    PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 pub use travel::{ExecutionState, StateChange, StateDiff};

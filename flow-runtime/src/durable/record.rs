@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// One line of an execution's journal.
 ///
-/// A record says where in the flow something happened (`path`, and which visit to that path), and what. Replay finds the
-/// outcome of a step by path and visit, so both are the same in every run of the same flow.
+/// A record says where something happened (`step`, and as text for people `path`), and what. A replay finds the outcome of
+/// a step by the name of the step, which depends on nothing that happens beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Its number within the execution: 0, 1, 2 and so on, without a gap.
@@ -19,7 +19,19 @@ pub struct Record {
     /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; of the flow itself for what
     /// concerns the run as a whole.
     pub path: String,
-    /// Which visit of the run to this path, from 1. 0 for what concerns the run as a whole.
+    /// The name of the step: what it stands in, from the outermost flow on, each with its number within what it stands in. No
+    /// other step of the execution has it.
+    ///
+    /// | part | means |
+    /// |---|---|
+    /// | `orders.charge` | the first visit to the node |
+    /// | `orders.charge#2` | the second visit |
+    /// | `orders.payment#2.charge` | the first visit to it in the second visit to the flow `payment` |
+    /// | `orders.payment~1.charge` | the same in the first retry of the flow `payment` |
+    /// | `orders.fork.charge` | in a branch of the fork `fork` |
+    /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
+    pub step: String,
+    /// The number of the visit to the node within what it stands in, from 1. 0 for what concerns the run as a whole.
     pub visit: u32,
     /// The index of the item that the node ran for, in a loop over items.
     pub item: Option<u32>,
@@ -51,6 +63,8 @@ pub enum RecordKind {
     NodeFinished,
     /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970 (UTC).
     Waiting,
+    /// The wait is over.
+    Waited,
     /// A flow used as a node took longer than the flow around it allows.
     TimedOut,
     /// The node waits for an answer from outside. The payload is the question.
@@ -71,7 +85,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 17] = [
+    pub const ALL: [RecordKind; 18] = [
         RecordKind::RunStarted,
         RecordKind::RunForked,
         RecordKind::NodeStarted,
@@ -81,6 +95,7 @@ impl RecordKind {
         RecordKind::FlowFailed,
         RecordKind::NodeFinished,
         RecordKind::Waiting,
+        RecordKind::Waited,
         RecordKind::TimedOut,
         RecordKind::Paused,
         RecordKind::Resumed,
@@ -103,6 +118,7 @@ impl RecordKind {
             RecordKind::FlowFailed => "flow_failed",
             RecordKind::NodeFinished => "node_finished",
             RecordKind::Waiting => "waiting",
+            RecordKind::Waited => "waited",
             RecordKind::TimedOut => "timed_out",
             RecordKind::Paused => "paused",
             RecordKind::Resumed => "resumed",
@@ -143,6 +159,25 @@ impl fmt::Display for UnknownName {
 }
 
 impl std::error::Error for UnknownName {}
+
+/// Whether a step is another one, or stands in it.
+pub(crate) fn is_within(step: &str, other: &str) -> bool {
+    step == other || is_inside(step, other)
+}
+
+/// Whether a step stands in another one: a flow, a fork, or a loop.
+pub(crate) fn is_inside(step: &str, other: &str) -> bool {
+    step.strip_prefix(other)
+        .is_some_and(|rest| rest.starts_with(['.', '[', '~']))
+}
+
+/// The step of the node, of an attempt at a flow.
+pub(crate) fn without_retry(step: &str) -> &str {
+    match step.rsplit_once('~') {
+        Some((node, retry)) if retry.bytes().all(|byte| byte.is_ascii_digit()) => node,
+        _ => step,
+    }
+}
 
 /// Milliseconds since 1970 (UTC); 0 for anything earlier.
 pub(crate) fn to_ms(time: SystemTime) -> u64 {

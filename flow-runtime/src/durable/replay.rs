@@ -1,21 +1,14 @@
 //! What a journal already knows of a run, handed out again in the order in which it was recorded.
 //!
 //! The hard thing is that order. Branches and items run at the same time, and which of them failed first decides where the run
-//! goes on; so an outcome is handed out only when all earlier ones have been taken. One that nobody will take, because
-//! its branch was dropped in the meantime, is passed over once nothing else moves.
+//! goes on. So an outcome is handed out only when all earlier ones have been taken, and when every node that was reached
+//! before it has been reached again: then a replay is at each of its records where the run was, and nothing is left over.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
 
 use super::record::{Record, RecordKind};
-
-/// Where a record belongs: a visit to a path.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
-    pub(crate) path: String,
-    pub(crate) visit: u32,
-    pub(crate) item: Option<u32>,
-}
+use crate::scope::Place;
 
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,33 +21,47 @@ pub(crate) enum Outcome {
     Answer(String),
 }
 
-/// What is recorded of one visit.
+/// What is recorded of one step, or of one attempt at a flow.
 #[derive(Debug, Default)]
 struct Visited {
     started_ms: Option<u64>,
     finished: bool,
     ended: bool,
     failed: bool,
-    /// By attempt: when it goes on.
-    waits: Vec<(u32, u64)>,
+    /// When its wait ends.
+    waits_until: Option<u64>,
+    /// The number of the record that says that its wait is over.
+    waited: Option<u64>,
     outcome: Option<(u64, Outcome)>,
-    /// By attempt: the number of the record that says so.
-    timed_out: Vec<(u32, u64)>,
+    /// The number of the record that says that it took too long.
+    timed_out: Option<u64>,
+}
+
+/// A record that a replay has to come to again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unused {
+    /// The number of the record.
+    pub(crate) seq: u64,
+    pub(crate) kind: RecordKind,
+    pub(crate) step: String,
+    pub(crate) path: String,
 }
 
 /// The recorded part of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
-    visited: HashMap<(String, u32), Visited>,
-    /// The numbers of the records that somebody waits for, in order, and how many of them have been taken.
-    order: Vec<u64>,
+    visited: HashMap<String, Visited>,
+    /// The records that somebody waits for, in order, and how many of them have been taken.
+    order: Vec<Unused>,
     taken: usize,
+    /// By number: the records of nodes that were reached and have not been reached again.
+    starts: BTreeSet<u64>,
+    /// Their numbers, by step.
+    started: HashMap<String, u64>,
     /// Who waits for a record whose turn has not come.
     waiting: BTreeMap<u64, Waker>,
     /// Who waits for the end of the replay.
     live: Vec<Waker>,
-    /// Records that nobody has taken.
-    passed_over: Vec<u64>,
 }
 
 impl Replay {
@@ -63,6 +70,9 @@ impl Replay {
         for record in records {
             replay.add(record);
         }
+        // Nodes that were reached after the last outcome hold nothing up.
+        let last = replay.order.last().map_or(0, |last| last.seq);
+        drop(replay.starts.split_off(&last));
         replay
     }
 
@@ -72,52 +82,41 @@ impl Replay {
             at_ms,
             kind,
             path,
-            visit,
-            attempt,
+            step,
             payload,
             ..
         } = record;
-        let visited = self.visited.entry((path, visit)).or_default();
-        let outcome = match kind {
+        let visited = self.visited.entry(step.clone()).or_default();
+        match kind {
             RecordKind::NodeStarted => {
                 visited.started_ms.get_or_insert(at_ms);
+                self.starts.insert(seq);
+                self.started.insert(step, seq);
                 return;
             }
-            RecordKind::NodeFinished => {
-                visited.finished = true;
-                return;
-            }
-            RecordKind::FlowEnded => {
-                visited.ended = true;
-                return;
-            }
-            RecordKind::FlowFailed => {
-                visited.failed = true;
-                return;
-            }
-            RecordKind::Waiting => {
-                visited
-                    .waits
-                    .push((attempt, payload.parse().unwrap_or(at_ms)));
-                return;
-            }
-            RecordKind::TimedOut => {
-                visited.timed_out.push((attempt, seq));
-                self.order.push(seq);
-                return;
-            }
-            RecordKind::Outcome => Outcome::Value(payload),
-            RecordKind::NodeFailed => Outcome::Failed(payload),
-            RecordKind::Resumed => Outcome::Answer(payload),
-            _ => return,
-        };
-        visited.outcome = Some((seq, outcome));
-        self.order.push(seq);
+            RecordKind::NodeFinished => visited.finished = true,
+            RecordKind::FlowEnded => visited.ended = true,
+            RecordKind::FlowFailed => visited.failed = true,
+            RecordKind::Waiting => visited.waits_until = Some(payload.parse().unwrap_or(at_ms)),
+            RecordKind::Waited => visited.waited = Some(seq),
+            RecordKind::TimedOut => visited.timed_out = Some(seq),
+            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
+            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
+            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
+            _ => {}
+        }
+        if is_awaited(kind) {
+            self.order.push(Unused {
+                seq,
+                kind,
+                step,
+                path,
+            });
+        }
     }
 
     fn visited(&self, place: &Place) -> Option<&Visited> {
-        // Borrowed keys of a pair are not to be had; a place is looked up once for each step.
-        self.visited.get(&(place.path.clone(), place.visit))
+        self.visited.get(&place.step)
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -127,6 +126,16 @@ impl Replay {
     /// How many records have not been taken yet.
     pub(crate) fn left(&self) -> usize {
         self.order.len() - self.taken
+    }
+
+    /// The first record that has not been taken.
+    pub(crate) fn next(&self) -> Option<&Unused> {
+        self.order.get(self.taken)
+    }
+
+    /// All records that have not been taken.
+    pub(crate) fn unused(&self) -> &[Unused] {
+        &self.order[self.taken..]
     }
 
     pub(crate) fn started_ms(&self, place: &Place) -> Option<u64> {
@@ -146,42 +155,63 @@ impl Replay {
     }
 
     /// When a wait ends that has begun.
-    pub(crate) fn waits_until(&self, place: &Place, attempt: u32) -> Option<u64> {
-        let waits = &self.visited(place)?.waits;
-        waits
-            .iter()
-            .find(|(of, _)| *of == attempt)
-            .map(|(_, until)| *until)
+    pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.waits_until
     }
 
-    /// The number of the record that says that an attempt took too long.
-    pub(crate) fn timed_out(&self, place: &Place, attempt: u32) -> Option<u64> {
-        let timed_out = &self.visited(place)?.timed_out;
-        timed_out
-            .iter()
-            .find(|(of, _)| *of == attempt)
-            .map(|(_, seq)| *seq)
+    /// The number of the record that says that a wait is over.
+    pub(crate) fn waited(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.waited
+    }
+
+    /// The number of the record that says that an attempt at a flow took too long.
+    pub(crate) fn timed_out(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.timed_out
     }
 
     /// The number of the record with the outcome of a step.
     pub(crate) fn outcome(&self, place: &Place) -> Option<u64> {
         let (seq, _) = self.visited(place)?.outcome.as_ref()?;
-        (!self.passed_over.contains(seq)).then_some(*seq)
+        Some(*seq)
+    }
+
+    /// A node has been reached. When that was recorded, if it was.
+    pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
+        if let Some(seq) = self.started.get(&place.step)
+            && self.starts.remove(seq)
+        {
+            self.wake_next();
+        }
+        self.started_ms(place)
     }
 
     /// Whether a record is the next one to be taken. If not, the waker is called when it is.
     pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
-        let turn = self.order.get(self.taken) == Some(&seq);
+        let turn = self.next_turn() == Some(seq);
         if !turn {
             self.waiting.insert(seq, waker.clone());
         }
         turn
     }
 
-    /// The record whose turn it is has been taken.
+    /// The number of the record whose turn it is. `None` if a node has to be reached before.
+    fn next_turn(&self) -> Option<u64> {
+        let next = self.next()?.seq;
+        let held_up = self.starts.first().is_some_and(|start| *start < next);
+        (!held_up).then_some(next)
+    }
+
+    fn wake_next(&mut self) {
+        if let Some(next) = self.next_turn()
+            && let Some(waker) = self.waiting.remove(&next)
+        {
+            waker.wake();
+        }
+    }
+
+    /// The step's outcome, whose turn it is, has been taken.
     pub(crate) fn take(&mut self, place: &Place) -> Option<Outcome> {
-        let visited = self.visited.get(&(place.path.clone(), place.visit));
-        let outcome = visited.and_then(|visited| visited.outcome.as_ref());
+        let outcome = self.visited(place)?.outcome.as_ref();
         let outcome = outcome.map(|(_, outcome)| outcome.clone());
         self.advance();
         outcome
@@ -189,11 +219,8 @@ impl Replay {
 
     pub(crate) fn advance(&mut self) {
         self.taken += 1;
-        if let Some(next) = self.order.get(self.taken) {
-            if let Some(waker) = self.waiting.remove(next) {
-                waker.wake();
-            }
-        } else {
+        self.wake_next();
+        if self.is_over() {
             self.live.drain(..).for_each(Waker::wake);
         }
     }
@@ -203,45 +230,42 @@ impl Replay {
         self.live.push(waker.clone());
     }
 
-    /// Nothing moves: passes over the records that nobody waits for, up to the next one that somebody does. Their numbers.
-    pub(crate) fn pass_over(&mut self) -> Vec<u64> {
-        let until = match self.waiting.first_key_value() {
-            Some((seq, _)) => self
-                .order
-                .partition_point(|of| of < seq)
-                .max(self.taken + 1),
-            None => self.order.len(),
+    /// Nothing moves: no longer waits for the nodes that should have been reached before the next record. Whether there were
+    /// any. If there were none, the replay goes another way than the run did.
+    pub(crate) fn skip_starts(&mut self) -> bool {
+        let Some(next) = self.next().map(|next| next.seq) else {
+            return false;
         };
-        let passed = self.order[self.taken..until].to_vec();
-        // Who waited for them may have been dropped.
-        passed.iter().for_each(|seq| drop(self.waiting.remove(seq)));
-        self.passed_over.extend(&passed);
-        self.taken = until - 1;
-        self.advance();
-        passed
+        let later = self.starts.split_off(&next);
+        let skipped = std::mem::replace(&mut self.starts, later);
+        self.wake_next();
+        !skipped.is_empty()
     }
+}
 
-    /// Where a record belongs.
-    pub(crate) fn path_of(&self, seq: u64) -> String {
-        let of = |visited: &Visited| {
-            visited.outcome.as_ref().is_some_and(|(of, _)| *of == seq)
-                || visited.timed_out.iter().any(|(_, of)| *of == seq)
-        };
-        let found = self.visited.iter().find(|(_, visited)| of(visited));
-        found.map(|((path, _), _)| path.clone()).unwrap_or_default()
-    }
+/// Whether a run waits for records of this kind in a replay.
+fn is_awaited(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::Outcome
+            | RecordKind::NodeFailed
+            | RecordKind::Resumed
+            | RecordKind::TimedOut
+            | RecordKind::Waited
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn record(seq: u64, kind: RecordKind, path: &str) -> Record {
+    fn record(seq: u64, kind: RecordKind, step: &str) -> Record {
         Record {
             seq,
             at_ms: 0,
             kind,
-            path: path.to_owned(),
+            path: step.to_owned(),
+            step: step.to_owned(),
             visit: 1,
             item: None,
             attempt: 0,
@@ -249,9 +273,10 @@ mod tests {
         }
     }
 
-    fn place(path: &str) -> Place {
+    fn place(step: &str) -> Place {
         Place {
-            path: path.to_owned(),
+            path: step.to_owned(),
+            step: step.to_owned(),
             visit: 1,
             item: None,
         }
@@ -281,28 +306,33 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_is_passed_over_up_to_what_somebody_waits_for() {
-        let kind = RecordKind::Outcome;
+    fn an_outcome_waits_for_the_nodes_that_were_reached_before_it() {
         let mut replay = Replay::new(vec![
-            record(1, kind, "a"),
-            record(2, kind, "b"),
-            record(3, kind, "c"),
+            record(1, RecordKind::NodeStarted, "a"),
+            record(2, RecordKind::NodeStarted, "b"),
+            record(3, RecordKind::NodeFailed, "a"),
+            record(4, RecordKind::NodeStarted, "c"),
         ]);
-        assert!(!replay.is_turn(3, Waker::noop()));
-        assert_eq!(replay.pass_over(), [1, 2]);
-        assert!(replay.is_turn(3, Waker::noop()));
-        assert_eq!(replay.outcome(&place("a")), None);
+        let waker = Waker::noop();
+        assert_eq!(replay.start(&place("a")), Some(0));
+        assert!(!replay.is_turn(3, waker), "`b` was reached before");
+        assert_eq!(replay.start(&place("b")), Some(0));
+        assert!(replay.is_turn(3, waker));
         replay.advance();
-        assert!(replay.is_over());
+        assert!(replay.is_over(), "nothing waits for `c`");
     }
 
     #[test]
-    fn all_is_passed_over_if_nobody_waits() {
+    fn nodes_that_are_not_reached_again_are_skipped_when_nothing_moves() {
         let mut replay = Replay::new(vec![
-            record(1, RecordKind::Outcome, "a"),
-            record(2, RecordKind::TimedOut, "b"),
+            record(1, RecordKind::NodeStarted, "a"),
+            record(2, RecordKind::NodeStarted, "b"),
+            record(3, RecordKind::Outcome, "b"),
         ]);
-        assert_eq!(replay.pass_over(), [1, 2]);
-        assert!(replay.is_over());
+        replay.start(&place("b"));
+        assert!(!replay.is_turn(3, Waker::noop()));
+        assert!(replay.skip_starts());
+        assert!(!replay.skip_starts(), "there are no more");
+        assert!(replay.is_turn(3, Waker::noop()));
     }
 }

@@ -17,17 +17,17 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::driver::{Driven, Driver, Signals};
-use super::engine::{Delta, Durable, Snapshot, Snapshots, visits_of};
+use super::engine::{Delta, Durable, Snapshot, Snapshots};
 use super::error::RuntimeError;
 use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
-use super::journal::Journal;
+use super::journal::{Journal, Visits};
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::record::{Record, RecordKind, to_ms};
 use super::registered::{DurableFlow, Entry, Registered};
 use super::store::{
-    Append, Claim, Created, ExecutionId, ListQuery, PauseRow, PauseState, Row, Settlement, Status,
-    Store, StoreError, Token,
+    Append, Claim, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Row,
+    Settlement, Status, Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
 use crate::observer::Observer;
@@ -289,6 +289,7 @@ impl Runtime {
             owner: self.owner.as_deref().map(str::to_owned),
             idempotency_key: options.idempotency_key,
             status: Status::Running,
+            format: JOURNAL_FORMAT,
             options: json(&options.stored),
             created_ms: now_ms,
             updated_ms: now_ms,
@@ -304,6 +305,7 @@ impl Runtime {
             at_ms: now_ms,
             kind: RecordKind::RunStarted,
             path: F::NAMESPACE.to_owned(),
+            step: F::NAMESPACE.to_owned(),
             visit: 0,
             item: None,
             attempt: 0,
@@ -481,11 +483,13 @@ impl Runtime {
         let path = lock(&self.inner.flows)
             .get(row.flow.as_str())
             .map(|flow| flow.namespace().to_owned());
+        let path = path.unwrap_or(row.flow);
         let record = Record {
             seq: 0,
             at_ms: self.inner.now_ms(),
             kind: RecordKind::RunCancelled,
-            path: path.unwrap_or(row.flow),
+            path: path.clone(),
+            step: path,
             visit: 0,
             item: None,
             attempt: 0,
@@ -633,6 +637,14 @@ fn millis(duration: Duration) -> u64 {
 
 fn json(options: &StoredOptions) -> String {
     serde_json::to_string(options).unwrap_or_default()
+}
+
+/// The visits to nodes of the outermost flow that a snapshot counts.
+pub(super) fn loaded_visits(
+    namespace: &str,
+    snapshot: Option<&Snapshot>,
+) -> Option<(String, Visits)> {
+    snapshot.map(|snapshot| (namespace.to_owned(), snapshot.visits.clone()))
 }
 
 /// Everything of an execution that is needed to go on with it.
@@ -811,6 +823,13 @@ impl Inner {
         flow: &dyn Registered,
         until: Option<u64>,
     ) -> Result<Loaded, RuntimeError> {
+        if row.format != JOURNAL_FORMAT {
+            return Err(RuntimeError::JournalFormat {
+                execution: row.id,
+                found: row.format,
+                known: JOURNAL_FORMAT,
+            });
+        }
         let changes = self.changes(row, flow).await?;
         let unreadable = |path: &str, reason: String| RuntimeError::Unreadable {
             execution: row.id,
@@ -1000,7 +1019,11 @@ impl Inner {
             changes,
         } = loaded;
         let journal = Arc::new(Journal::new(id, self.options.clock.clone(), row.next_seq));
-        journal.load(records, visits_of(snapshot.as_ref()), pauses);
+        journal.load(
+            records,
+            loaded_visits(flow.namespace(), snapshot.as_ref()),
+            pauses,
+        );
         let mut settings = options.settings(self.options.observer.clone());
         let cancellation = CancellationToken::new();
         settings.cancellation = Some(cancellation.clone());

@@ -142,6 +142,10 @@ impl FromStr for Status {
     }
 }
 
+/// The format of the journals that this version of the library reads and writes. Format 1 named steps by how often their
+/// path had been visited in the whole run; it was never released.
+pub const JOURNAL_FORMAT: u32 = 2;
+
 /// An execution, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
@@ -157,6 +161,8 @@ pub struct Row {
     pub idempotency_key: Option<String>,
     /// How it stands.
     pub status: Status,
+    /// The format of its journal: see [`JOURNAL_FORMAT`].
+    pub format: u32,
     /// The options it was started with, as JSON.
     pub options: String,
     /// When it was started, in milliseconds since 1970 (UTC).
@@ -186,8 +192,8 @@ pub struct PauseRow {
     pub execution: ExecutionId,
     /// The path of the node that asks.
     pub path: String,
-    /// Which visit to that path.
-    pub visit: u32,
+    /// The step that asks: see [`Record::step`].
+    pub step: String,
     /// The question.
     pub prompt: String,
     /// The type of the answer: its name, as written in Rust.

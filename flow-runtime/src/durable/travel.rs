@@ -14,13 +14,13 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::driver::{Driver, Signals, Work};
-use super::engine::{Captured, Durable, Snapshots, visits_of};
+use super::engine::{Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
 use super::journal::Journal;
-use super::record::{Record, RecordKind};
+use super::record::{Record, RecordKind, is_inside, is_within};
 use super::replay::Replay;
-use super::runtime::{Loaded, Runtime};
+use super::runtime::{Loaded, Runtime, loaded_visits};
 use super::store::{Created, ExecutionId, PauseRow, PauseState, Row, Status, Token};
 
 /// What an execution knew at one of its records.
@@ -146,7 +146,11 @@ impl Runtime {
             self.inner.options().clock.clone(),
             seq + 1,
         ));
-        journal.load(records, visits_of(snapshot.as_ref()), Vec::new());
+        journal.load(
+            records,
+            loaded_visits(namespace, snapshot.as_ref()),
+            Vec::new(),
+        );
         let captured = Arc::new(Captured::default());
         let mut flows = BTreeMap::new();
         match &snapshot {
@@ -218,6 +222,7 @@ impl Runtime {
             seq: records.len() as u64,
             at_ms: now_ms,
             kind: RecordKind::RunForked,
+            step: path.clone(),
             path,
             visit: 0,
             item: None,
@@ -279,7 +284,7 @@ impl Runtime {
             match record.kind {
                 RecordKind::Paused => open.push(record),
                 RecordKind::Resumed => {
-                    open.retain(|asked| (&asked.path, asked.visit) != (&record.path, record.visit));
+                    open.retain(|asked| asked.step != record.step);
                 }
                 _ => {}
             }
@@ -312,7 +317,7 @@ impl Runtime {
                 token: Token::from(Uuid::new_v4()),
                 execution: new,
                 path: record.path.clone(),
-                visit: record.visit,
+                step: record.step.clone(),
                 prompt: asked.prompt,
                 expected: asked.expected,
                 schema: old.and_then(|old| old.schema),
@@ -347,20 +352,22 @@ fn is_end(kind: RecordKind) -> bool {
 
 /// The nodes that were started and not finished, the outermost first.
 fn under_way(records: &[Record]) -> Vec<String> {
-    let mut under_way: Vec<(&str, u32)> = Vec::new();
+    let mut under_way: Vec<&Record> = Vec::new();
     for record in records {
-        let place = (record.path.as_str(), record.visit);
         match record.kind {
-            RecordKind::NodeStarted => under_way.push(place),
-            RecordKind::NodeFinished | RecordKind::NodeFailed | RecordKind::FlowFailed => {
-                under_way.retain(|other| *other != place)
+            RecordKind::NodeStarted => under_way.push(record),
+            RecordKind::NodeFinished | RecordKind::NodeFailed => {
+                under_way.retain(|other| !is_within(&other.step, &record.step));
+            }
+            RecordKind::FlowFailed | RecordKind::TimedOut => {
+                under_way.retain(|other| !is_inside(&other.step, &record.step));
             }
             _ => {}
         }
     }
     under_way
         .into_iter()
-        .map(|(path, _)| path.to_owned())
+        .map(|record| record.path.clone())
         .collect()
 }
 
@@ -373,14 +380,16 @@ impl Driver {
             let left = self.journal.replaying(Replay::left);
             match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
                 Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(_)) | Err(_) => return Ok(()),
+                Ok(Poll::Ready(_)) | Err(_) => return self.diverged().map_or(Ok(()), Err),
             }
             if let Some(error) = self.journal.halted() {
                 return Err(error);
             }
             match self.journal.replaying(Replay::left) {
                 0 if left == 0 => return Ok(()),
-                now if now == left => drop(self.journal.pass_over()),
+                now if now == left && !self.journal.skip_starts() => {
+                    return self.diverged().map_or(Ok(()), Err);
+                }
                 _ => {}
             }
         }

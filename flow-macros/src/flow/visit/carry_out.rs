@@ -129,12 +129,16 @@ impl Visit<'_> {
         let field = &self.instance.name;
         let (bindings, names) = bound(arguments, *site);
         let input = quote_spanned!(*site=> { #bindings <#path>::__input(#(#names),*) });
+        let attempt = match self.repeats() {
+            true => quote_spanned!(*site=> attempts.index()),
+            false => quote_spanned!(*site=> 0),
+        };
         let drive = quote_spanned! {*site=>
-            let inner = scope.nested(<#path as #rt::Described>::INFO);
+            let inner = scope.nested(<#path as #rt::Described>::INFO, #attempt);
             let outcome: ::core::result::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
                 #rt::Drive::drive(&self.#field, engine, &inner, input).await;
             if let ::core::result::Result::Err(failed) = &outcome {
-                #rt::Hooks::flow_failed(engine, scope, failed);
+                #rt::Hooks::flow_failed(engine, &inner, failed);
             }
             outcome
         };

@@ -214,8 +214,8 @@ impl Visit<'_> {
                 __E: #rt::Hooks,
                 #(#bounds,)*
             {
-                let lane = scope.item(index);
-                let scope = &lane;
+                let item_scope = scope.item(index);
+                let scope = &item_scope;
                 #rt::Hooks::item_started(engine, scope);
                 #(#traits)*
                 let outcome = #carried_out?;

@@ -46,8 +46,8 @@ impl Visit<'_> {
                 let own = &mut #own;
                 let mut #run = ::core::pin::pin!(async move {
                     #room
-                    let lane = scope.lane();
-                    let scope = &lane;
+                    let branch = scope.branch();
+                    let scope = &branch;
                     #steps
                     scope.leave();
                     ::core::result::Result::<(), #rt::Failed>::Ok(())

@@ -54,7 +54,9 @@ pub struct DeltaEvent {
     pub node_type: Arc<str>,
     /// The path of the node.
     pub path: String,
-    /// Which visit to this path, from 1.
+    /// The step: see [`Record::step`].
+    pub step: String,
+    /// The number of the visit to the node within what it stands in, from 1.
     pub visit: u32,
     /// Its number within the attempt, from 0.
     pub index: u64,
@@ -121,10 +123,9 @@ impl ExecutionEvent {
             ExecutionEvent::Delta(event) => Sha256::new()
                 .chain_update(event.execution.as_uuid())
                 .chain_update(event.next_seq.to_be_bytes())
-                .chain_update(event.visit.to_be_bytes())
                 .chain_update(event.index.to_be_bytes())
-                .chain_update(event.path.len().to_be_bytes())
-                .chain_update(&event.path)
+                .chain_update(event.step.len().to_be_bytes())
+                .chain_update(&event.step)
                 .chain_update(&event.text),
             ExecutionEvent::Missed(_) => return Uuid::new_v4(),
         };
@@ -146,7 +147,8 @@ impl ExecutionEvent {
     /// | `nodeId` | its name in its flow |
     /// | `namespace` | its path |
     /// | `runId` | the id of the execution |
-    /// | `visit`, `item` | which visit to the path, from 1, and of which item, where there is one |
+    /// | `step` | the [`step`](Record::step), which no other step of the execution has |
+    /// | `visit`, `item` | which visit to the node, from 1, and of which item, where there is one |
     /// | `offset` | where the stream goes on after it; deltas have none |
     /// | `type`, `payload` | what happened |
     ///
@@ -182,12 +184,14 @@ impl ExecutionEvent {
                 if let Some(item) = event.record.item {
                     set("item", item.into());
                 }
+                set("step", event.record.step.as_str().into());
                 set("visit", event.record.visit.into());
                 set("offset", event.offset.into());
             }
             ExecutionEvent::Delta(event) => {
                 set("timestamp", event.at_ms.into());
                 set("sourceNode", (*event.node_type).into());
+                set("step", event.step.as_str().into());
                 set("visit", event.visit.into());
             }
             ExecutionEvent::Missed(event) => set("timestamp", event.at_ms.into()),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::structure::Structure;
-use crate::durable::record::{Record, RecordKind};
+use crate::durable::record::{Record, RecordKind, is_within, without_retry};
 use crate::durable::store::{ExecutionId, Logged, Store, StoreError};
 use crate::node_error::NodeError;
 
@@ -50,13 +50,12 @@ pub(super) struct Looked {
     pub(super) structure: Arc<Structure>,
 }
 
-/// The nodes under way, by path: a run is at most once at a path.
+/// The nodes under way, by step.
 #[derive(Debug, Default)]
 struct Nodes(HashMap<String, UnderWay>);
 
 #[derive(Debug, Clone, Copy)]
 struct UnderWay {
-    visit: u32,
     started_ms: u64,
     failed: u32,
     /// The index of the newest attempt that failed.
@@ -65,37 +64,28 @@ struct UnderWay {
 
 impl Nodes {
     fn add(&mut self, record: &Record) {
-        let path = &record.path;
         match record.kind {
             RecordKind::NodeStarted => {
                 let node = UnderWay {
-                    visit: record.visit,
                     started_ms: record.at_ms,
                     failed: 0,
                     last_failed: None,
                 };
-                self.0.insert(path.clone(), node);
+                self.0.insert(record.step.clone(), node);
             }
             RecordKind::AttemptFailed => {
-                if let Some(node) = self.0.get_mut(path) {
+                if let Some(node) = self.0.get_mut(&record.step) {
                     node.failed += 1;
                     node.last_failed = Some(record.attempt);
                 }
             }
-            RecordKind::NodeFinished => {
-                let is_within = |other: &str| {
-                    let rest = other.strip_prefix(path.as_str());
-                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-                };
-                self.0.retain(|other, _| !is_within(other));
-            }
+            RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
             _ => {}
         }
     }
 
     fn at(&self, record: &Record) -> Option<UnderWay> {
-        let node = self.0.get(&record.path).copied();
-        node.filter(|node| node.visit == record.visit)
+        self.0.get(without_retry(&record.step)).copied()
     }
 }
 

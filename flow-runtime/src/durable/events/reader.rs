@@ -243,6 +243,7 @@ fn delta_event(delta: Delta, node_type: Arc<str>) -> DeltaEvent {
     let Delta {
         execution,
         path,
+        step,
         visit,
         index,
         next_seq,
@@ -253,6 +254,7 @@ fn delta_event(delta: Delta, node_type: Arc<str>) -> DeltaEvent {
         execution,
         node_type,
         path,
+        step,
         visit,
         index,
         next_seq,

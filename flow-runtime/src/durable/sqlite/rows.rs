@@ -9,13 +9,13 @@ use super::errors::{Damage, store_error};
 use crate::durable::record::Record;
 use crate::durable::store::{ExecutionId, Logged, PauseRow, PauseState, Row, StoreError};
 
-pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, status, options, created_ms, \
+pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, status, format, options, created_ms, \
      updated_ms, wake_ms, next_seq, snapshot_seq, forked_from, result, fence";
 
 pub(super) const RECORD: &str =
-    "seq, at_ms, kind, path, visit, item, attempt, payload, records.execution, \"offset\"";
+    "seq, at_ms, kind, path, step, visit, item, attempt, payload, records.execution, \"offset\"";
 
-pub(super) const PAUSE: &str = "token, execution, path, visit, prompt, expected, \"schema\", created_ms, \
+pub(super) const PAUSE: &str = "token, execution, path, step, prompt, expected, \"schema\", created_ms, \
      expires_ms, state, answer";
 
 pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
@@ -28,18 +28,19 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
             owner: columns.text_or_none(3)?,
             idempotency_key: columns.text_or_none(4)?,
             status: columns.parsed(5)?,
-            options: columns.text(6)?,
-            created_ms: columns.number(7)?,
-            updated_ms: columns.number(8)?,
-            wake_ms: columns.number_or_none(9)?,
-            next_seq: columns.number(10)?,
-            snapshot_seq: columns.number_or_none(11)?,
-            forked_from: match columns.value(12)? {
+            format: columns.number(6)?,
+            options: columns.text(7)?,
+            created_ms: columns.number(8)?,
+            updated_ms: columns.number(9)?,
+            wake_ms: columns.number_or_none(10)?,
+            next_seq: columns.number(11)?,
+            snapshot_seq: columns.number_or_none(12)?,
+            forked_from: match columns.value(13)? {
                 ValueRef::Null => None,
-                _ => Some(columns.parsed(12)?),
+                _ => Some(columns.parsed(13)?),
             },
-            result: columns.text_or_none(13)?,
-            fence: columns.number(14)?,
+            result: columns.text_or_none(14)?,
+            fence: columns.number(15)?,
         })
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
@@ -53,10 +54,11 @@ pub(super) fn record(row: &rusqlite::Row<'_>) -> Result<Record, StoreError> {
             at_ms: columns.number(1)?,
             kind: columns.parsed(2)?,
             path: columns.text(3)?,
-            visit: columns.number(4)?,
-            item: columns.number_or_none(5)?,
-            attempt: columns.number(6)?,
-            payload: columns.text(7)?,
+            step: columns.text(4)?,
+            visit: columns.number(5)?,
+            item: columns.number_or_none(6)?,
+            attempt: columns.number(7)?,
+            payload: columns.text(8)?,
         })
     };
     read().map_err(|damage: Damage| damage.at(columns.record_place()))
@@ -68,9 +70,9 @@ pub(super) fn logged(row: &rusqlite::Row<'_>) -> Result<Logged, StoreError> {
     let columns = Columns(row);
     let read = || {
         Ok((
-            columns.parsed(8)?,
-            columns.number(9)?,
-            columns.text_or_none(10)?,
+            columns.parsed(9)?,
+            columns.number(10)?,
+            columns.text_or_none(11)?,
         ))
     };
     let (execution, offset, owner) =
@@ -90,7 +92,7 @@ pub(super) fn pause(row: &rusqlite::Row<'_>) -> Result<PauseRow, StoreError> {
             token: columns.parsed(0)?,
             execution: columns.parsed(1)?,
             path: columns.text(2)?,
-            visit: columns.number(3)?,
+            step: columns.text(3)?,
             prompt: columns.text(4)?,
             expected: columns.text(5)?,
             schema: columns.text_or_none(6)?,
@@ -218,7 +220,7 @@ impl<'a> Columns<'a, '_> {
     }
 
     fn record_place(&self) -> String {
-        format!("execution {}, record {}", self.shown(8), self.shown(0))
+        format!("execution {}, record {}", self.shown(9), self.shown(0))
     }
 
     /// A value to point at a row with, whatever it is.

@@ -10,6 +10,7 @@ CREATE TABLE executions (
     owner TEXT,
     idempotency_key TEXT,
     status TEXT NOT NULL, -- running, paused, completed, failed, cancelled
+    format INTEGER NOT NULL, -- of the journal
     options TEXT NOT NULL, -- JSON
     created_ms INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL,
@@ -49,6 +50,7 @@ CREATE TABLE records (
     at_ms INTEGER NOT NULL,
     kind TEXT NOT NULL,
     path TEXT NOT NULL,
+    step TEXT NOT NULL, -- no other step of the execution has it
     visit INTEGER NOT NULL,
     item INTEGER,
     attempt INTEGER NOT NULL,
@@ -73,7 +75,7 @@ CREATE TABLE pauses (
     token TEXT NOT NULL UNIQUE, -- a UUID
     execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
     path TEXT NOT NULL,
-    visit INTEGER NOT NULL,
+    step TEXT NOT NULL,
     prompt TEXT NOT NULL,
     expected TEXT NOT NULL,
     "schema" TEXT, -- JSON
@@ -94,7 +96,7 @@ CREATE VIEW journal AS
         records.seq,
         records.kind,
         records.path,
-        records.visit,
+        records.step,
         records.item,
         records.attempt,
         records.payload

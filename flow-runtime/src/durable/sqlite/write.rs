@@ -35,9 +35,9 @@ pub(super) fn create(
     let snapshot_seq = refusal::newest_snapshot(records).or(row.snapshot_seq);
     refusal::questions_of(row.id, pauses)?;
 
-    let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, status, options, created_ms, \
+    let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, status, format, options, created_ms, \
          updated_ms, next_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT (id) DO NOTHING";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) ON CONFLICT (id) DO NOTHING";
     let claim = claim.filter(|_| !row.status.is_over());
     let values = params![
         row.id.to_string(),
@@ -46,6 +46,7 @@ pub(super) fn create(
         row.owner,
         row.idempotency_key,
         row.status.as_str(),
+        row.format,
         row.options,
         rows::integer(row.created_ms),
         rows::integer(row.updated_ms),
@@ -263,9 +264,9 @@ fn insert_records(
     id: ExecutionId,
     records: &[Record],
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO records (\"offset\", execution, seq, at_ms, kind, path, visit, item, attempt, payload) \
+    let sql = "INSERT INTO records (\"offset\", execution, seq, at_ms, kind, path, step, visit, item, attempt, payload) \
          VALUES (1 + max((SELECT \"offset\" FROM deleted), (SELECT coalesce(max(\"offset\"), 0) FROM records)), \
-         ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
+         ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     let id = id.to_string();
     for record in records {
         let values = params![
@@ -274,6 +275,7 @@ fn insert_records(
             rows::integer(record.at_ms),
             record.kind.as_str(),
             record.path,
+            record.step,
             record.visit,
             record.item,
             record.attempt,
@@ -285,7 +287,7 @@ fn insert_records(
 }
 
 fn insert_pauses(connection: &Connection, pauses: &[PauseRow]) -> Result<(), StoreError> {
-    let sql = "INSERT INTO pauses (token, execution, path, visit, prompt, expected, \"schema\", created_ms, \
+    let sql = "INSERT INTO pauses (token, execution, path, step, prompt, expected, \"schema\", created_ms, \
          expires_ms, state, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
          ON CONFLICT (token) DO NOTHING";
     for pause in pauses {
@@ -294,7 +296,7 @@ fn insert_pauses(connection: &Connection, pauses: &[PauseRow]) -> Result<(), Sto
             pause.token.to_string(),
             pause.execution.to_string(),
             pause.path,
-            pause.visit,
+            pause.step,
             pause.prompt,
             pause.expected,
             pause.schema,

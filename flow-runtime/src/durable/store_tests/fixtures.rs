@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::durable::record::{Record, RecordKind};
 use crate::durable::store::{
-    Append, Created, ExecutionId, PauseRow, PauseState, Row, Status, Store, Token,
+    Append, Created, ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Row, Status, Store, Token,
 };
 
 /// When everything begins.
@@ -40,6 +40,7 @@ pub(super) fn row(id: ExecutionId) -> Row {
         owner: None,
         idempotency_key: None,
         status: Status::Running,
+        format: JOURNAL_FORMAT,
         options: "{}".to_owned(),
         created_ms: NOW,
         updated_ms: NOW,
@@ -58,6 +59,7 @@ pub(super) fn record(seq: u64, kind: RecordKind) -> Record {
         at_ms: NOW + seq,
         kind,
         path: "orders.payment.charge".to_owned(),
+        step: "orders.payment#2.charge".to_owned(),
         visit: 1,
         item: None,
         attempt: 0,
@@ -75,7 +77,7 @@ pub(super) fn question(execution: ExecutionId) -> PauseRow {
         token: new_token(),
         execution,
         path: "orders.approve".to_owned(),
-        visit: 1,
+        step: "orders.approve#3".to_owned(),
         prompt: "Approve?".to_owned(),
         expected: "bool".to_owned(),
         schema: None,

@@ -45,7 +45,7 @@ pub(super) async fn keep_every_part(store: Stored) {
     ];
     let opened = states.map(|state| PauseRow {
         path: "orders.review[3]".to_owned(),
-        visit: u32::MAX,
+        step: "orders~1.review#2[3]".to_owned(),
         prompt: "Which?".to_owned(),
         expected: "Vec<Choice>".to_owned(),
         schema: Some("{\"type\":\"array\"}".to_owned()),

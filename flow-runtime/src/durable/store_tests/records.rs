@@ -30,6 +30,7 @@ pub(super) async fn keep_every_kind_and_part(store: Stored) {
             at_ms: NOW + 3 * seq,
             kind,
             path: format!("orders.items[{seq}]"),
+            step: format!("orders.items#2[{seq}]"),
             visit: u32::MAX,
             item: (seq % 2 == 0).then_some(u32::MAX),
             attempt: u32::MAX - 1,

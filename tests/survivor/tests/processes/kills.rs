@@ -19,7 +19,7 @@ fn shape(journal: &[Record]) -> BTreeSet<String> {
         .iter()
         .filter(|record| record.kind == RecordKind::Outcome);
     recorded
-        .map(|record| format!("{}#{} {}", record.path, record.visit, record.payload))
+        .map(|record| format!("{} {}", record.step, record.payload))
         .collect()
 }
 
@@ -109,7 +109,7 @@ fn nothing_ran_once_recorded(
         .filter(|record| record.kind == RecordKind::Outcome);
     let mut unrecorded: BTreeSet<&String> = begun.keys().collect();
     for record in outcomes {
-        let step = format!("{}/{}#{}", execution.id(), record.path, record.visit);
+        let step = format!("{}/{}", execution.id(), record.step);
         if let Some(times) = begun.get(&step) {
             assert!(unrecorded.remove(&step), "{step} is recorded twice");
             let again = times.iter().any(|began_ms| *began_ms > record.at_ms);
