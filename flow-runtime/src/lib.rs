@@ -370,5 +370,5 @@ pub use policy::{Policy, Retry};
 #[cfg(feature = "terminal")]
 pub use question::Terminal;
 #[cfg(feature = "durable")]
-pub use question::{Answer, Human, Question};
+pub use question::{Answer, Human, Question, Submission};
 pub use scope::Path;

@@ -366,7 +366,7 @@ async fn damaged_rows_and_questions_are_reported() {
     raw.execute(sql, [id.to_string()]).unwrap();
     let place = "execution garbage";
     is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
-    is_corrupt(store.due(NOW + LEASE, 10).await, place, "`garbage`");
+    is_corrupt(store.due(NOW + LEASE, None, 10).await, place, "`garbage`");
 }
 
 #[tokio::test]
@@ -547,6 +547,7 @@ fn row(id: ExecutionId) -> Row {
         structure: "5f2c".to_owned(),
         owner: None,
         idempotency_key: None,
+        input_hash: "hash".to_owned(),
         status: Status::Running,
         format: JOURNAL_FORMAT,
         options: "{}".to_owned(),

@@ -120,8 +120,16 @@ async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
     };
     let first = start(&runtime, 1, "order 1").await;
     assert_eq!(first.idempotency_key(), Some("order 1"));
-    let again = start(&runtime, 5, "order 1").await;
+    let again = start(&runtime, 1, "order 1").await;
     assert_eq!(again.id(), first.id());
+    let options = StartOptions::new().idempotency_key("order 1");
+    let other = runtime.start::<Short>(ShortInput { number: 5 }, options);
+    let error = other.await.unwrap_err();
+    assert!(
+        matches!(&error, RuntimeError::OtherInput { execution, idempotency_key }
+            if *execution == first.id() && idempotency_key == "order 1"),
+        "{error}"
+    );
     assert_eq!(again.output::<Short>().unwrap().unwrap().number, 2);
     assert_ne!(start(&runtime, 1, "order 2").await.id(), first.id());
     assert_ne!(start(&ann, 1, "order 1").await.id(), first.id());

@@ -212,7 +212,7 @@ async fn a_question_that_was_open_is_asked_anew() {
     for (token, name) in [(new[0].token(), "Ann"), (old.token(), "Bo")] {
         let name = Name { name: name.into() };
         let execution = runtime
-            .resume(token, &name)
+            .resume(token, name.clone())
             .await
             .unwrap()
             .settled()

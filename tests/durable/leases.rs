@@ -174,7 +174,7 @@ async fn an_answer_is_accepted_though_another_process_is_quicker_to_go_on() {
     let token = paused.questions().await.unwrap()[0].token();
     *slow.fault.0.lock().unwrap() = Some(paused.id());
     let name = Name { name: "Ann".into() };
-    let answered = first.resume(token, &name).await.unwrap();
+    let answered = first.resume(token, name.clone()).await.unwrap();
 
     pass(minutes(1)).await;
     let second = runtime(store, Named::new());

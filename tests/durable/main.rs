@@ -2,6 +2,7 @@
 
 mod changed;
 mod damaged;
+mod effects;
 mod endings;
 mod events;
 mod executions;

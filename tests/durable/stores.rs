@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement,
-    Status, Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Record, Row,
+    Settlement, Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
 
@@ -23,6 +23,16 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
     /// Whether anybody hears of it when an execution was stored.
     fn reports_creation(&self) -> bool {
         true
+    }
+
+    /// Before a method of this name has its effect.
+    fn before(&self, _method: &'static str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// After a method of this name has had its effect.
+    fn after(&self, _method: &'static str) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Before records are written.
@@ -226,6 +236,54 @@ impl Fault for Damaged {
     }
 }
 
+/// A store that fails in one method, before or after that has its effect, for as long as it is told to; and counts calls.
+#[derive(Debug, Default)]
+pub(crate) struct Broken {
+    before: Mutex<Option<&'static str>>,
+    after: Mutex<Option<&'static str>>,
+    calls: crate::support::Calls,
+}
+
+impl Broken {
+    /// From now on, this method fails and has no effect.
+    pub(crate) fn fail(&self, method: &'static str) {
+        *self.before.lock().unwrap() = Some(method);
+    }
+
+    /// From now on, this method fails after it has had its effect.
+    pub(crate) fn lose_reply(&self, method: &'static str) {
+        *self.after.lock().unwrap() = Some(method);
+    }
+
+    /// From now on, nothing fails.
+    pub(crate) fn mend(&self) {
+        *self.before.lock().unwrap() = None;
+        *self.after.lock().unwrap() = None;
+    }
+
+    /// How often a method was called.
+    pub(crate) fn calls(&self, method: &str) -> usize {
+        self.calls.of(method)
+    }
+}
+
+impl Fault for Broken {
+    fn before(&self, method: &'static str) -> Result<(), StoreError> {
+        self.calls.call(method);
+        match *self.before.lock().unwrap() == Some(method) {
+            true => Err(StoreError::Other("it does not work".into())),
+            false => Ok(()),
+        }
+    }
+
+    fn after(&self, method: &'static str) -> Result<(), StoreError> {
+        match *self.after.lock().unwrap() == Some(method) {
+            true => Err(StoreError::Other("the connection was cut".into())),
+            false => Ok(()),
+        }
+    }
+}
+
 #[async_trait]
 impl<F: Fault> Store for Faulty<F> {
     async fn create(
@@ -236,7 +294,9 @@ impl<F: Fault> Store for Faulty<F> {
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
         self.fault.write()?;
+        self.fault.before("create")?;
         let created = self.store.create(row, records, pauses, claim).await;
+        self.fault.after("create")?;
         if !self.fault.reports_creation() {
             std::future::pending::<()>().await;
         }
@@ -271,7 +331,10 @@ impl<F: Fault> Store for Faulty<F> {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError> {
         self.fault.write()?;
-        self.store.claim(id, holder, now_ms, until_ms).await
+        self.fault.before("claim")?;
+        let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
+        self.fault.after("claim")?;
+        claimed
     }
 
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
@@ -282,7 +345,10 @@ impl<F: Fault> Store for Faulty<F> {
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
         self.fault.append(&append)?;
-        self.store.append(id, fence, append).await
+        self.fault.before("append")?;
+        let appended = self.store.append(id, fence, append).await;
+        self.fault.after("append")?;
+        appended
     }
 
     async fn end(
@@ -291,9 +357,13 @@ impl<F: Fault> Store for Faulty<F> {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError> {
         self.fault.write()?;
-        self.store.end(id, status, reason, record).await
+        self.fault.before("end")?;
+        let ended = self.store.end(id, status, reason, record, condition).await;
+        self.fault.after("end")?;
+        ended
     }
 
     async fn records(
@@ -324,12 +394,21 @@ impl<F: Fault> Store for Faulty<F> {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError> {
         self.fault.write()?;
-        self.store.settle(token, settlement, now_ms).await
+        self.fault.before("settle")?;
+        let settled = self.store.settle(token, settlement, now_ms).await;
+        self.fault.after("settle")?;
+        settled
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
         self.fault.look()?;
-        self.store.due(now_ms, limit).await
+        self.fault.before("due")?;
+        self.store.due(now_ms, after, limit).await
     }
 
     async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {

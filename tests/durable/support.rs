@@ -105,3 +105,10 @@ pub(crate) async fn seen(runtime: &Runtime, id: ExecutionId) -> (Status, Vec<Rec
         tokens,
     )
 }
+
+/// Whoever is shown an error may not answer a question with what it says.
+#[track_caller]
+pub(crate) fn assert_no_token(error: &flow_runtime::durable::RuntimeError, token: Token) {
+    let shown = format!("{error} {error:?}");
+    assert!(!shown.contains(&token.to_string()), "{shown}");
+}

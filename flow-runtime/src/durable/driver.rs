@@ -19,6 +19,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use super::engine::Durable;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
+use super::payload::{self, PAYLOAD_DEPTH};
 use super::record::RecordKind;
 use super::refusal::newest_snapshot;
 use super::replay::Unused;
@@ -52,8 +53,8 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over. The row is as it is in the store.
     Over(Box<Row>),
-    /// It waits for people.
-    Paused,
+    /// It waits for people, and goes on by itself at this time, in milliseconds since 1970 (UTC).
+    Paused { wake_ms: Option<u64> },
     /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
     Halted(RuntimeError),
 }
@@ -136,12 +137,19 @@ impl Driver {
         let paused = self.run(&mut work).await;
         let driven = match paused {
             Paused::Halted(error) => {
-                drop(work);
+                drop_quietly(work);
                 return Driven::Halted(error);
             }
             Paused::Asks => self.end(Status::Paused, None).await,
             Paused::Done(Ok(output)) => {
                 let output = serde_json::Value::Object(output.0).to_string();
+                if let Err(reason) = payload::check(&output, PAYLOAD_DEPTH) {
+                    return Driven::Halted(RuntimeError::Unstorable {
+                        execution: Some(self.journal.execution()),
+                        path: self.path.clone(),
+                        reason: format!("the output: {reason}"),
+                    });
+                }
                 self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
                     .await
             }
@@ -153,7 +161,7 @@ impl Driver {
             Paused::Done(Err(Ended::Refused(error))) => return Driven::Halted(error),
         };
         // Only now: a run that is dropped closes its questions.
-        drop(work);
+        drop_quietly(work);
         driven
     }
 
@@ -425,8 +433,13 @@ impl Driver {
             status: Some(status),
             result: result.clone(),
             release: true,
+            timer_ms: match status {
+                Status::Paused => self.journal.next_timer(),
+                _ => None,
+            },
             ..append
         };
+        let wake_ms = self.journal.wakes_at();
         let id = self.journal.execution();
         if let Err(error) = self.store.append(id, self.row.fence, append).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
@@ -435,7 +448,7 @@ impl Driver {
         self.engine.tell_stored();
         self.committed.notify_waiters();
         match status {
-            Status::Paused => Driven::Paused,
+            Status::Paused => Driven::Paused { wake_ms },
             over => Driven::Over(Box::new(Row {
                 status: over,
                 result,
@@ -444,6 +457,11 @@ impl Driver {
             })),
         }
     }
+}
+
+/// Drops a run that is done with. A value whose `Drop` panics has no effect on how the run ended.
+fn drop_quietly(work: Option<Work>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
 }
 
 /// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
@@ -456,7 +474,7 @@ async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreE
         match row.state {
             PauseState::Answered(answer) => journal.settle(row.token, Settlement::Answer(answer)),
             PauseState::TimedOut => journal.settle(row.token, Settlement::TimedOut),
-            PauseState::Open | PauseState::Closed => {}
+            PauseState::Open | PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
         }
     }
     Ok(())

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use super::error::RuntimeError;
 use super::events::Chunks;
 use super::journal::{Entry, Journal, Visits};
+use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
 use super::record::RecordKind;
 use super::replay::Outcome;
 use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
@@ -47,18 +48,16 @@ pub(crate) struct Snapshot {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered {
-    pub(crate) token: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<serde_json::Value>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) timed_out: bool,
 }
 
-/// What a question says, as recorded.
+/// What a question says, as recorded: not its token, since whoever may look at a journal may not answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Asked {
-    pub(crate) token: String,
     pub(crate) prompt: String,
     pub(crate) expected: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,11 +169,11 @@ impl Durable {
         if let FlowError::Node(error) = &**failed {
             let payload = match serde_json::to_string(error) {
                 Ok(payload) => payload,
-                Err(error) => {
-                    let error = self.unstorable(place.path.clone(), error.to_string());
-                    return self.journal.halt(error).await;
-                }
+                Err(error) => return self.halt_unstorable(place, error.to_string()).await,
             };
+            if let Err(reason) = payload::check(&payload, PAYLOAD_DEPTH) {
+                return self.halt_unstorable(place, reason).await;
+            }
             self.journal.add_urgent(Entry {
                 kind: RecordKind::NodeFailed,
                 place,
@@ -187,7 +186,13 @@ impl Durable {
     /// Records a step's outcome, for which the next step waits, and returns what a replay will return.
     async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
         let stored = serde_json::to_string(&outcome)
-            .and_then(|payload| Ok((serde_json::from_str::<T>(&payload)?, payload)));
+            .map_err(|error| error.to_string())
+            .and_then(|payload| {
+                payload::check(&payload, VALUE_DEPTH)?;
+                let read =
+                    serde_json::from_str::<T>(&payload).map_err(|error| error.to_string())?;
+                Ok((read, payload))
+            });
         match stored {
             Ok((outcome, payload)) => {
                 let entry = Entry {
@@ -199,21 +204,17 @@ impl Durable {
                 self.journal.add_urgent(entry);
                 outcome
             }
-            Err(error) => {
-                let reason = format!("`{}` does not survive as JSON: {error}", short_name::<T>());
-                self.journal
-                    .halt(self.unstorable(place.path.clone(), reason))
-                    .await
+            Err(reason) => {
+                let reason = format!("`{}` does not survive as JSON: {reason}", short_name::<T>());
+                self.halt_unstorable(place, reason).await
             }
         }
     }
 
-    async fn sleep_until(&self, until_ms: u64) {
-        let left = until_ms.saturating_sub(self.journal.now_ms());
-        if left > 0 {
-            let _active = self.journal.active();
-            tokio::time::sleep(Duration::from_millis(left)).await;
-        }
+    /// The run cannot go on, since a value cannot be stored.
+    async fn halt_unstorable<T>(&self, place: &Place, reason: String) -> T {
+        let error = self.unstorable(place.path.clone(), reason);
+        self.journal.halt(error).await
     }
 
     /// Waits until the time that is recorded, or for this long and records it. That the wait is over is recorded as well: what
@@ -243,7 +244,7 @@ impl Durable {
                 until
             }
         };
-        self.sleep_until(until).await;
+        self.journal.sleep_until(until).await;
         self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
@@ -275,13 +276,15 @@ impl Durable {
             state: PauseState::Open,
         };
         let asked = Asked {
-            token: row.token.to_string(),
             prompt: row.prompt.clone(),
             expected: row.expected.clone(),
             expires_ms: row.expires_ms,
         };
+        let payload = match serde_json::to_string(&asked) {
+            Ok(payload) => payload,
+            Err(error) => return self.halt_unstorable(place, error.to_string()).await,
+        };
         self.journal.add_question(row.clone());
-        let payload = serde_json::to_string(&asked).unwrap_or_default();
         self.journal
             .write(Entry {
                 kind: RecordKind::Paused,
@@ -301,11 +304,13 @@ impl Durable {
         answered: Answered,
     ) -> Result<N, Failed> {
         if answered.timed_out {
+            // Only a program whose flow has changed has no timeout here: nobody knows how long the old one was.
             let after = visit.timeout().unwrap_or_default();
             let failure = Failure::Deadline(TimedOut { after });
             let error = NodeError::new(place.path.clone(), 1, failure);
             return Err(Box::new(FlowError::Node(error)));
         }
+        // `null` is an answer as well, and is read as `None`.
         let answer = answered.answer.unwrap_or_default();
         match N::FORM.give(answer) {
             Ok(value) => Ok(value),
@@ -386,10 +391,7 @@ impl Hooks for Durable {
             .saturating_add(after);
         let timer = std::pin::pin!(async {
             self.journal.live().await;
-            // A run that waits for a person is not put aside meanwhile: nobody else would look at the clock.
-            let _active = self.journal.active();
-            let left = deadline.saturating_sub(self.journal.now_ms());
-            tokio::time::sleep(Duration::from_millis(left)).await;
+            self.journal.sleep_until(deadline).await;
         });
         match select(work, timer).await {
             Either::Left((output, _)) => Some(output),
@@ -430,20 +432,20 @@ impl Hooks for Durable {
             self.journal.live().await;
             settlement
         };
-        let token = row.token.to_string();
         let answered = match settlement {
             Settlement::TimedOut => Answered {
-                token,
                 answer: None,
                 timed_out: true,
             },
             Settlement::Answer(text) => Answered {
-                token,
                 answer: Some(self.read(&place, &text).await),
                 timed_out: false,
             },
         };
-        let payload = serde_json::to_string(&answered).unwrap_or_default();
+        let payload = match serde_json::to_string(&answered) {
+            Ok(payload) => payload,
+            Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
+        };
         self.journal
             .write(Entry {
                 kind: RecordKind::Resumed,
@@ -565,13 +567,14 @@ impl Durable {
             steps: self.run.steps_taken(),
         };
         let place = scope.flow_place();
-        match serde_json::to_string(&snapshot) {
+        let payload = serde_json::to_string(&snapshot)
+            .map_err(|error| error.to_string())
+            .and_then(|payload| payload::check(&payload, PAYLOAD_DEPTH).map(|()| payload));
+        match payload {
             Ok(payload) => self
                 .journal
                 .add_snapshot(&place, payload, self.snapshots.prune),
-            Err(error) => self
-                .journal
-                .stop_with(self.unstorable(place.path, error.to_string())),
+            Err(reason) => self.journal.stop_with(self.unstorable(place.path, reason)),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::record::RecordKind;
-use super::store::{ExecutionId, Status, StoreError, Token};
+use super::store::{ExecutionId, Status, StoreError};
 
 /// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
 #[derive(Debug, Clone)]
@@ -90,11 +90,16 @@ pub enum RuntimeError {
         reason: String,
     },
     /// There is no question with this token.
-    UnknownToken(Token),
+    UnknownToken,
     /// The question has been answered before.
     AlreadyAnswered {
-        /// Its token.
-        token: Token,
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node that asked.
+        path: String,
+    },
+    /// The question is no longer asked: the run has gone on without an answer, since what asked was dropped.
+    Withdrawn {
         /// The execution.
         execution: ExecutionId,
         /// The path of the node that asked.
@@ -102,8 +107,6 @@ pub enum RuntimeError {
     },
     /// The time to answer is over.
     Expired {
-        /// The question's token.
-        token: Token,
         /// The execution.
         execution: ExecutionId,
         /// The path of the node that asked.
@@ -111,8 +114,6 @@ pub enum RuntimeError {
     },
     /// The answer is not of the type that was asked for.
     WrongType {
-        /// The question's token.
-        token: Token,
         /// The execution.
         execution: ExecutionId,
         /// The path of the node that asked.
@@ -121,6 +122,13 @@ pub enum RuntimeError {
         expected: String,
         /// What is wrong with the answer.
         reason: String,
+    },
+    /// The idempotency key was used before, with another input.
+    OtherInput {
+        /// The execution that was started with it.
+        execution: ExecutionId,
+        /// The key.
+        idempotency_key: String,
     },
     /// The journal has no record of this number, or no longer has what is needed to go back to it.
     NoRecord {
@@ -133,6 +141,9 @@ pub enum RuntimeError {
     TakenOver(ExecutionId),
     /// The runtime was shut down before the execution was done. Another one goes on with it.
     ShutDown(ExecutionId),
+    /// The task of the execution ended before the execution was done: its tokio runtime has ended. Another process goes on
+    /// with it, or this one when [`recover`](super::Runtime::recover) is called.
+    TaskEnded(ExecutionId),
 }
 
 impl RuntimeError {
@@ -144,7 +155,7 @@ impl RuntimeError {
         match error {
             StoreError::LeaseLost(execution) => RuntimeError::TakenOver(execution),
             StoreError::NotFound(execution) => RuntimeError::NotFound(execution),
-            StoreError::UnknownToken(token) => RuntimeError::UnknownToken(token),
+            StoreError::UnknownToken(_) => RuntimeError::UnknownToken,
             error => RuntimeError::Store {
                 execution,
                 path,
@@ -258,27 +269,32 @@ impl fmt::Display for RuntimeError {
             } => {
                 write!(f, "`{path}`: the value cannot be stored: {reason}")
             }
-            RuntimeError::UnknownToken(token) => {
-                write!(f, "there is no question with the token {token}")
-            }
-            RuntimeError::AlreadyAnswered {
-                token,
-                execution,
-                path,
-            } => {
+            RuntimeError::UnknownToken => f.write_str("there is no question with this token"),
+            RuntimeError::AlreadyAnswered { execution, path } => {
                 write!(
                     f,
-                    "the question {token} of execution {execution} at `{path}` has been answered already"
+                    "the question of execution {execution} at `{path}` has been answered already"
                 )
             }
-            RuntimeError::Expired {
-                token,
+            RuntimeError::Withdrawn { execution, path } => {
+                write!(
+                    f,
+                    "execution {execution} at `{path}` no longer asks: it has gone on without an answer"
+                )
+            }
+            RuntimeError::Expired { execution, path } => {
+                write!(
+                    f,
+                    "the time to answer the question of execution {execution} at `{path}` is over"
+                )
+            }
+            RuntimeError::OtherInput {
                 execution,
-                path,
+                idempotency_key,
             } => {
                 write!(
                     f,
-                    "the time to answer the question {token} of execution {execution} at `{path}` is over"
+                    "execution {execution} was started with the idempotency key `{idempotency_key}` and another input"
                 )
             }
             RuntimeError::WrongType {
@@ -286,7 +302,6 @@ impl fmt::Display for RuntimeError {
                 path,
                 expected,
                 reason,
-                ..
             } => {
                 write!(
                     f,
@@ -303,6 +318,13 @@ impl fmt::Display for RuntimeError {
                 write!(
                     f,
                     "execution {id} has been taken over or ended by another process"
+                )
+            }
+            RuntimeError::TaskEnded(id) => {
+                write!(
+                    f,
+                    "the task of execution {id} ended before it was done; another process goes on with it, or this one \
+                     after `recover`"
                 )
             }
             RuntimeError::ShutDown(id) => {

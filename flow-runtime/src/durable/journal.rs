@@ -19,6 +19,20 @@ use crate::scope::{Place, Scope};
 /// What tells the time, in the places where it is stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
+/// How often a sleeper looks at the clock, which may have been set.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
+
+/// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).
+pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
+    loop {
+        let left = until_ms.saturating_sub(to_ms(clock()));
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(left).min(LOOK_AT_CLOCK)).await;
+    }
+}
+
 /// The journal of one run.
 pub struct Journal {
     execution: ExecutionId,
@@ -43,8 +57,10 @@ struct State {
     /// Somebody waits for what is pending.
     urgent: bool,
     waiting: Vec<(u64, Waker)>,
-    /// Steps and waits under way.
+    /// Steps under way.
     active: usize,
+    /// The times that something waits for, in milliseconds since 1970 (UTC), each with how often.
+    timers: BTreeMap<u64, usize>,
     /// Questions that somebody waits at, with what came of them.
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
@@ -312,6 +328,31 @@ impl Journal {
         Active(self)
     }
 
+    /// Sleeps until a time. Nothing is under way meanwhile: a run that waits for people as well can be paused until then.
+    pub(crate) async fn sleep_until(&self, until_ms: u64) {
+        if until_ms <= self.now_ms() {
+            return;
+        }
+        *self.state().timers.entry(until_ms).or_default() += 1;
+        let _timer = Timer {
+            journal: self,
+            until_ms,
+        };
+        sleep_until(&self.clock, until_ms).await;
+    }
+
+    /// The first time that something waits for, questions included.
+    pub(crate) fn wakes_at(&self) -> Option<u64> {
+        let timer = self.next_timer();
+        let expiry = self.questions().next_expiry_ms;
+        timer.into_iter().chain(expiry).min()
+    }
+
+    /// The first time that something besides a question waits for.
+    pub(crate) fn next_timer(&self) -> Option<u64> {
+        self.state().timers.first_key_value().map(|(at, _)| *at)
+    }
+
     /// The question that was asked at a visit in an earlier life of the run.
     pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
         let state = self.state();
@@ -486,6 +527,24 @@ pub(crate) struct Active<'a>(&'a Journal);
 impl Drop for Active<'_> {
     fn drop(&mut self) {
         self.0.state().active -= 1;
+    }
+}
+
+/// Something waits for a time.
+struct Timer<'a> {
+    journal: &'a Journal,
+    until_ms: u64,
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        if let Some(count) = state.timers.get_mut(&self.until_ms) {
+            *count -= 1;
+            if *count == 0 {
+                state.timers.remove(&self.until_ms);
+            }
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::record::{Record, RecordKind};
 use super::refusal;
 use super::store::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, PauseState, Row, Settlement,
-    Status, Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, PauseState, Row,
+    Settlement, Status, Store, StoreError, Token,
 };
 
 /// Keeps executions in memory: for tests, and for people in the loop of a program that may forget.
@@ -76,6 +76,8 @@ struct Execution {
     records: VecDeque<Stored>,
     /// In the order asked, also those that are closed.
     pauses: Vec<PauseRow>,
+    /// When it goes on by itself, if it is paused.
+    timer_ms: Option<u64>,
 }
 
 struct Stored {
@@ -108,7 +110,18 @@ impl Execution {
 
     fn close_all(&mut self) {
         for pause in &mut self.pauses {
-            pause.state = PauseState::Closed;
+            pause.state = pause.state.closed();
+        }
+    }
+
+    fn ends(&self, condition: EndIf) -> bool {
+        match condition {
+            EndIf::NotOver => !self.row.status.is_over(),
+            EndIf::PausedUntouchedSince(ms) => {
+                self.row.status == Status::Paused
+                    && self.row.updated_ms < ms
+                    && !self.pauses.iter().any(is_settled)
+            }
         }
     }
 
@@ -118,6 +131,7 @@ impl Execution {
             .iter()
             .filter(|pause| pause.state == PauseState::Open)
             .filter_map(|pause| pause.expires_ms)
+            .chain(self.timer_ms)
             .min();
     }
 }
@@ -143,6 +157,7 @@ impl Contents {
         let id = execution.row.id;
         if execution.row.status.is_over() {
             execution.claim = None;
+            execution.timer_ms = None;
             execution.close_all();
         }
         execution.wake();
@@ -236,6 +251,7 @@ impl Store for MemoryStore {
             claim,
             records: VecDeque::new(),
             pauses: Vec::new(),
+            timer_ms: None,
         };
         let key = execution.key();
         if let Some(existing) = key.as_ref().and_then(|key| contents.keys.get(key)) {
@@ -337,13 +353,15 @@ impl Store for MemoryStore {
         contents.add_pauses(&mut execution, append.opened);
         for token in &append.closed {
             if let Some((_, number)) = contents.tokens.get(token) {
-                execution.pauses[*number].state = PauseState::Closed;
+                let state = &mut execution.pauses[*number].state;
+                *state = state.closed();
             }
         }
         let pruned = append.prune_before.map_or(0, |seq| execution.place(seq));
         for stored in execution.records.drain(..pruned) {
             contents.log.remove(&stored.offset);
         }
+        execution.timer_ms = append.timer_ms;
         let row = &mut execution.row;
         row.updated_ms = append.now_ms;
         row.status = append.status.unwrap_or(row.status);
@@ -364,11 +382,12 @@ impl Store for MemoryStore {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError> {
         refusal::is_an_end(status)?;
         let mut contents = self.contents();
         let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
-        if !execution.row.status.is_over() {
+        if execution.ends(condition) {
             let seq = execution.row.next_seq;
             execution.row.fence += 1;
             execution.row.status = status;
@@ -402,7 +421,7 @@ impl Store for MemoryStore {
         let Some(execution) = contents.executions.get(&id) else {
             return Ok(Vec::new());
         };
-        let open = |pause: &&PauseRow| pause.state != PauseState::Closed;
+        let open = |pause: &&PauseRow| !pause.state.is_closed();
         Ok(execution.pauses.iter().filter(open).cloned().collect())
     }
 
@@ -442,10 +461,16 @@ impl Store for MemoryStore {
         Ok(before)
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
         let contents = self.contents();
         let last = (now_ms, ExecutionId::from(Uuid::max()));
-        let mut due: Vec<ExecutionId> = contents.due.range(..=last).map(|(_, id)| *id).collect();
+        let due = contents.due.range(..=last).map(|(_, id)| *id);
+        let mut due: Vec<ExecutionId> = due.filter(|id| Some(*id) > after).collect();
         due.sort_unstable();
         due.truncate(limit);
         Ok(due)

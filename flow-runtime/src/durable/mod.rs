@@ -9,6 +9,7 @@ mod journal;
 mod memory;
 mod node_errors;
 mod options;
+mod payload;
 mod record;
 mod refusal;
 mod registered;
@@ -37,7 +38,7 @@ pub use runtime::{ListOptions, Recovered, Runtime};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{
-    Append, Claim, Created, ExecutionId, InvalidId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow,
-    PauseState, Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT, ListQuery, Logged,
+    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 pub use travel::{ExecutionState, StateChange, StateDiff};

@@ -129,6 +129,10 @@ impl StartOptions {
 }
 
 impl StoredOptions {
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
     pub(crate) fn settings(&self, observer: Option<Arc<dyn Observer>>) -> RunSettings {
         RunSettings {
             step_budget: self.step_budget.unwrap_or(DEFAULT_STEP_BUDGET),

@@ -49,7 +49,7 @@ impl<F: DurableFlow> Entry<F> {
 }
 
 /// SHA-256, in hexadecimal digits.
-fn hash_of(text: &str) -> String {
+pub(crate) fn hash_of(text: &str) -> String {
     Sha256::digest(text)
         .iter()
         .map(|byte| format!("{byte:02x}"))

@@ -1,16 +1,16 @@
 //! Executions: started, looked at, answered, cancelled, recovered.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use flow_spec::FlowDocument;
 use flow_spec::diff::Effect;
-use serde::Serialize;
+use futures_util::future::{Either, select};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::CancellationToken;
@@ -21,16 +21,18 @@ use super::engine::{Delta, Durable, Snapshot, Snapshots};
 use super::error::RuntimeError;
 use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
-use super::journal::{Journal, Visits};
+use super::journal::{Clock, Journal, Visits, sleep_until};
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
+use super::payload::{self, VALUE_DEPTH};
 use super::record::{Record, RecordKind, to_ms};
-use super::registered::{DurableFlow, Entry, Registered};
+use super::registered::{DurableFlow, Entry, Registered, hash_of};
 use super::store::{
-    Append, Claim, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Row,
-    Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState,
+    Row, Settlement, Status, Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
 use crate::observer::Observer;
+use crate::question::Submission;
 
 /// How many records are read at once.
 const PAGE: usize = 1000;
@@ -97,9 +99,14 @@ pub(super) struct Inner {
     halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
     /// What this process has a claim to and does not go on with, with the fence of the claim.
     unreleased: Mutex<HashMap<ExecutionId, u64>>,
-    renewing: Mutex<bool>,
-    recovering: Mutex<bool>,
+    /// When executions that this process has paused go on by themselves.
+    alarm: Arc<Alarm>,
+    waking: Once,
+    renewing: Once,
+    recovering: Once,
     shut_down: CancellationToken,
+    /// Cancelled when the runtime is dropped or shut down.
+    gone: Gone,
     pub(super) committed: Arc<Notify>,
     pub(super) deltas: broadcast::Sender<Delta>,
     /// How often an observer has panicked.
@@ -203,6 +210,7 @@ impl Runtime {
         options.observer = options.observer.map(|observer| -> Arc<dyn Observer> {
             Arc::new(Isolated::new(observer, observer_failures.clone()))
         });
+        let shut_down = CancellationToken::new();
         let inner = Inner {
             store: Arc::new(store),
             options,
@@ -212,9 +220,12 @@ impl Runtime {
             active: Mutex::default(),
             halted: Mutex::default(),
             unreleased: Mutex::default(),
-            renewing: Mutex::new(false),
-            recovering: Mutex::new(false),
-            shut_down: CancellationToken::new(),
+            alarm: Arc::default(),
+            waking: Once::default(),
+            renewing: Once::default(),
+            recovering: Once::default(),
+            gone: Gone(shut_down.child_token()),
+            shut_down,
             committed: Arc::default(),
             deltas: broadcast::Sender::new(DELTAS),
             observer_failures,
@@ -256,8 +267,10 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if the input is nothing that JSON can say; or the store
-    /// could not be written to: then there is no execution.
+    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if the input cannot be stored
+    /// as JSON; [`RuntimeError::OtherInput`] if the idempotency key was used with another input;
+    /// [`RuntimeError::ShutDown`]; or the store could not be written to. (If the store failed and could not even be asked
+    /// whether it has the execution, it may have it: an idempotency key makes it safe to start again.)
     ///
     /// # Cancel safety
     ///
@@ -280,17 +293,31 @@ impl Runtime {
             path: F::NAMESPACE.to_owned(),
             reason: format!("input `{key}`: {reason}"),
         })?;
+        let input_json = Value::Object(saved.0.clone()).to_string();
+        // The object with the inputs is one level more.
+        payload::check(&input_json, VALUE_DEPTH + 1).map_err(|reason| {
+            RuntimeError::Unstorable {
+                execution: None,
+                path: F::NAMESPACE.to_owned(),
+                reason: format!("the input: {reason}"),
+            }
+        })?;
+        let id = ExecutionId::from(self.inner.new_id(self.inner.now_ms()));
+        if self.inner.shut_down.is_cancelled() {
+            return Err(RuntimeError::ShutDown(id));
+        }
         self.inner.store_structure(&*flow).await?;
         let now_ms = self.inner.now_ms();
         let row = Row {
-            id: ExecutionId::from(self.inner.new_id(now_ms)),
+            id,
             flow: F::NAME.to_owned(),
             structure: flow.hash().to_owned(),
             owner: self.owner.as_deref().map(str::to_owned),
             idempotency_key: options.idempotency_key,
+            input_hash: hash_of(&input_json),
             status: Status::Running,
             format: JOURNAL_FORMAT,
-            options: json(&options.stored),
+            options: options.stored.to_json(),
             created_ms: now_ms,
             updated_ms: now_ms,
             wake_ms: None,
@@ -309,7 +336,7 @@ impl Runtime {
             visit: 0,
             item: None,
             attempt: 0,
-            payload: Value::Object(saved.0.clone()).to_string(),
+            payload: input_json,
         };
         let loaded = Loaded {
             input: saved,
@@ -328,23 +355,50 @@ impl Runtime {
         let create = self
             .inner
             .store
-            .create(row, vec![began], Vec::new(), Some(claim));
-        match create.await? {
-            Created::Existing(id) => {
-                unused.forget();
-                return self.get(id).await;
-            }
-            Created::New => self.inner.committed.notify_waiters(),
+            .create(row.clone(), vec![began], Vec::new(), Some(claim));
+        let created = match create.await {
+            Ok(created) => created,
+            Err(error) => self.created_all_the_same(&row, error).await?,
+        };
+        if let Created::Existing(id) = created {
+            unused.forget();
+            return self.started_before(id, &row).await;
         }
+        self.inner.committed.notify_waiters();
         if self.inner.shut_down.is_cancelled() {
+            // It is stored, so it has started: another process runs it.
             drop(unused);
             self.inner.release().await;
-            return Err(RuntimeError::ShutDown(claimed.id));
+        } else {
+            unused.forget();
+            // What was just stored need not be read again.
+            self.inner.spawn(&claimed, flow, loaded);
         }
-        unused.forget();
-        // What was just stored need not be read again.
-        self.inner.spawn(&claimed, flow, loaded);
         Ok(Execution::new(self.clone(), claimed))
+    }
+
+    /// The store reported an error, and may have created the execution before. Looks whether it has.
+    pub(super) async fn created_all_the_same(
+        &self,
+        row: &Row,
+        error: StoreError,
+    ) -> Result<Created, RuntimeError> {
+        match self.inner.store.execution(row.id).await {
+            Ok(Some(_)) => Ok(Created::New),
+            Ok(None) | Err(_) => Err(error.into()),
+        }
+    }
+
+    /// The execution that was started with the same idempotency key, if it was started with the same input.
+    async fn started_before(&self, id: ExecutionId, new: &Row) -> Result<Execution, RuntimeError> {
+        let row = self.row(id).await?;
+        if row.input_hash != new.input_hash {
+            return Err(RuntimeError::OtherInput {
+                execution: id,
+                idempotency_key: row.idempotency_key.unwrap_or_default(),
+            });
+        }
+        Ok(Execution::new(self.clone(), row))
     }
 
     /// An execution, as it stands now.
@@ -398,27 +452,26 @@ impl Runtime {
         }
     }
 
-    /// Answers a question, and goes on with the execution. The value is checked against the type that was asked for, as JSON:
-    /// both a value of that type and a `serde_json::Value` will do. If another process has the execution, that one goes on
-    /// with it.
+    /// Answers a question, and goes on with the execution. The answer is a value of the type that was asked for, or a
+    /// `serde_json::Value` that is one. If another process has the execution, that one goes on with it.
     ///
     /// # Errors
     ///
     /// The execution is as it was: [`RuntimeError::UnknownToken`], [`RuntimeError::AlreadyAnswered`],
-    /// [`RuntimeError::Expired`], [`RuntimeError::WrongType`], [`RuntimeError::Over`], [`RuntimeError::NotOwner`],
+    /// [`RuntimeError::Expired`], [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`], [`RuntimeError::NotOwner`],
     /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. Of several answers to one
     /// question, one is accepted.
     pub async fn resume(
         &self,
         token: Token,
-        value: impl Serialize,
+        value: impl Submission,
     ) -> Result<Execution, RuntimeError> {
         let pause = self
             .inner
             .store
             .pause(token)
             .await?
-            .ok_or(RuntimeError::UnknownToken(token))?;
+            .ok_or(RuntimeError::UnknownToken)?;
         let row = self.row(pause.execution).await?;
         let flow = self.inner.flow(&row.flow)?;
         if row.status.is_over() {
@@ -441,24 +494,35 @@ impl Runtime {
                     .collect(),
             })?;
         let wrong = |reason: String| RuntimeError::WrongType {
-            token,
             execution: row.id,
             path: pause.path.clone(),
             expected: pause.expected.clone(),
             reason,
         };
-        let value = serde_json::to_value(value).map_err(|error| wrong(error.to_string()))?;
-        asked.check(&value).map_err(wrong)?;
-        let settlement = Settlement::Answer(value.to_string());
-        let before = self
-            .inner
-            .store
-            .settle(token, settlement, self.inner.now_ms())
-            .await;
-        let before = before.map_err(RuntimeError::of(row.id))?;
-        self.inner.open(&before)?;
-        self.inner.wake(row.id).await?;
-        self.get(row.id).await
+        let submitted = value.submit().map_err(|error| wrong(error.to_string()))?;
+        asked.check_submitted(&submitted).map_err(wrong)?;
+        let answer = submitted.value.to_string();
+        payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
+        let settlement = Settlement::Answer(answer);
+        let store = &self.inner.store;
+        let now_ms = self.inner.now_ms();
+        match store.settle(token, settlement.clone(), now_ms).await {
+            Ok(before) => self.inner.open(&before)?,
+            Err(error) => {
+                // The store may have taken the answer before it failed.
+                let after = store.pause(token).await.ok().flatten();
+                let taken = |pause: &PauseRow| pause.state == PauseState::from(settlement);
+                if !after.as_ref().is_some_and(taken) {
+                    return Err(RuntimeError::of(row.id)(error));
+                }
+            }
+        }
+        // The answer is stored. Whatever keeps the execution from going on here is not an error of the answer.
+        self.inner.wake(row.id).await;
+        match self.get(row.id).await {
+            Ok(execution) => Ok(execution),
+            Err(_) => Ok(Execution::new(self.clone(), row)),
+        }
     }
 
     /// Ends an execution: what is under way is dropped at its next `.await`, in another process when that one next writes or
@@ -469,10 +533,15 @@ impl Runtime {
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], [`RuntimeError::NotOwner`], or the store failed.
     pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         let row = self.row(id).await?;
-        self.end(row, "cancelled").await
+        self.end(row, "cancelled", EndIf::NotOver).await
     }
 
-    async fn end(&self, row: Row, reason: &str) -> Result<Execution, RuntimeError> {
+    async fn end(
+        &self,
+        row: Row,
+        reason: &str,
+        condition: EndIf,
+    ) -> Result<Execution, RuntimeError> {
         let id = row.id;
         if row.status.is_over() {
             return Err(RuntimeError::Over {
@@ -495,12 +564,16 @@ impl Runtime {
             attempt: 0,
             payload: reason.to_owned(),
         };
-        let row = self
-            .inner
-            .store
-            .end(id, Status::Cancelled, reason, record)
-            .await;
-        let row = row.map_err(RuntimeError::of(id))?;
+        let store = &self.inner.store;
+        let ended = store.end(id, Status::Cancelled, reason, record, condition);
+        let row = match ended.await {
+            Ok(row) => row,
+            // The store may have ended it before it failed.
+            Err(error) => match store.execution(id).await {
+                Ok(Some(row)) if row.status == Status::Cancelled => row,
+                _ => return Err(RuntimeError::of(id)(error)),
+            },
+        };
         if row.status != Status::Cancelled {
             return Err(RuntimeError::Over {
                 execution: id,
@@ -522,9 +595,14 @@ impl Runtime {
         let options = ListOptions::new()
             .status(Status::Paused)
             .untouched_for(untouched_for);
+        let query = self.query(options);
+        let untouched = EndIf::PausedUntouchedSince(query.updated_before_ms.unwrap_or(0));
         let mut expired = Vec::new();
-        for row in self.inner.store.list(&self.query(options)).await? {
-            match self.end(row, "expired: nobody answered in time").await {
+        for row in self.inner.store.list(&query).await? {
+            match self
+                .end(row, "expired: nobody answered in time", untouched)
+                .await
+            {
                 Ok(execution) => expired.push(execution),
                 // It was answered or ended at this moment.
                 Err(RuntimeError::Over { .. } | RuntimeError::NotFound(_)) => {}
@@ -594,13 +672,17 @@ impl Runtime {
                 }
             }
             let row = self.row(id).await?;
-            if row.status != Status::Running {
-                return Ok(Execution::new(self.clone(), row));
-            }
-            match lock(&self.inner.halted).get(&id) {
-                // It goes on there.
-                None | Some(RuntimeError::TakenOver(_)) => {}
-                Some(error) => return Err(error.clone()),
+            let halted = lock(&self.inner.halted).get(&id).cloned();
+            // An execution that was taken over goes on there.
+            let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
+            match (row.status, halted) {
+                (Status::Running, None) => {}
+                (Status::Running, Some(error)) => return Err(error),
+                // It was answered, and cannot go on with the answer.
+                (Status::Paused, Some(error)) if self.inner.is_answered(id).await? => {
+                    return Err(error);
+                }
+                _ => return Ok(Execution::new(self.clone(), row)),
             }
             if !lock(&self.inner.active).contains_key(&id) {
                 tokio::time::sleep(LOOK_AGAIN).await;
@@ -633,10 +715,6 @@ impl Runtime {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn json(options: &StoredOptions) -> String {
-    serde_json::to_string(options).unwrap_or_default()
 }
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
@@ -673,6 +751,99 @@ impl UnusedClaim<'_> {
 impl Drop for UnusedClaim<'_> {
     fn drop(&mut self) {
         lock(&self.0.unreleased).insert(self.1, FIRST_FENCE);
+    }
+}
+
+/// A run of this process, which has stopped when this is dropped: also if its task is, because it panicked or because the
+/// tokio runtime that it ran in has ended.
+struct RunGuard {
+    inner: Arc<Inner>,
+    id: ExecutionId,
+    run: Option<Arc<ActiveRun>>,
+}
+
+impl RunGuard {
+    async fn ended(mut self, driven: Driven) {
+        if let Some(run) = &self.run {
+            self.inner.driven(self.id, run, driven).await;
+        }
+        self.run = None;
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        lock(&self.inner.unreleased).insert(self.id, run.fence);
+        lock(&self.inner.halted).insert(self.id, RuntimeError::TaskEnded(self.id));
+        lock(&self.inner.active).remove(&self.id);
+        run.done.send_replace(true);
+    }
+}
+
+/// Cancels when it is dropped.
+struct Gone(CancellationToken);
+
+impl Drop for Gone {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// A task of which there is one at a time: another one may be spawned when it has ended, or when its tokio runtime has.
+#[derive(Default)]
+struct Once(Arc<AtomicBool>);
+
+impl Once {
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if self.0.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let ended = Ended(self.0.clone());
+        tokio::spawn(async move {
+            let _ended = ended;
+            task.await;
+        });
+    }
+}
+
+struct Ended(Arc<AtomicBool>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// Executions by the time at which they go on by themselves.
+#[derive(Default)]
+struct Alarm {
+    times: Mutex<BTreeSet<(u64, ExecutionId)>>,
+    changed: Notify,
+}
+
+impl Alarm {
+    fn set(&self, at_ms: u64, id: ExecutionId) {
+        lock(&self.times).insert((at_ms, id));
+        self.changed.notify_one();
+    }
+
+    /// Waits for the next execution whose time has come.
+    async fn next(&self, clock: &Clock) -> ExecutionId {
+        loop {
+            let first = lock(&self.times).first().copied();
+            let Some((at_ms, id)) = first else {
+                self.changed.notified().await;
+                continue;
+            };
+            let time = pin!(sleep_until(clock, at_ms));
+            if let Either::Left(_) = select(time, pin!(self.changed.notified())).await {
+                lock(&self.times).remove(&(at_ms, id));
+                return id;
+            }
+        }
     }
 }
 
@@ -715,25 +886,17 @@ impl Inner {
 
     /// Whether a question can be answered now.
     fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
-        let (token, execution, path) = (pause.token, pause.execution, pause.path.clone());
+        let (execution, path) = (pause.execution, pause.path.clone());
+        let is_late = pause.expires_ms.is_some_and(|at| at <= self.now_ms());
         match pause.state {
-            PauseState::Answered(_) | PauseState::Closed => Err(RuntimeError::AlreadyAnswered {
-                token,
-                execution,
-                path,
-            }),
-            PauseState::TimedOut => Err(RuntimeError::Expired {
-                token,
-                execution,
-                path,
-            }),
-            PauseState::Open if pause.expires_ms.is_some_and(|at| at <= self.now_ms()) => {
-                Err(RuntimeError::Expired {
-                    token,
-                    execution,
-                    path,
-                })
+            PauseState::Answered(_) | PauseState::Used => {
+                Err(RuntimeError::AlreadyAnswered { execution, path })
             }
+            PauseState::Withdrawn => Err(RuntimeError::Withdrawn { execution, path }),
+            PauseState::TimedOut | PauseState::Expired => {
+                Err(RuntimeError::Expired { execution, path })
+            }
+            PauseState::Open if is_late => Err(RuntimeError::Expired { execution, path }),
             PauseState::Open => Ok(()),
         }
     }
@@ -912,14 +1075,22 @@ impl Inner {
         })
     }
 
-    /// Tells the process's own run of an execution that there is an answer, or goes on with the execution.
-    async fn wake(self: &Arc<Self>, id: ExecutionId) -> Result<(), RuntimeError> {
+    /// Tells the process's own run of an execution that there is an answer, or goes on with the execution. If it cannot go on
+    /// here, [`Execution::settled`] says why, and another process may.
+    async fn wake(self: &Arc<Self>, id: ExecutionId) {
         let run = lock(&self.active).get(&id).cloned();
         if let Some(run) = run {
             run.signals.mail.notify_one();
         }
         // A run that has just paused does not look for mail any more; one that still runs has its claim.
-        self.launch(id).await.map(drop)
+        self.try_to_launch(id).await;
+    }
+
+    /// Goes on with an execution that is stored. If it cannot go on here, [`Execution::settled`] says why.
+    pub(super) async fn try_to_launch(self: &Arc<Self>, id: ExecutionId) {
+        if let Err(error) = self.launch(id).await {
+            lock(&self.halted).insert(id, error);
+        }
     }
 
     /// Drops the process's own run of an execution.
@@ -1067,10 +1238,14 @@ impl Inner {
         lock(&self.active).insert(id, run.clone());
         lock(&self.halted).remove(&id);
         self.keep_renewing();
-        let inner = self.clone();
+        let guard = RunGuard {
+            inner: self.clone(),
+            id,
+            run: Some(run),
+        };
         tokio::spawn(async move {
             let driven = driver.drive(work).await;
-            inner.driven(id, &run, driven).await;
+            guard.ended(driven).await;
         });
     }
 
@@ -1079,7 +1254,7 @@ impl Inner {
         if let Driven::Halted(error) = &driven {
             if !matches!(error, RuntimeError::TakenOver(_)) {
                 lock(&self.unreleased).insert(id, run.fence);
-                self.release().await;
+                self.release_one(id, run.fence).await;
             }
             lock(&self.halted).insert(id, error.clone());
         }
@@ -1087,33 +1262,65 @@ impl Inner {
         if let Driven::Over(row) = driven {
             // Nobody else sets it.
             let _ = run.over.set(*row);
-        } else if let Driven::Paused = driven {
-            // An answer that came while the run was pausing has woken nobody.
-            let pauses = self.store.pauses(id).await.unwrap_or_default();
-            if pauses.iter().any(|pause| pause.state != PauseState::Open)
-                && let Err(error) = self.launch(id).await
-            {
-                lock(&self.halted).insert(id, error);
+        } else if let Driven::Paused { wake_ms } = driven {
+            // An answer that came while the run was pausing has woken nobody. If the store cannot say, it may have come.
+            if self.is_answered(id).await.unwrap_or(true) {
+                self.try_to_launch(id).await;
+            } else if let Some(wake_ms) = wake_ms {
+                self.alarm.set(wake_ms, id);
+                self.keep_waking();
             }
         }
         run.done.send_replace(true);
     }
 
+    /// Whether there is an answer that the run has not seen, or a question whose time is over.
+    async fn is_answered(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
+        let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
+        Ok(pauses.iter().any(|pause| pause.state != PauseState::Open))
+    }
+
+    /// Goes on with executions that this process has paused, when their time has come and nobody else has done so.
+    fn keep_waking(self: &Arc<Self>) {
+        let (inner, alarm) = (Arc::downgrade(self), self.alarm.clone());
+        let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());
+        self.waking.spawn(async move {
+            loop {
+                let next = pin!(alarm.next(&clock));
+                let Either::Left((id, _)) = select(next, pin!(gone.cancelled())).await else {
+                    return;
+                };
+                let Some(inner) = Weak::upgrade(&inner) else {
+                    return;
+                };
+                inner.try_to_launch(id).await;
+            }
+        });
+    }
+
     /// Gives up what this process cannot go on with, so that it, or another one, can try again at once.
     async fn release(&self) {
-        let unreleased = lock(&self.unreleased).clone();
+        let unreleased: Vec<_> = lock(&self.unreleased)
+            .iter()
+            .map(|(id, fence)| (*id, *fence))
+            .collect();
         for (id, fence) in unreleased {
-            let append = Append {
-                release: true,
-                now_ms: self.now_ms(),
-                ..Append::default()
-            };
-            match self.store.append(id, fence, append).await {
-                Ok(()) | Err(StoreError::LeaseLost(_) | StoreError::NotFound(_)) => {
-                    lock(&self.unreleased).remove(&id);
-                }
-                // It is tried again before claims are renewed.
-                Err(_) => {}
+            self.release_one(id, fence).await;
+        }
+    }
+
+    /// Gives one execution up. If the store fails, that is tried again before claims are renewed.
+    async fn release_one(&self, id: ExecutionId, fence: u64) {
+        let append = Append {
+            release: true,
+            now_ms: self.now_ms(),
+            ..Append::default()
+        };
+        let released = self.store.append(id, fence, append).await;
+        if let Ok(()) | Err(StoreError::LeaseLost(_) | StoreError::NotFound(_)) = released {
+            let mut unreleased = lock(&self.unreleased);
+            if unreleased.get(&id) == Some(&fence) {
+                unreleased.remove(&id);
             }
         }
     }
@@ -1123,14 +1330,14 @@ impl Inner {
     async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
         self.release().await;
         let mut recovered = Recovered::default();
-        let mut seen = HashSet::new();
+        let mut after = None;
         loop {
-            let due = self.store.due(self.now_ms(), PAGE + seen.len()).await?;
-            let new: Vec<ExecutionId> = due.into_iter().filter(|id| seen.insert(*id)).collect();
-            if new.is_empty() {
+            let due = self.store.due(self.now_ms(), after, PAGE).await?;
+            let Some(last) = due.last() else {
                 return Ok(recovered);
-            }
-            for id in new {
+            };
+            after = Some(*last);
+            for id in due {
                 let hopeless = matches!(
                     lock(&self.halted).get(&id),
                     Some(error) if !matches!(error, RuntimeError::Store { .. } | RuntimeError::TakenOver(_))
@@ -1151,16 +1358,10 @@ impl Inner {
     }
 
     fn keep_recovering(self: &Arc<Self>) {
-        if std::mem::replace(&mut *lock(&self.recovering), true) {
-            return;
-        }
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
-        let shut_down = self.shut_down.clone();
-        tokio::spawn(async move {
-            while tokio::time::timeout(every, shut_down.cancelled())
-                .await
-                .is_err()
-            {
+        let gone = self.gone.0.clone();
+        self.recovering.spawn(async move {
+            while tokio::time::timeout(every, gone.cancelled()).await.is_err() {
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
@@ -1172,12 +1373,8 @@ impl Inner {
 
     /// Renews the claims of this process for as long as it lives.
     fn keep_renewing(self: &Arc<Self>) {
-        let mut renewing = lock(&self.renewing);
-        if std::mem::replace(&mut *renewing, true) {
-            return;
-        }
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
-        tokio::spawn(async move {
+        self.renewing.spawn(async move {
             loop {
                 tokio::time::sleep(every).await;
                 let Some(inner) = Weak::upgrade(&inner) else {

@@ -159,6 +159,8 @@ pub struct Row {
     pub owner: Option<String>,
     /// What makes a second start with the same key return this execution.
     pub idempotency_key: Option<String>,
+    /// The SHA-256 of the input, in hexadecimal digits: a second start with the same key has to have the same.
+    pub input_hash: String,
     /// How it stands.
     pub status: Status,
     /// The format of its journal: see [`JOURNAL_FORMAT`].
@@ -169,7 +171,8 @@ pub struct Row {
     pub created_ms: u64,
     /// When it was last written to, in milliseconds since 1970 (UTC). A claim is no writing.
     pub updated_ms: u64,
-    /// When the first of its open questions is no longer to be answered, in milliseconds since 1970 (UTC).
+    /// When it goes on though nobody has answered, in milliseconds since 1970 (UTC): when the first of its open questions is no
+    /// longer to be answered or, if that is earlier, at the [`timer_ms`](Append::timer_ms) with which it was paused.
     pub wake_ms: Option<u64>,
     /// How many records its journal has had: the `seq` of the next one.
     pub next_seq: u64,
@@ -217,8 +220,40 @@ pub enum PauseState {
     Answered(String),
     /// No answer in time. The run has not seen it yet.
     TimedOut,
-    /// The run went on with what came of it, or has no use for an answer any more.
-    Closed,
+    /// It was answered, and the run has gone on.
+    Used,
+    /// There was no answer in time, and the run has gone on.
+    Expired,
+    /// The run has gone on without it: what asked was dropped, or the run is over.
+    Withdrawn,
+}
+
+impl PauseState {
+    /// Whether the run is done with it.
+    pub const fn is_closed(&self) -> bool {
+        matches!(
+            self,
+            PauseState::Used | PauseState::Expired | PauseState::Withdrawn
+        )
+    }
+
+    /// Its state when the run is done with it.
+    pub fn closed(&self) -> PauseState {
+        match self {
+            PauseState::Answered(_) | PauseState::Used => PauseState::Used,
+            PauseState::TimedOut | PauseState::Expired => PauseState::Expired,
+            PauseState::Open | PauseState::Withdrawn => PauseState::Withdrawn,
+        }
+    }
+}
+
+impl From<Settlement> for PauseState {
+    fn from(settlement: Settlement) -> Self {
+        match settlement {
+            Settlement::Answer(answer) => PauseState::Answered(answer),
+            Settlement::TimedOut => PauseState::TimedOut,
+        }
+    }
 }
 
 /// What becomes of a question.
@@ -237,6 +272,16 @@ pub struct Claim {
     pub holder: Uuid,
     /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
+}
+
+/// When [`Store::end`] ends an execution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndIf {
+    /// If it is not over.
+    NotOver,
+    /// If it is paused, its `updated_ms` is less than this, and none of its questions is settled and not closed: nobody has
+    /// answered since, nor before.
+    PausedUntouchedSince(u64),
 }
 
 /// What [`Store::create`] came to.
@@ -264,6 +309,9 @@ pub struct Append {
     pub result: Option<String>,
     /// The row's new `structure`. Left as it was if `None`.
     pub structure: Option<String>,
+    /// When an execution that this pauses goes on by itself, in milliseconds since 1970 (UTC), whatever its questions: a wait or
+    /// a timeout beside them. Any other write takes that away.
+    pub timer_ms: Option<u64>,
     /// Whether to give the claim up.
     pub release: bool,
     /// Removes the records before this one, which is a snapshot.
@@ -466,7 +514,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows by one), and its questions are
     /// closed. The reason is the row's new `result`, the record's time its new `updated_ms`. The record's `seq` is set by
-    /// the store. Returns the row as it is now; nothing is written if it is over already, and then that row is returned.
+    /// the store. Returns the row as it is now; nothing is written if it is over already or the condition does not hold,
+    /// and then the row is returned as it is.
     ///
     /// # Errors
     ///
@@ -478,6 +527,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError>;
 
     /// The records of an execution from this number on, in order, at most so many.
@@ -519,14 +569,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError>;
 
-    /// The executions that nobody has a valid claim to and that could go on, the oldest first, at most so many: those that
-    /// are running, and those that are paused with a question that is settled but not closed or whose `expires_ms` has
-    /// passed.
+    /// The executions that nobody has a valid claim to and that could go on, in the order of their ids (the oldest first),
+    /// after this id, at most so many: those that are running, and those that are paused with a question that is settled but
+    /// not closed or whose `wake_ms` has passed.
     ///
     /// # Errors
     ///
     /// The store could not be read.
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError>;
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError>;
 
     /// The records of all executions after this offset, in the order of their offsets, at most so many. A record never
     /// comes to stand before one that was returned.
@@ -604,8 +659,9 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError> {
-        (**self).end(id, status, reason, record).await
+        (**self).end(id, status, reason, record, condition).await
     }
 
     async fn records(
@@ -634,8 +690,13 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).settle(token, settlement, now_ms).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
-        (**self).due(now_ms, limit).await
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        (**self).due(now_ms, after, limit).await
     }
 
     async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {

@@ -14,14 +14,16 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use super::driver::{Driver, Signals, Work};
-use super::engine::{Captured, Durable, Snapshots};
+use super::engine::{Asked, Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
 use super::journal::Journal;
 use super::record::{Record, RecordKind, is_inside, is_within};
+use super::refusal::newest_snapshot;
+use super::registered::Registered;
 use super::replay::Replay;
 use super::runtime::{Loaded, Runtime, loaded_visits};
-use super::store::{Created, ExecutionId, PauseRow, PauseState, Row, Status, Token};
+use super::store::{ExecutionId, PauseRow, PauseState, Row, Status, Token};
 
 /// What an execution knew at one of its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -202,16 +204,20 @@ impl Runtime {
     /// copied records have later times. The other execution stays as it is, whatever its status: so a
     /// failed one can be tried again from before its failure.
     ///
+    /// If the history before a snapshot has been pruned, the new execution has it from that snapshot on.
+    ///
     /// # Errors
     ///
-    /// As [`state`](Runtime::state), or the store could not be written to.
+    /// As [`state`](Runtime::state), or the store could not be written to: then there is no new execution. If the new one
+    /// cannot go on here, that is no error of this call, and [`Execution::settled`] says why.
     pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
-        let mut records = self.inner.records(id, 0).await?;
-        records.retain(|record| record.seq <= seq && !is_end(record.kind));
+        let mut records = self.history(id, seq).await?;
+        records.retain(|record| !is_end(record.kind));
         let now_ms = self.inner.now_ms();
         let new = ExecutionId::from(self.inner.new_id(now_ms));
-        let pauses = self.reopened(&row, new, &records, now_ms).await?;
+        let flow = self.inner.flow(&row.flow)?;
+        let pauses = reopened(&row, &*flow, new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(&mut records, now_ms.saturating_sub(last_ms));
         let path = records
@@ -237,18 +243,46 @@ impl Runtime {
             updated_ms: now_ms,
             wake_ms: None,
             next_seq: records.len() as u64,
-            snapshot_seq: None,
+            snapshot_seq: newest_snapshot(&records),
             forked_from: Some(id),
             result: None,
             fence: 0,
             ..row
         };
-        match self.inner.store.create(fork, records, pauses, None).await? {
-            Created::New => self.inner.committed.notify_waiters(),
-            Created::Existing(id) => return self.get(id).await,
+        let created = self
+            .inner
+            .store
+            .create(fork.clone(), records, pauses, None)
+            .await;
+        if let Err(error) = created {
+            self.created_all_the_same(&fork, error).await?;
         }
-        self.inner.launch(new).await?;
-        self.get(new).await
+        self.inner.committed.notify_waiters();
+        self.inner.try_to_launch(new).await;
+        Ok(Execution::new(self.clone(), fork))
+    }
+
+    /// The records up to this one, from the first that the store has. They may be pruned while they are read, and are then
+    /// read again.
+    async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
+        let mut first_before = None;
+        loop {
+            let mut records = self.inner.records(id, 0).await?;
+            records.retain(|record| record.seq <= seq);
+            let Some(first) = records.first() else {
+                return Err(RuntimeError::NoRecord { execution: id, seq });
+            };
+            let (first_seq, first_kind) = (first.seq, first.kind);
+            let whole = (first_seq..=seq).eq(records.iter().map(|record| record.seq));
+            if whole && (first_seq == 0 || first_kind == RecordKind::Snapshot) {
+                return Ok(records);
+            }
+            // Nothing has been pruned since it was last read.
+            if first_before == Some(first_seq) {
+                return Err(RuntimeError::NoRecord { execution: id, seq });
+            }
+            first_before = Some(first_seq);
+        }
     }
 
     async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
@@ -270,64 +304,61 @@ impl Runtime {
         let loaded = self.inner.load(&row, &*flow, Some(seq + 1)).await?;
         Ok((row, loaded))
     }
+}
 
-    /// The questions that were open at the end of these records, for another execution.
-    async fn reopened(
-        &self,
-        row: &Row,
-        new: ExecutionId,
-        records: &[Record],
-        now_ms: u64,
-    ) -> Result<Vec<PauseRow>, RuntimeError> {
-        let mut open: Vec<&Record> = Vec::new();
-        for record in records {
-            match record.kind {
-                RecordKind::Paused => open.push(record),
-                RecordKind::Resumed => {
-                    open.retain(|asked| asked.step != record.step);
-                }
-                _ => {}
+/// The questions that were open at the end of these records, for another execution.
+fn reopened(
+    row: &Row,
+    flow: &dyn Registered,
+    new: ExecutionId,
+    records: &[Record],
+    now_ms: u64,
+) -> Result<Vec<PauseRow>, RuntimeError> {
+    let mut open: Vec<&Record> = Vec::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Paused => open.push(record),
+            RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
+            // What stood in it is no longer asked.
+            RecordKind::NodeFinished => {
+                open.retain(|asked| !is_within(&asked.step, &record.step));
             }
+            RecordKind::FlowFailed | RecordKind::TimedOut => {
+                open.retain(|asked| !is_inside(&asked.step, &record.step));
+            }
+            _ => {}
         }
-        let mut pauses = Vec::new();
-        for record in open {
-            let asked: super::engine::Asked =
-                serde_json::from_str(&record.payload).map_err(|error| {
-                    let reason = format!("record {}, a question, is damaged: {error}", record.seq);
-                    RuntimeError::Unreadable {
-                        execution: row.id,
-                        path: record.path.clone(),
-                        reason,
-                    }
-                })?;
-            let token = asked.token.parse::<Token>().ok();
-            let old = match token {
-                Some(token) => self
-                    .inner
-                    .store
-                    .pause(token)
-                    .await
-                    .map_err(RuntimeError::of(row.id))?,
-                None => None,
-            };
+    }
+    open.into_iter()
+        .map(|record| {
+            let asked: Asked = serde_json::from_str(&record.payload).map_err(|error| {
+                let reason = format!("record {}, a question, is damaged: {error}", record.seq);
+                RuntimeError::Unreadable {
+                    execution: row.id,
+                    path: record.path.clone(),
+                    reason,
+                }
+            })?;
             let time = asked
                 .expires_ms
                 .map(|expires| expires.saturating_sub(record.at_ms));
-            pauses.push(PauseRow {
+            Ok(PauseRow {
                 token: Token::from(Uuid::new_v4()),
                 execution: new,
                 path: record.path.clone(),
                 step: record.step.clone(),
                 prompt: asked.prompt,
                 expected: asked.expected,
-                schema: old.and_then(|old| old.schema),
+                schema: flow
+                    .question(&record.path)
+                    .and_then(|asked| asked.schema())
+                    .map(|schema| schema.to_string()),
                 created_ms: now_ms,
                 expires_ms: time.map(|time| now_ms.saturating_add(time)),
                 state: PauseState::Open,
-            });
-        }
-        Ok(pauses)
-    }
+            })
+        })
+        .collect()
 }
 
 /// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait or of a timeout is left again.

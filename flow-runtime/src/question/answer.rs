@@ -1,5 +1,6 @@
 //! Questions to people, and their answers.
 
+use std::any::TypeId;
 use std::fmt;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use crate::run::Run;
 use crate::visit::Visit;
 
 /// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
-pub trait Human: Step<Outcome = Self> + Send + Sized {
+pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     /// The name of the type, as written.
     const NAME: &'static str;
 
@@ -43,6 +44,7 @@ impl<T: Stored> Submitted for T {}
 /// How the values of a type come from JSON. Were this what [`Human`] requires of its types, rustc would tell of one without
 /// serde's derives what these lack, twice, and not what we say of `Submitted`.
 pub struct Form<T> {
+    keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,
     #[cfg(feature = "terminal")]
     shape: fn() -> super::shape::Shape,
@@ -51,6 +53,7 @@ pub struct Form<T> {
 /// That of a type which has one.
 pub const fn form<T: Submitted>() -> Form<T> {
     Form {
+        keep: |value| serde_json::to_value(value),
         give: serde_json::from_value,
         #[cfg(feature = "terminal")]
         shape: super::shape::shape_of::<T>,
@@ -70,6 +73,48 @@ impl<T> fmt::Debug for Form<T> {
     }
 }
 
+/// What a question can be answered with: a value of the type that it asks for (`#[node(human = "…")]`), or a
+/// `serde_json::Value`, as it comes from elsewhere.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an answer to a question",
+    label = "not an answer",
+    note = "answer with a value of the type that is asked for, which has `#[node(human = \"…\")]`, or with a \
+            `serde_json::Value`, such as `serde_json::json!(…)`"
+)]
+pub trait Submission {
+    /// The answer as JSON, with its type.
+    #[doc(hidden)]
+    fn submit(self) -> Result<SubmittedValue, serde_json::Error>;
+}
+
+/// An answer that has not been checked.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct SubmittedValue {
+    pub(crate) value: Value,
+    /// Its type and the name of that, if it was a value in Rust.
+    of: Option<(TypeId, &'static str)>,
+}
+
+impl Submission for Value {
+    fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
+        Ok(SubmittedValue {
+            value: self,
+            of: None,
+        })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Human> Submission for T {
+    fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
+        Ok(SubmittedValue {
+            value: (T::FORM.keep)(&self)?,
+            of: Some((TypeId::of::<T>(), T::NAME)),
+        })
+    }
+}
+
 /// What a flow asks, and of what type the answer has to be.
 #[derive(Debug, Clone)]
 pub struct Question {
@@ -83,6 +128,7 @@ pub struct Question {
 #[derive(Clone, Copy)]
 pub struct QuestionType {
     name: &'static str,
+    id: TypeId,
     schema: fn() -> Option<Value>,
     check: fn(&Value) -> Result<(), String>,
     #[cfg(feature = "terminal")]
@@ -94,6 +140,7 @@ impl QuestionType {
     pub fn of<T: Human>() -> Self {
         QuestionType {
             name: T::NAME,
+            id: TypeId::of::<T>(),
             schema: T::schema,
             check: |value| {
                 let given = T::FORM.give(value.clone());
@@ -107,6 +154,18 @@ impl QuestionType {
     /// The type's name, as written.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+
+    /// Whether an answer is a value of the type.
+    pub(crate) fn check_submitted(&self, submitted: &SubmittedValue) -> Result<(), String> {
+        match submitted.of {
+            Some((id, _)) if id == self.id => self.check(&submitted.value),
+            Some((_, name)) if name == self.name => {
+                Err(format!("it is another type that is named `{name}`"))
+            }
+            Some((_, name)) => Err(format!("it is a `{name}`")),
+            None => self.check(&submitted.value),
+        }
     }
 
     /// The type's JSON Schema, if it has one.
@@ -189,10 +248,16 @@ pub trait Answer: Send + Sync + 'static {
 impl<F, V> Answer for F
 where
     F: Fn(&Question) -> V + Send + Sync + 'static,
-    V: serde::Serialize,
+    V: Submission,
 {
     async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
-        Ok(serde_json::to_value(self(question))?)
+        let submitted = self(question).submit()?;
+        let checked = question.kind.check_submitted(&submitted);
+        checked.map_err(|reason| {
+            let expected = question.expected();
+            format!("the question asks for a `{expected}`, and the answer is none: {reason}")
+        })?;
+        Ok(submitted.value)
     }
 }
 

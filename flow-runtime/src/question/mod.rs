@@ -18,7 +18,7 @@ use std::marker::PhantomData;
 #[cfg(feature = "durable")]
 pub(crate) use answer::ask;
 #[cfg(feature = "durable")]
-pub use answer::{Answer, Form, Human, Question, QuestionType, form};
+pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
 #[cfg(feature = "terminal")]
 pub use terminal::Terminal;
 

@@ -27,8 +27,8 @@ use self::readers::Read;
 use self::writer::Request;
 use super::record::Record;
 use super::store::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Row, Settlement, Status,
-    Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Row, Settlement,
+    Status, Store, StoreError, Token,
 };
 
 /// How an SQLite file is used.
@@ -270,10 +270,13 @@ impl Store for SqliteStore {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError> {
         let reason = reason.to_owned();
-        self.write(move |connection| write::end(connection, id, status, &reason, &record))
-            .await
+        self.write(move |connection| {
+            write::end(connection, id, status, &reason, &record, condition)
+        })
+        .await
     }
 
     async fn records(
@@ -306,8 +309,13 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
-        self.read(move |connection| read::due(connection, now_ms, limit))
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        self.read(move |connection| read::due(connection, now_ms, after, limit))
             .await
     }
 

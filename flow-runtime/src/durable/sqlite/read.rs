@@ -81,7 +81,8 @@ pub(super) fn pauses(
     id: ExecutionId,
 ) -> Result<Vec<PauseRow>, StoreError> {
     let sql = format!(
-        "SELECT {PAUSE} FROM pauses WHERE execution = ?1 AND state <> 'closed' ORDER BY number"
+        "SELECT {PAUSE} FROM pauses WHERE execution = ?1 AND \
+         state NOT IN ('used', 'expired', 'withdrawn') ORDER BY number"
     );
     all(connection, &sql, &[&id.to_string()], rows::pause)
 }
@@ -94,11 +95,13 @@ pub(super) fn pause(connection: &Connection, token: Token) -> Result<Option<Paus
 pub(super) fn due(
     connection: &Connection,
     now_ms: u64,
+    after: Option<ExecutionId>,
     limit: usize,
 ) -> Result<Vec<ExecutionId>, StoreError> {
     // Without the hint, all executions could be read for the sake of their order.
-    let sql = "SELECT id FROM executions INDEXED BY executions_due WHERE due_ms <= ?1 ORDER BY id LIMIT ?2";
-    let values = params![rows::integer(now_ms), rows::limit(limit)];
+    let sql = "SELECT id FROM executions INDEXED BY executions_due WHERE due_ms <= ?1 AND id > ?2 ORDER BY id LIMIT ?3";
+    let after = after.map(|id| id.to_string()).unwrap_or_default();
+    let values = params![rows::integer(now_ms), after, rows::limit(limit)];
     all(connection, sql, values, rows::id)
 }
 

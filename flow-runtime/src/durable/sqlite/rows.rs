@@ -9,7 +9,7 @@ use super::errors::{Damage, store_error};
 use crate::durable::record::Record;
 use crate::durable::store::{ExecutionId, Logged, PauseRow, PauseState, Row, StoreError};
 
-pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, status, format, options, created_ms, \
+pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, options, created_ms, \
      updated_ms, wake_ms, next_seq, snapshot_seq, forked_from, result, fence";
 
 pub(super) const RECORD: &str =
@@ -27,20 +27,21 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
             structure: columns.text(2)?,
             owner: columns.text_or_none(3)?,
             idempotency_key: columns.text_or_none(4)?,
-            status: columns.parsed(5)?,
-            format: columns.number(6)?,
-            options: columns.text(7)?,
-            created_ms: columns.number(8)?,
-            updated_ms: columns.number(9)?,
-            wake_ms: columns.number_or_none(10)?,
-            next_seq: columns.number(11)?,
-            snapshot_seq: columns.number_or_none(12)?,
-            forked_from: match columns.value(13)? {
+            input_hash: columns.text(5)?,
+            status: columns.parsed(6)?,
+            format: columns.number(7)?,
+            options: columns.text(8)?,
+            created_ms: columns.number(9)?,
+            updated_ms: columns.number(10)?,
+            wake_ms: columns.number_or_none(11)?,
+            next_seq: columns.number(12)?,
+            snapshot_seq: columns.number_or_none(13)?,
+            forked_from: match columns.value(14)? {
                 ValueRef::Null => None,
-                _ => Some(columns.parsed(13)?),
+                _ => Some(columns.parsed(14)?),
             },
-            result: columns.text_or_none(14)?,
-            fence: columns.number(15)?,
+            result: columns.text_or_none(15)?,
+            fence: columns.number(16)?,
         })
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
@@ -102,7 +103,9 @@ pub(super) fn pause(row: &rusqlite::Row<'_>) -> Result<PauseRow, StoreError> {
                 "open" => PauseState::Open,
                 "answered" => PauseState::Answered(columns.text(10)?),
                 "timed_out" => PauseState::TimedOut,
-                "closed" => PauseState::Closed,
+                "used" => PauseState::Used,
+                "expired" => PauseState::Expired,
+                "withdrawn" => PauseState::Withdrawn,
                 other => return Err(columns.damage(9, &format!("the name `{other}` is not known"))),
             },
         })
@@ -149,7 +152,9 @@ pub(super) fn pause_state(state: &PauseState) -> (&'static str, Option<&str>) {
         PauseState::Open => ("open", None),
         PauseState::Answered(answer) => ("answered", Some(answer)),
         PauseState::TimedOut => ("timed_out", None),
-        PauseState::Closed => ("closed", None),
+        PauseState::Used => ("used", None),
+        PauseState::Expired => ("expired", None),
+        PauseState::Withdrawn => ("withdrawn", None),
     }
 }
 

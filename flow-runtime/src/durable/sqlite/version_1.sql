@@ -9,6 +9,7 @@ CREATE TABLE executions (
     structure TEXT NOT NULL, -- the hash
     owner TEXT,
     idempotency_key TEXT,
+    input_hash TEXT NOT NULL,
     status TEXT NOT NULL, -- running, paused, completed, failed, cancelled
     format INTEGER NOT NULL, -- of the journal
     options TEXT NOT NULL, -- JSON
@@ -21,7 +22,8 @@ CREATE TABLE executions (
     fence INTEGER NOT NULL DEFAULT 0,
     holder TEXT, -- the UUID of who has claimed it
     claimed_until_ms INTEGER,
-    wake_ms INTEGER, -- when the first of the open questions is no longer to be answered
+    timer_ms INTEGER, -- when it goes on by itself, if it is paused
+    wake_ms INTEGER, -- that, or when the first of the open questions is no longer to be answered
     settled INTEGER NOT NULL DEFAULT 0, -- how many questions have an answer that the run has not seen
     -- From when on it could go on, if nobody writes to it.
     due_ms INTEGER GENERATED ALWAYS AS (
@@ -81,7 +83,7 @@ CREATE TABLE pauses (
     "schema" TEXT, -- JSON
     created_ms INTEGER NOT NULL,
     expires_ms INTEGER,
-    state TEXT NOT NULL, -- open, answered, timed_out, closed
+    state TEXT NOT NULL, -- open, answered, timed_out; when the run has gone on: used, expired, withdrawn
     answer TEXT -- JSON
 ) STRICT;
 

@@ -9,8 +9,8 @@ use super::rows::{self, EXECUTION};
 use crate::durable::record::Record;
 use crate::durable::refusal;
 use crate::durable::store::{
-    Append, Claim, Created, ExecutionId, PauseRow, PauseState, Row, Settlement, Status, StoreError,
-    Token,
+    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Row, Settlement, Status,
+    StoreError, Token,
 };
 
 pub(super) fn create(
@@ -35,9 +35,9 @@ pub(super) fn create(
     let snapshot_seq = refusal::newest_snapshot(records).or(row.snapshot_seq);
     refusal::questions_of(row.id, pauses)?;
 
-    let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, status, format, options, created_ms, \
+    let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, input_hash, status, format, options, created_ms, \
          updated_ms, next_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) ON CONFLICT (id) DO NOTHING";
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT (id) DO NOTHING";
     let claim = claim.filter(|_| !row.status.is_over());
     let values = params![
         row.id.to_string(),
@@ -45,6 +45,7 @@ pub(super) fn create(
         row.structure,
         row.owner,
         row.idempotency_key,
+        row.input_hash,
         row.status.as_str(),
         row.format,
         row.options,
@@ -126,7 +127,7 @@ pub(super) fn append(
     let first = records.first().map(|first| first.seq);
     let sequence = first.map_or(Ok(0), |first| refusal::sequence(id, first, records));
     let sql = "UPDATE executions SET next_seq = next_seq + ?4, updated_ms = ?5, \
-         snapshot_seq = coalesce(?6, snapshot_seq) \
+         snapshot_seq = coalesce(?6, snapshot_seq), timer_ms = ?7 \
          WHERE id = ?1 AND fence = ?2 AND holder IS NOT NULL AND (?3 IS NULL OR next_seq = ?3)";
     let values = params![
         id.to_string(),
@@ -135,6 +136,7 @@ pub(super) fn append(
         rows::limit(records.len()),
         rows::integer(append.now_ms),
         refusal::newest_snapshot(records).map(rows::integer),
+        append.timer_ms.map(rows::integer),
     ];
     if sequence.is_err() || execute(connection, sql, values)? == 0 {
         return Err(why_refused(connection, id, fence, records)?);
@@ -144,8 +146,8 @@ pub(super) fn append(
     refusal::questions_of(id, &append.opened)?;
     insert_pauses(connection, &append.opened)?;
     for token in &append.closed {
-        let sql = "UPDATE pauses SET state = 'closed' WHERE token = ?1 AND execution = ?2";
-        if execute(connection, sql, params![token.to_string(), id.to_string()])? == 0 {
+        let sql = format!("{CLOSE} WHERE token = ?1 AND execution = ?2");
+        if execute(connection, &sql, params![token.to_string(), id.to_string()])? == 0 {
             return Err(StoreError::UnknownToken(*token));
         }
     }
@@ -153,7 +155,7 @@ pub(super) fn append(
     if over {
         close_all(connection, id)?;
     }
-    if over || !append.opened.is_empty() || !append.closed.is_empty() {
+    if append.status.is_some() || !append.opened.is_empty() || !append.closed.is_empty() {
         questions_changed(connection, id)?;
     }
     if over || append.release {
@@ -206,10 +208,21 @@ pub(super) fn end(
     status: Status,
     reason: &str,
     record: &Record,
+    condition: EndIf,
 ) -> Result<Row, StoreError> {
     refusal::is_an_end(status)?;
     let row = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
-    if row.status.is_over() {
+    let ends = match condition {
+        EndIf::NotOver => !row.status.is_over(),
+        EndIf::PausedUntouchedSince(ms) => {
+            row.status == Status::Paused
+                && row.updated_ms < ms
+                && !read::pauses(connection, id)?
+                    .iter()
+                    .any(|pause| pause.state != PauseState::Open)
+        }
+    };
+    if !ends {
         return Ok(row);
     }
     let seq = row.next_seq;
@@ -222,7 +235,7 @@ pub(super) fn end(
         }],
     )?;
     let sql = "UPDATE executions SET status = ?2, result = ?3, updated_ms = ?4, next_seq = next_seq + 1, \
-         fence = fence + 1, holder = NULL, claimed_until_ms = NULL WHERE id = ?1";
+         fence = fence + 1, holder = NULL, claimed_until_ms = NULL, timer_ms = NULL WHERE id = ?1";
     let updated_ms = rows::integer(record.at_ms);
     let values = params![id.to_string(), status.as_str(), reason, updated_ms];
     execute(connection, sql, values)?;
@@ -312,16 +325,22 @@ fn insert_pauses(connection: &Connection, pauses: &[PauseRow]) -> Result<(), Sto
     Ok(())
 }
 
+/// As [`PauseState::closed`].
+const CLOSE: &str = "UPDATE pauses SET state = CASE state WHEN 'open' THEN 'withdrawn' WHEN 'answered' THEN 'used' \
+     WHEN 'timed_out' THEN 'expired' ELSE state END, answer = NULL";
+
 fn close_all(connection: &Connection, id: ExecutionId) -> Result<(), StoreError> {
-    let sql = "UPDATE pauses SET state = 'closed' WHERE execution = ?1 AND state <> 'closed'";
-    execute(connection, sql, [id.to_string()])?;
+    let sql =
+        format!("{CLOSE} WHERE execution = ?1 AND state IN ('open', 'answered', 'timed_out')");
+    execute(connection, &sql, [id.to_string()])?;
     Ok(())
 }
 
 /// Brings up to date what the execution's row says about its questions.
 fn questions_changed(connection: &Connection, id: ExecutionId) -> Result<(), StoreError> {
     let sql = "UPDATE executions SET \
-         wake_ms = (SELECT min(expires_ms) FROM pauses WHERE execution = ?1 AND state = 'open'), \
+         wake_ms = (SELECT min(at_ms) FROM (SELECT timer_ms AS at_ms UNION ALL \
+         SELECT expires_ms FROM pauses WHERE execution = ?1 AND state = 'open')), \
          settled = (SELECT count(*) FROM pauses WHERE execution = ?1 AND state IN ('answered', 'timed_out')) \
          WHERE id = ?1";
     execute(connection, sql, [id.to_string()])?;

@@ -34,7 +34,7 @@ pub(super) async fn writes_all_of_it(store: Stored) {
     assert_eq!(stored(&store, id).await, expected);
     assert_eq!(store.records(id, 0, 10).await.unwrap(), records(0..5));
     assert_eq!(store.pauses(id).await.unwrap(), opened);
-    assert_eq!(state(&store, asked.token).await, PauseState::Closed);
+    assert_eq!(state(&store, asked.token).await, PauseState::Withdrawn);
 }
 
 /// What an append does not name stays as it was.
@@ -280,7 +280,7 @@ pub(super) async fn closes_all_questions_when_over(store: Stored) {
     store.append(id, claim.unwrap().fence, over).await.unwrap();
     assert!(store.pauses(id).await.unwrap().is_empty());
     for pause in asked {
-        assert_eq!(state(&store, pause.token).await, PauseState::Closed);
+        assert_eq!(state(&store, pause.token).await, PauseState::Withdrawn);
     }
     assert_eq!(stored(&store, id).await.wake_ms, None);
     assert!(
@@ -302,7 +302,7 @@ pub(super) async fn opens_and_closes_at_once(store: Stored) {
         ..append(Vec::new())
     };
     store.append(id, fence, write).await.unwrap();
-    assert_eq!(state(&store, asked.token).await, PauseState::Closed);
+    assert_eq!(state(&store, asked.token).await, PauseState::Withdrawn);
     assert!(store.pauses(id).await.unwrap().is_empty());
     assert_eq!(stored(&store, id).await.wake_ms, None);
 }

@@ -1,6 +1,7 @@
 use uuid::Uuid;
 
 use super::fixtures::*;
+use crate::durable::store::EndIf;
 use crate::durable::store::{Row, Status, StoreError};
 
 /// A claim returns the row as it is from then on, with a fence that is one more than before.
@@ -152,7 +153,9 @@ pub(super) async fn is_not_prolonged_for_another_holder(store: Stored) {
     let holder = Uuid::new_v4();
     store.claim(ended, holder, NOW, NOW + LEASE).await.unwrap();
     let record = record(0, crate::durable::record::RecordKind::RunCancelled);
-    let end = store.end(ended, Status::Cancelled, "stopped", record).await;
+    let end = store
+        .end(ended, Status::Cancelled, "stopped", record, EndIf::NotOver)
+        .await;
     assert_eq!(end.unwrap().status, Status::Cancelled);
     assert!(
         store

@@ -78,12 +78,18 @@ pub(super) async fn is_claimed_at_once(store: Stored) {
     let other = uuid::Uuid::new_v4();
     let claim = store.claim(id, other, NOW + LEASE - 1, NOW + 2 * LEASE);
     assert_eq!(claim.await.unwrap(), None);
-    assert!(store.due(NOW + LEASE - 1, 10).await.unwrap().is_empty());
+    assert!(
+        store
+            .due(NOW + LEASE - 1, None, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     store.append(id, 1, append(records(1..2))).await.unwrap();
     let held = store.renew(given.holder, NOW + 2 * LEASE).await.unwrap();
     assert_eq!(held, [id]);
-    assert!(store.due(NOW + LEASE, 10).await.unwrap().is_empty());
-    assert_eq!(store.due(NOW + 2 * LEASE, 10).await.unwrap(), [id]);
+    assert!(store.due(NOW + LEASE, None, 10).await.unwrap().is_empty());
+    assert_eq!(store.due(NOW + 2 * LEASE, None, 10).await.unwrap(), [id]);
 
     let at = NOW + 2 * LEASE;
     let taken_over = store.claim(id, other, at, at + LEASE).await.unwrap();

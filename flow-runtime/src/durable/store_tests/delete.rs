@@ -1,4 +1,5 @@
 use super::fixtures::*;
+use crate::durable::store::EndIf;
 use crate::durable::store::{Created, ListQuery, PauseRow, Row, Settlement, Status, StoreError};
 
 /// Nothing is left of a deleted execution: no row, records, questions or claim, also not in lists and the log.
@@ -20,7 +21,13 @@ pub(super) async fn removes_all_that_belongs_to_it(store: Stored) {
         assert_eq!(store.pause(pause.token).await.unwrap(), None);
     }
     assert!(store.list(&ListQuery::default()).await.unwrap().is_empty());
-    assert!(store.due(NOW + 9 * LEASE, 10).await.unwrap().is_empty());
+    assert!(
+        store
+            .due(NOW + 9 * LEASE, None, 10)
+            .await
+            .unwrap()
+            .is_empty()
+    );
     assert!(store.log(0, 10).await.unwrap().is_empty());
     assert!(
         store
@@ -52,7 +59,7 @@ pub(super) async fn leaves_the_others(store: Stored) {
     assert!(store.delete(gone).await.unwrap());
     assert_eq!(everything(&store, stays).await, before);
     assert_eq!(store.log(0, 10).await.unwrap().len(), 2);
-    assert_eq!(store.due(NOW + 5, 10).await.unwrap(), [stays]);
+    assert_eq!(store.due(NOW + 5, None, 10).await.unwrap(), [stays]);
 }
 
 /// The key of a deleted execution can be used again.
@@ -78,7 +85,9 @@ pub(super) async fn makes_writes_fail(store: Stored) {
     let write = store.append(id, fence, append(records(2..3))).await;
     assert!(matches!(write, Err(StoreError::NotFound(_))), "{write:?}");
     let record = records(0..1).remove(0);
-    let ended = store.end(id, Status::Cancelled, "", record).await;
+    let ended = store
+        .end(id, Status::Cancelled, "", record, EndIf::NotOver)
+        .await;
     assert!(matches!(ended, Err(StoreError::NotFound(_))), "{ended:?}");
     let settled = store.settle(token, Settlement::TimedOut, NOW).await;
     assert!(

@@ -2,10 +2,11 @@ use uuid::Uuid;
 
 use super::fixtures::*;
 use crate::durable::record::RecordKind;
+use crate::durable::store::EndIf;
 use crate::durable::store::{Append, Row, Settlement, Status};
 
 async fn due(store: &Stored, now_ms: u64) -> Vec<crate::durable::store::ExecutionId> {
-    store.due(now_ms, usize::MAX).await.unwrap()
+    store.due(now_ms, None, usize::MAX).await.unwrap()
 }
 
 /// A running execution could go on if it was never claimed, if its claim was given up, or once it has run out.
@@ -52,6 +53,41 @@ pub(super) async fn are_those_with_a_time_out(store: Stored) {
         .await
         .unwrap();
     assert_eq!(due(&store, NOW).await, [id]);
+}
+
+/// A paused execution could go on from the time with which it was paused, until it is written to again.
+pub(super) async fn are_those_with_a_timer(store: Stored) {
+    let (id, fence) = claimed(&store).await;
+    let at = NOW + 500;
+    let pause = Append {
+        opened: vec![expiring(id, at + 9)],
+        status: Some(Status::Paused),
+        timer_ms: Some(at),
+        release: true,
+        ..append(Vec::new())
+    };
+    store.append(id, fence, pause).await.unwrap();
+    let wake_ms = async || store.execution(id).await.unwrap().unwrap().wake_ms;
+    assert_eq!(wake_ms().await, Some(at));
+    assert!(due(&store, at - 1).await.is_empty());
+    assert_eq!(due(&store, at).await, [id]);
+
+    let claimed = store.claim(id, Uuid::new_v4(), at, at + 1).await.unwrap();
+    let goes_on = Append {
+        status: Some(Status::Running),
+        ..append(Vec::new())
+    };
+    let fence = claimed.unwrap().fence;
+    store.append(id, fence, goes_on).await.unwrap();
+    assert_eq!(wake_ms().await, Some(at + 9));
+    let pause = Append {
+        status: Some(Status::Paused),
+        release: true,
+        ..append(Vec::new())
+    };
+    store.append(id, fence, pause).await.unwrap();
+    assert!(due(&store, at + 8).await.is_empty());
+    assert_eq!(due(&store, at + 9).await, [id]);
 }
 
 /// A paused execution could go on from the time at which the first of its open questions expires.
@@ -115,7 +151,9 @@ pub(super) async fn are_none_that_wait_or_are_over(store: Stored) {
     }
     let ended = paused(&store, |id| vec![expiring(id, NOW + 1)]).await;
     let record = record(0, RecordKind::RunCancelled);
-    let end = store.end(ended, Status::Cancelled, "", record).await;
+    let end = store
+        .end(ended, Status::Cancelled, "", record, EndIf::NotOver)
+        .await;
     assert!(end.is_ok());
     assert!(due(&store, NOW + 99 * LEASE).await.is_empty());
 }
@@ -151,6 +189,9 @@ pub(super) async fn come_oldest_first_and_limited(store: Stored) {
             .unwrap();
     }
     assert_eq!(due(&store, NOW).await, ids);
-    assert_eq!(store.due(NOW, 3).await.unwrap(), ids[..3]);
-    assert!(store.due(NOW, 0).await.unwrap().is_empty());
+    assert_eq!(store.due(NOW, None, 3).await.unwrap(), ids[..3]);
+    assert_eq!(store.due(NOW, Some(ids[1]), 2).await.unwrap(), ids[2..4]);
+    let last = ids.last().copied();
+    assert!(store.due(NOW, last, 9).await.unwrap().is_empty());
+    assert!(store.due(NOW, None, 0).await.unwrap().is_empty());
 }

@@ -1,5 +1,6 @@
 use super::fixtures::*;
 use crate::durable::record::{Record, RecordKind};
+use crate::durable::store::{EndIf, Settlement};
 use crate::durable::store::{PauseState, Row, Status, StoreError};
 
 fn cancelled() -> Record {
@@ -14,7 +15,13 @@ fn cancelled() -> Record {
 pub(super) async fn ends_whoever_has_a_claim(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let before = stored(&store, id).await;
-    let ended = store.end(id, Status::Cancelled, "not needed", cancelled());
+    let ended = store.end(
+        id,
+        Status::Cancelled,
+        "not needed",
+        cancelled(),
+        EndIf::NotOver,
+    );
     let expected = Row {
         status: Status::Cancelled,
         result: Some("not needed".to_owned()),
@@ -41,7 +48,9 @@ pub(super) async fn ends_whoever_has_a_claim(store: Stored) {
 /// An execution that nobody has claimed ends just so.
 pub(super) async fn ends_without_a_claim(store: Stored) {
     let id = started(&store).await;
-    let ended = store.end(id, Status::Failed, "broken", cancelled()).await;
+    let ended = store
+        .end(id, Status::Failed, "broken", cancelled(), EndIf::NotOver)
+        .await;
     let row = ended.unwrap();
     assert_eq!((row.status, row.fence), (Status::Failed, 1));
     let at = NOW + LEASE;
@@ -53,22 +62,52 @@ pub(super) async fn ends_without_a_claim(store: Stored) {
 pub(super) async fn closes_all_questions(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let asked = store.pauses(id).await.unwrap();
-    let answer = crate::durable::store::Settlement::Answer("true".to_owned());
+    let answer = Settlement::Answer("true".to_owned());
     store.settle(asked[1].token, answer, NOW).await.unwrap();
-    let ended = store.end(id, Status::Cancelled, "", cancelled()).await;
+    let ended = store
+        .end(id, Status::Cancelled, "", cancelled(), EndIf::NotOver)
+        .await;
     assert_eq!(ended.unwrap().wake_ms, None);
     assert!(store.pauses(id).await.unwrap().is_empty());
-    for pause in asked {
-        assert_eq!(state(&store, pause.token).await, PauseState::Closed);
-    }
+    assert_eq!(state(&store, asked[0].token).await, PauseState::Withdrawn);
+    assert_eq!(state(&store, asked[1].token).await, PauseState::Used);
+}
+
+/// An execution that is ended for want of answers is one that is paused, untouched since, and has no answer.
+pub(super) async fn ends_what_is_paused_and_untouched_only(store: Stored) {
+    let end = async |id, since| {
+        let condition = EndIf::PausedUntouchedSince(since);
+        let ended = store.end(id, Status::Cancelled, "", cancelled(), condition);
+        ended.await.unwrap().status
+    };
+    let running = started(&store).await;
+    assert_eq!(end(running, NOW + LEASE).await, Status::Running);
+
+    let id = paused(&store, |id| vec![question(id), question(id)]).await;
+    let touched_ms = store.execution(id).await.unwrap().unwrap().updated_ms;
+    let before = everything(&store, id).await;
+    assert_eq!(end(id, touched_ms).await, Status::Paused);
+    assert_eq!(everything(&store, id).await, before);
+
+    let token = store.pauses(id).await.unwrap()[0].token;
+    let answer = Settlement::Answer("1".to_owned());
+    store.settle(token, answer, touched_ms).await.unwrap();
+    assert_eq!(end(id, touched_ms + 1).await, Status::Paused, "answered");
+
+    let id = paused(&store, |id| vec![question(id)]).await;
+    assert_eq!(end(id, touched_ms + 1).await, Status::Cancelled);
 }
 
 /// What is over stays as it is, and is returned.
 pub(super) async fn writes_nothing_if_over(store: Stored) {
     let id = started(&store).await;
-    let first = store.end(id, Status::Cancelled, "first", cancelled()).await;
+    let first = store
+        .end(id, Status::Cancelled, "first", cancelled(), EndIf::NotOver)
+        .await;
     let before = everything(&store, id).await;
-    let second = store.end(id, Status::Failed, "second", cancelled()).await;
+    let second = store
+        .end(id, Status::Failed, "second", cancelled(), EndIf::NotOver)
+        .await;
     assert_eq!(second.unwrap(), first.unwrap());
     assert_eq!(everything(&store, id).await, before);
 }
@@ -76,7 +115,9 @@ pub(super) async fn writes_nothing_if_over(store: Stored) {
 /// An execution that does not exist is not found.
 pub(super) async fn is_refused_for_an_unknown_execution(store: Stored) {
     let id = new_id();
-    let ended = store.end(id, Status::Cancelled, "", cancelled()).await;
+    let ended = store
+        .end(id, Status::Cancelled, "", cancelled(), EndIf::NotOver)
+        .await;
     assert!(
         matches!(ended, Err(StoreError::NotFound(of)) if of == id),
         "{ended:?}"
@@ -88,7 +129,7 @@ pub(super) async fn is_refused_for_a_status_that_goes_on(store: Stored) {
     let id = started(&store).await;
     let before = everything(&store, id).await;
     for status in [Status::Running, Status::Paused] {
-        let ended = store.end(id, status, "", cancelled()).await;
+        let ended = store.end(id, status, "", cancelled(), EndIf::NotOver).await;
         assert!(matches!(ended, Err(StoreError::Other(_))), "{ended:?}");
         assert_eq!(everything(&store, id).await, before);
     }
@@ -101,7 +142,7 @@ pub(super) async fn succeeds_for_one_of_many(store: Stored) {
         let store = store.clone();
         let reason = format!("reason {task}");
         async move {
-            let ended = store.end(id, Status::Cancelled, &reason, cancelled());
+            let ended = store.end(id, Status::Cancelled, &reason, cancelled(), EndIf::NotOver);
             ended.await.unwrap()
         }
     })

@@ -39,6 +39,7 @@ pub(super) fn row(id: ExecutionId) -> Row {
         structure: "structure".to_owned(),
         owner: None,
         idempotency_key: None,
+        input_hash: "hash".to_owned(),
         status: Status::Running,
         format: JOURNAL_FORMAT,
         options: "{}".to_owned(),

@@ -41,7 +41,9 @@ pub(super) async fn keep_every_part(store: Stored) {
         PauseState::Open,
         PauseState::Answered("{\"yes\":true}".to_owned()),
         PauseState::TimedOut,
-        PauseState::Closed,
+        PauseState::Used,
+        PauseState::Expired,
+        PauseState::Withdrawn,
     ];
     let opened = states.map(|state| PauseRow {
         path: "orders.review[3]".to_owned(),
@@ -130,8 +132,8 @@ pub(super) async fn are_not_settled_when_closed(store: Stored) {
     store.append(id, fence, close).await.unwrap();
     let row = stored(&store, id).await;
     let before = store.settle(token, answer("1"), NOW + 50).await.unwrap();
-    assert_eq!(before.state, PauseState::Closed);
-    assert_eq!(state(&store, token).await, PauseState::Closed);
+    assert_eq!(before.state, PauseState::Withdrawn);
+    assert_eq!(state(&store, token).await, PauseState::Withdrawn);
     assert_eq!(stored(&store, id).await, row);
 }
 
@@ -146,8 +148,8 @@ pub(super) async fn are_not_settled_when_over(store: Stored) {
     };
     store.append(id, fence, over).await.unwrap();
     let before = store.settle(token, answer("1"), NOW + 50).await.unwrap();
-    assert_eq!(before.state, PauseState::Closed);
-    assert_eq!(state(&store, token).await, PauseState::Closed);
+    assert_eq!(before.state, PauseState::Withdrawn);
+    assert_eq!(state(&store, token).await, PauseState::Withdrawn);
 }
 
 /// A token that was never given out is unknown.

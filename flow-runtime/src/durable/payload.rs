@@ -1,0 +1,131 @@
+//! What a payload may be: JSON that can be read back, in whatever it is wrapped later.
+//!
+//! serde_json writes values of any depth and integers of 128 bits, and reads neither. So both are refused where a value is
+//! taken, and not when somebody needs it again.
+
+/// How deep a value may be nested that a step returns, a person answers, or a flow is given.
+pub(crate) const VALUE_DEPTH: usize = 100;
+
+/// How deep a payload may be nested that has values in it: serde_json reads up to 127 levels.
+pub(crate) const PAYLOAD_DEPTH: usize = 120;
+
+/// Checks a text that serde_json has written.
+///
+/// # Errors
+///
+/// It could not be read back. Why, in words.
+pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
+    let bytes = json.as_bytes();
+    let (mut depth, mut deepest) = (0_usize, 0_usize);
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = end_of_string(bytes, at + 1),
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'-' | b'0'..=b'9' => {
+                let end = end_of_number(bytes, at + 1);
+                check_number(&json[at..end])?;
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    if deepest > max_depth {
+        return Err(format!(
+            "it is nested {deepest} levels deep, and at most {max_depth} can be stored"
+        ));
+    }
+    Ok(())
+}
+
+/// The index of the quote at the end of a string, of which this is the index of the first byte.
+fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
+}
+
+/// The index after the end of a number.
+fn end_of_number(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
+    at + rest.iter().take_while(|byte| is_part(byte)).count()
+}
+
+fn check_number(text: &str) -> Result<(), String> {
+    // No number of so few digits is too large.
+    if text.len() < 19 || text.contains(['.', 'e', 'E']) {
+        return Ok(());
+    }
+    if text.parse::<u64>().is_ok() || text.parse::<i64>().is_ok() {
+        return Ok(());
+    }
+    Err(format!(
+        "the number {text} has more than 64 bits, which cannot be stored: make it a text"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn nested(depth: usize) -> Value {
+        (1..depth).fold(json!([]), |inner, _| json!([inner]))
+    }
+
+    #[test]
+    fn the_depth_is_that_of_the_deepest_part() {
+        let within = json!({ "a": [1, { "b": "[[[[{{{{\\\"" }], "c": {} }).to_string();
+        assert_eq!(check(&within, 3), Ok(()));
+        let reason = check(&within, 2).unwrap_err();
+        assert_eq!(
+            reason,
+            "it is nested 3 levels deep, and at most 2 can be stored"
+        );
+        assert_eq!(check(&nested(100).to_string(), 100), Ok(()));
+        assert!(check(&nested(101).to_string(), 100).is_err());
+    }
+
+    #[test]
+    fn what_passes_can_be_read_back() {
+        let text = nested(PAYLOAD_DEPTH).to_string();
+        assert_eq!(check(&text, PAYLOAD_DEPTH), Ok(()));
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap().to_string(),
+            text
+        );
+    }
+
+    #[test]
+    fn numbers_of_more_than_64_bits_are_refused() {
+        for fine in [
+            "18446744073709551615",
+            "-9223372036854775808",
+            "1.7976931348623157e308",
+            "\"340282366920938463463374607431768211455\"",
+            "[0.12345678901234567890123]",
+        ] {
+            assert_eq!(check(fine, 1), Ok(()), "{fine}");
+        }
+        for wrong in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "{\"a\":[340282366920938463463374607431768211455]}",
+        ] {
+            assert!(check(wrong, 9).unwrap_err().contains("64 bits"), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! What returns an error has not happened, and what has happened returns no error.
+
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
+};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::executions::{Short, ShortInput};
+use crate::flows::take_effects;
+use crate::gates::{Gate, Stops, StopsInput};
+use crate::stores::{Broken, Faulty};
+use crate::support::{Shared, clock, options, pass, runtime, settled, store};
+
+#[node(human = "Number {number}?", writes = answer)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Choice {
+    value: u64,
+}
+
+#[node(writes = sum)]
+fn add(number: &u64, answer: &Choice) -> u64 {
+    number + answer.value
+}
+
+flow! {
+    Asks(number: u64) -> (sum: u64) {
+        start >> Choice >> add >> end;
+    }
+}
+
+/// A paused execution in a store that can be made to fail.
+async fn asked() -> (Shared, std::sync::Arc<Faulty<Broken>>, Runtime, Execution) {
+    let shared = store();
+    let flaky = Faulty::new(&shared, Broken::default());
+    let runtime = runtime(flaky.clone(), Asks::new());
+    let execution = settled::<Asks>(&runtime, AsksInput { number: 1 }).await;
+    assert_eq!(execution.status(), Status::Paused);
+    (shared, flaky, runtime, execution)
+}
+
+async fn sum(execution: &Execution) -> u64 {
+    execution.output::<Asks>().unwrap().unwrap().sum
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_stored_is_no_error_though_the_execution_cannot_go_on_here() {
+    for method in ["claim", "append"] {
+        let (_, flaky, runtime, execution) = asked().await;
+        let token = execution.questions().await.unwrap()[0].token();
+        flaky.fault.fail(method);
+        runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+        let error = execution.settled().await;
+        assert!(
+            matches!(error, Err(RuntimeError::Store { .. })),
+            "{error:?}"
+        );
+        flaky.fault.mend();
+        runtime.recover().await.unwrap();
+        let execution = runtime.get(execution.id()).await.unwrap();
+        assert_eq!(sum(&execution.settled().await.unwrap()).await, 6);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_accepted_though_the_reply_of_the_store_was_lost() {
+    let (_, flaky, runtime, execution) = asked().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    flaky.fault.fail("settle");
+    let error = runtime
+        .resume(token, json!({ "value": 5 }))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, RuntimeError::Store { .. }), "{error}");
+    let execution = execution.refreshed().await.unwrap();
+    assert_eq!(execution.questions().await.unwrap().len(), 1);
+
+    flaky.fault.mend();
+    flaky.fault.lose_reply("settle");
+    let execution = runtime.resume(token, json!({ "value": 7 })).await.unwrap();
+    assert_eq!(sum(&execution.settled().await.unwrap()).await, 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_start_that_fails_leaves_no_execution_and_one_that_is_stored_succeeds() {
+    let shared = store();
+    let flaky = Faulty::new(&shared, Broken::default());
+    let runtime = runtime(flaky.clone(), Short::new());
+    let start = async || {
+        let input = ShortInput { number: 1 };
+        runtime.start::<Short>(input, StartOptions::new()).await
+    };
+    flaky.fault.fail("create");
+    assert!(start().await.is_err());
+    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+
+    flaky.fault.mend();
+    flaky.fault.lose_reply("create");
+    let execution = start().await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+
+    runtime.shut_down().await;
+    let error = start().await.unwrap_err();
+    assert!(matches!(error, RuntimeError::ShutDown(_)), "{error}");
+    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_that_is_stored_is_no_error_though_it_cannot_go_on_here() {
+    let (_, flaky, runtime, execution) = asked().await;
+    flaky.fault.fail("create");
+    assert!(runtime.fork(execution.id(), 1).await.is_err());
+    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
+
+    flaky.fault.mend();
+    flaky.fault.fail("claim");
+    let fork = runtime.fork(execution.id(), 1).await.unwrap();
+    assert_eq!(fork.forked_from(), Some(execution.id()));
+    flaky.fault.mend();
+    runtime.recover().await.unwrap();
+    let fork = runtime.get(fork.id()).await.unwrap();
+    assert_eq!(fork.settled().await.unwrap().status(), Status::Paused);
+
+    flaky.fault.lose_reply("create");
+    let fork = runtime.fork(execution.id(), 1).await.unwrap();
+    assert_eq!(fork.settled().await.unwrap().status(), Status::Paused);
+    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_answered_is_not_expired() {
+    let (shared, _, first, execution) = asked().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    first.shut_down().await;
+    // The answer comes to a process that cannot go on with the execution, and nobody else is there for an hour.
+    let flaky = Faulty::new(&shared, Broken::default());
+    let second = runtime(flaky.clone(), Asks::new());
+    flaky.fault.fail("claim");
+    second.resume(token, json!({ "value": 5 })).await.unwrap();
+    pass(Duration::from_secs(3600)).await;
+    let expired = second.expire(Duration::from_secs(60)).await.unwrap();
+    assert!(expired.is_empty(), "{expired:?}");
+    flaky.fault.mend();
+    second.recover().await.unwrap();
+    let execution = second.get(execution.id()).await.unwrap();
+    assert_eq!(sum(&execution.settled().await.unwrap()).await, 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shut_down_gives_up_each_execution_once() {
+    let shared = store();
+    let flaky = Faulty::new(&shared, Broken::default());
+    let gate = Gate::closed();
+    let runtime = runtime(flaky.clone(), Stops::builder().gated(gate.node(1)).build());
+    for number in 0..200 {
+        let input = StopsInput { number };
+        let started = runtime.start::<Stops>(input, StartOptions::new());
+        started.await.unwrap();
+    }
+    pass(Duration::from_secs(1)).await;
+    let before = flaky.fault.calls("append");
+    runtime.shut_down().await;
+    assert_eq!(flaky.fault.calls("append") - before, 200);
+    assert_eq!(gate.dropped(), 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovery_reads_what_is_due_page_by_page() {
+    let shared = store();
+    let flaky = Faulty::new(&shared, Broken::default());
+    let first = Runtime::with_options(shared.clone(), options());
+    let gate = Gate::closed();
+    let flow = || Stops::builder().gated(gate.node(1)).build();
+    first.register(flow()).unwrap();
+    for number in 0..2500 {
+        let input = StopsInput { number };
+        let started = first.start::<Stops>(input, StartOptions::new());
+        started.await.unwrap();
+    }
+    first.shut_down().await;
+    let second = runtime(flaky.clone(), flow());
+    let recovered = second.recover().await.unwrap();
+    assert_eq!(
+        (recovered.resumed.len(), recovered.refused.len()),
+        (2500, 0)
+    );
+    assert_eq!(
+        flaky.fault.calls("due"),
+        4,
+        "pages of 1000, and one that is empty"
+    );
+    second.shut_down().await;
+}
+
+/// Panics when it is dropped, if it is told to.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Bomb {
+    armed: bool,
+}
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if self.armed && !std::thread::panicking() {
+            panic!("a value that does not want to be dropped");
+        }
+    }
+}
+
+/// Holds a value that panics when the step is dropped before it is done.
+#[node(writes = held)]
+async fn hold(number: &u64) -> u64 {
+    let _bomb = Bomb { armed: true };
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    std::mem::forget(_bomb);
+    *number
+}
+
+flow! {
+    Holds(number: u64) -> (held: u64) {
+        start >> hold >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_value_that_panics_when_it_is_dropped_keeps_nobody_waiting() {
+    let store = store();
+    let first = runtime(store.clone(), Holds::new());
+    let execution = first
+        .start::<Holds>(HoldsInput { number: 1 }, StartOptions::new())
+        .await
+        .unwrap();
+    pass(Duration::from_secs(1)).await;
+    first.shut_down().await;
+    let error = execution.settled().await.unwrap_err();
+    assert!(matches!(error, RuntimeError::ShutDown(_)), "{error}");
+    let second = runtime(store, Holds::new());
+    let recovered = second.recover().await.unwrap();
+    assert_eq!(recovered.resumed, [execution.id()]);
+    let execution = second.get(execution.id()).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+}
+
+#[test]
+fn an_execution_whose_tokio_runtime_has_ended_is_taken_over() {
+    let process = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap()
+    };
+    let (store, gate) = (store(), Gate::closed());
+    let flow = || Stops::builder().gated(gate.node(1)).build();
+    let lease = Duration::from_secs(30);
+    let outer = process();
+    let (first, execution) = outer.block_on(async {
+        let options = RuntimeOptions::new().clock(clock()).lease(lease);
+        (Runtime::with_options(store.clone(), options), ())
+    });
+    let () = execution;
+    first.register(flow()).unwrap();
+    let inner = process();
+    let execution = inner.block_on(async {
+        let started = first.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+        let execution = started.await.unwrap();
+        pass(Duration::from_secs(1)).await;
+        execution
+    });
+    drop(inner);
+    outer.block_on(async {
+        let error = execution.settled().await.unwrap_err();
+        assert!(matches!(error, RuntimeError::TaskEnded(_)), "{error}");
+        gate.open();
+        // The same process goes on with it when it is asked to.
+        let recovered = first.recover().await.unwrap();
+        assert_eq!(recovered.resumed, [execution.id()]);
+        let execution = execution.settled().await.unwrap();
+        assert_eq!(execution.status(), Status::Completed);
+        first.shut_down().await;
+    });
+    take_effects();
+}
+
+/// What [`Store::execution`] has to say of a status.
+#[tokio::test(start_paused = true)]
+async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
+    let (shared, flaky, runtime, execution) = asked().await;
+    flaky.fault.fail("end");
+    assert!(runtime.cancel(execution.id()).await.is_err());
+    let row = shared.execution(execution.id()).await.unwrap().unwrap();
+    assert_eq!(row.status, Status::Paused);
+    flaky.fault.mend();
+    flaky.fault.lose_reply("end");
+    let cancelled = runtime.cancel(execution.id()).await.unwrap();
+    assert_eq!(cancelled.status(), Status::Cancelled);
+}
