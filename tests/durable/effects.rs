@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
+    Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions, StartOptions,
+    Status, Store,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use serde_json::json;
 use crate::executions::{Short, ShortInput};
 use crate::flows::take_effects;
 use crate::gates::{Gate, Stops, StopsInput};
-use crate::stores::{Broken, Faulty};
+use crate::stores::{Broken, Faulty, Torn};
 use crate::support::{Shared, clock, options, pass, runtime, settled, store};
 
 #[node(human = "Number {number}?", writes = answer)]
@@ -128,6 +129,38 @@ async fn a_fork_that_is_stored_is_no_error_though_it_cannot_go_on_here() {
     let fork = runtime.fork(execution.id(), 1).await.unwrap();
     assert_eq!(fork.settled().await.unwrap().status(), Status::Paused);
     assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_has_all_of_a_history_that_is_pruned_while_it_is_read() {
+    let shared = store();
+    let torn = Faulty::new(&shared, Torn::default());
+    let runtime = runtime(torn.clone(), Short::new());
+    let execution = settled::<Short>(&runtime, ShortInput { number: 1 }).await;
+    let outcome = execution
+        .journal()
+        .await
+        .unwrap()
+        .into_iter()
+        .find(|record| record.kind == RecordKind::Outcome)
+        .unwrap();
+    let last = shared.records(execution.id(), 0, 100).await.unwrap().len() as u64 - 1;
+    torn.fault.tear();
+    let error = runtime.state(execution.id(), last).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::Unreadable { .. }), "{error}");
+    torn.fault.tear();
+    // What is loaded first is torn, and then the history that is copied.
+    assert!(runtime.fork(execution.id(), last).await.is_err());
+    let fork = runtime.fork(execution.id(), last).await.unwrap();
+    let fork = fork.settled().await.unwrap();
+    let copied = fork.journal().await.unwrap();
+    assert_eq!(copied[outcome.seq as usize].payload, outcome.payload);
+    let forked = copied.iter().find(|it| it.kind == RecordKind::RunForked);
+    assert_eq!(forked.unwrap().seq, last, "all but its end is copied");
+    assert_eq!(
+        fork.output_json().unwrap(),
+        execution.output_json().unwrap()
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 //! Runs that survive: journals, recovery, questions, leases, and looks into the past.
 
+mod asking;
 mod changed;
 mod damaged;
 mod effects;

@@ -84,7 +84,7 @@ node_finished release.deploy default
 flow_ended release default
 run_completed release {"report":"7 by Ann","end":"default"}
 "#;
-    assert_eq!(journal.strip_prefix(&asked), Some(&*answered));
+    assert_eq!(journal.strip_prefix(asked), Some(answered));
 }
 
 /// A-032, A-033, D-32

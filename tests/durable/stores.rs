@@ -236,6 +236,25 @@ impl Fault for Damaged {
     }
 }
 
+/// The history is pruned while it is read: the next read of it that begins at its beginning lacks its first records.
+#[derive(Debug, Default)]
+pub(crate) struct Torn(AtomicBool);
+
+impl Torn {
+    pub(crate) fn tear(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Fault for Torn {
+    fn read(&self, mut records: Vec<Record>) -> Vec<Record> {
+        if records.len() > 3 && self.0.swap(false, Ordering::Relaxed) {
+            records.drain(..3);
+        }
+        records
+    }
+}
+
 /// A store that fails in one method, before or after that has its effect, for as long as it is told to; and counts calls.
 #[derive(Debug, Default)]
 pub(crate) struct Broken {

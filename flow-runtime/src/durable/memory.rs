@@ -199,7 +199,7 @@ impl Contents {
                 .iter()
                 .any(|other| other.token == pause.token);
             if twice || self.tokens.contains_key(&pause.token) {
-                return Err(refusal::token_taken(pause.token));
+                return Err(refusal::token_taken());
             }
         }
         Ok(())

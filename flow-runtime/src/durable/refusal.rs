@@ -1,7 +1,7 @@
 //! What every store refuses, in the same words.
 
 use super::record::{Record, RecordKind};
-use super::store::{ExecutionId, PauseRow, Status, StoreError, Token};
+use super::store::{ExecutionId, PauseRow, Status, StoreError};
 
 /// The `seq` after these records, which have to go on from `next`.
 pub(super) fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, StoreError> {
@@ -30,8 +30,8 @@ pub(super) fn newest_snapshot(records: &[Record]) -> Option<u64> {
 pub(super) fn questions_of(id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreError> {
     match pauses.iter().find(|pause| pause.execution != id) {
         Some(pause) => Err(other(format!(
-            "question {} belongs to execution {}, not to {id}",
-            pause.token, pause.execution
+            "the question at `{}` belongs to execution {}, not to {id}",
+            pause.path, pause.execution
         ))),
         None => Ok(()),
     }
@@ -49,10 +49,8 @@ pub(super) fn id_taken(id: ExecutionId) -> StoreError {
     other(format!("there is an execution {id} already"))
 }
 
-pub(super) fn token_taken(token: Token) -> StoreError {
-    other(format!(
-        "there is a question with the token {token} already"
-    ))
+pub(super) fn token_taken() -> StoreError {
+    other("there is a question with this token already".to_owned())
 }
 
 pub(super) fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {

@@ -17,8 +17,9 @@ use crate::error::BoxError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId(Uuid);
 
-/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be guessed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be guessed. Whoever has it can answer,
+/// so `Debug` does not show it, and logs do not have it; `Display` does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(Uuid);
 
 macro_rules! id {
@@ -59,6 +60,12 @@ macro_rules! id {
             }
         }
     };
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
 }
 
 id!(ExecutionId, "an execution");
@@ -394,9 +401,7 @@ impl fmt::Display for StoreError {
                 )
             }
             StoreError::NotFound(id) => write!(f, "there is no execution {id}"),
-            StoreError::UnknownToken(token) => {
-                write!(f, "there is no question with the token {token}")
-            }
+            StoreError::UnknownToken(_) => f.write_str("there is no question with this token"),
             StoreError::Corrupt { place, reason } => {
                 write!(f, "the store is damaged at {place}: {reason}")
             }

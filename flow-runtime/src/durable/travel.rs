@@ -286,23 +286,28 @@ impl Runtime {
     }
 
     async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
-        let row = self.row(id).await?;
         let no_record = RuntimeError::NoRecord { execution: id, seq };
-        if seq >= row.next_seq {
-            return Err(no_record);
+        let mut row = self.row(id).await?;
+        loop {
+            if seq >= row.next_seq {
+                return Err(no_record);
+            }
+            let first = self.inner.store.records(id, 0, 1).await;
+            let first = first.map_err(RuntimeError::of(id))?;
+            if first.first().is_none_or(|first| first.seq > seq) {
+                return Err(no_record);
+            }
+            let flow = self.inner.flow(&row.flow)?;
+            let loaded = self.inner.load(&row, &*flow, Some(seq + 1)).await;
+            let row_before = std::mem::replace(&mut row, self.row(id).await?);
+            match loaded {
+                Ok(loaded) => return Ok((row_before, loaded)),
+                // It was pruned while it was read.
+                Err(RuntimeError::Unreadable { .. })
+                    if row.snapshot_seq != row_before.snapshot_seq => {}
+                Err(error) => return Err(error),
+            }
         }
-        let first = self
-            .inner
-            .store
-            .records(id, 0, 1)
-            .await
-            .map_err(RuntimeError::of(id))?;
-        if first.first().is_none_or(|first| first.seq > seq) {
-            return Err(no_record);
-        }
-        let flow = self.inner.flow(&row.flow)?;
-        let loaded = self.inner.load(&row, &*flow, Some(seq + 1)).await?;
-        Ok((row, loaded))
     }
 }
 

@@ -111,8 +111,8 @@ pub(super) fn pause(row: &rusqlite::Row<'_>) -> Result<PauseRow, StoreError> {
         })
     };
     read().map_err(|damage: Damage| {
-        let (execution, token) = (columns.shown(1), columns.shown(0));
-        damage.at(format!("execution {execution}, question {token}"))
+        let (execution, step) = (columns.shown(1), columns.shown(3));
+        damage.at(format!("execution {execution}, question of `{step}`"))
     })
 }
 

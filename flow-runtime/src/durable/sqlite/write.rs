@@ -319,7 +319,7 @@ fn insert_pauses(connection: &Connection, pauses: &[PauseRow]) -> Result<(), Sto
             answer,
         ];
         if execute(connection, sql, values)? == 0 {
-            return Err(refusal::token_taken(pause.token));
+            return Err(refusal::token_taken());
         }
     }
     Ok(())
