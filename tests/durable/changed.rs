@@ -57,6 +57,44 @@ mod extended {
     }
 }
 
+/// Stands in for `last`.
+#[node(writes = last)]
+fn other_last(number: &u64, go: &Go) -> u64 {
+    number * 100 + u64::from(go.yes)
+}
+
+mod replaced {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            node last: other_last;
+            start >> first >> Go >> last >> end;
+        }
+    }
+}
+
+mod without_last {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            start >> first >> Go >> other_last >> end;
+        }
+    }
+}
+
+mod replaced_before {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            node first: begin;
+            start >> first >> Go >> last >> end;
+        }
+    }
+}
+
 mod renamed {
     use super::*;
 
@@ -103,6 +141,29 @@ async fn a_flow_that_has_grown_goes_on() {
         after.structure, before.structure,
         "it is an execution of the new version now"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_was_not_reached_can_be_another_one() {
+    let (store, execution) = paused().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    let refused = runtime(store.clone(), replaced_before::Changing::new());
+    let answer = json!({ "yes": true });
+    let error = refused.resume(token, answer).await.unwrap_err();
+    let RuntimeError::FlowChanged { changes, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(changes[0], "`first` was a `first`, and is a `begin`");
+    let second = runtime(store, replaced::Changing::new());
+    let execution = resumed(&second, token, true).await.unwrap();
+    let expected = json!({ "last": 401, "end": "default" });
+    assert_eq!(execution.output_json().unwrap(), Some(expected.clone()));
+
+    let (store, execution) = paused().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    let second = runtime(store, without_last::Changing::new());
+    let execution = resumed(&second, token, true).await.unwrap();
+    assert_eq!(execution.output_json().unwrap(), Some(expected));
 }
 
 #[tokio::test(start_paused = true)]

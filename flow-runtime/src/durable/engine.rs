@@ -32,6 +32,8 @@ use crate::visit::Visit;
 /// The state of a flow before one of its nodes: what a recovery begins with.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
+    /// The namespace of the flow.
+    pub(crate) namespace: String,
     /// The node.
     pub(crate) node: String,
     /// The values by key.
@@ -559,14 +561,15 @@ impl Durable {
     }
 
     fn snapshot(&self, scope: &Scope<'_>, node: u16, saved: Saved) {
+        let place = scope.flow_place();
         let snapshot = Snapshot {
+            namespace: place.path.clone(),
             node: scope.node_name(node).to_owned(),
             state: saved.0,
             input: self.input.clone(),
-            visits: self.journal.visits(&scope.flow_step()),
+            visits: self.journal.visits(&place.step),
             steps: self.run.steps_taken(),
         };
-        let place = scope.flow_place();
         let payload = serde_json::to_string(&snapshot)
             .map_err(|error| error.to_string())
             .and_then(|payload| payload::check(&payload, PAYLOAD_DEPTH).map(|()| payload));

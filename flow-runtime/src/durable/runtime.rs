@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use flow_spec::FlowDocument;
-use flow_spec::diff::Effect;
+use flow_spec::diff::{Change, Effect};
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast, watch};
@@ -481,15 +481,19 @@ impl Runtime {
             });
         }
         self.inner.open(&pause)?;
-        let changes = self.inner.changes(&row, &*flow).await?;
+        let changes = match row.structure == flow.hash() {
+            true => None,
+            // Whether the journal fits depends on what it has.
+            false => self.inner.load(&row, &*flow, None).await?.changes,
+        };
         let asked = flow
             .question(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
                 execution: row.id,
                 flow: row.flow.clone(),
                 changes: changes
-                    .unwrap_or_default()
                     .into_iter()
+                    .flatten()
                     .chain([format!("`{}` asks nothing any more", pause.path)])
                     .collect(),
             })?;
@@ -736,6 +740,50 @@ pub(super) struct Loaded {
     pub(super) changes: Option<Vec<String>>,
 }
 
+/// The nodes that an execution has reached, by path within its flow and without the indices of items.
+struct Reached(HashSet<String>);
+
+impl Reached {
+    fn new(records: &[Record], snapshot: Option<&Snapshot>) -> Self {
+        let started = records
+            .iter()
+            .filter(|record| record.kind == RecordKind::NodeStarted);
+        // The namespace is that of the flow with which the execution was started.
+        let namespace = snapshot.map(|snapshot| snapshot.namespace.as_str());
+        let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
+        let namespace = namespace.unwrap_or_default();
+        let mut reached: HashSet<String> = started
+            .filter_map(|record| record.path.strip_prefix(namespace)?.strip_prefix('.'))
+            .map(without_items)
+            .collect();
+        reached.extend(
+            snapshot
+                .into_iter()
+                .flat_map(|it| it.visits.keys().cloned()),
+        );
+        Reached(reached)
+    }
+
+    /// Whether a change is about something that was reached: the flow itself always was.
+    fn concerns(&self, change: &Change) -> bool {
+        let path = change.old_path.as_ref().unwrap_or(&change.path);
+        path.is_empty() || self.0.contains(path)
+    }
+}
+
+/// A path without the indices of items.
+fn without_items(path: &str) -> String {
+    let mut kept = String::new();
+    for part in path.split('[') {
+        // Of each part but the first, what is before `]` is an index.
+        kept.push_str(match kept.is_empty() {
+            true => part,
+            false => part.split_once(']').map_or("", |(_, rest)| rest),
+        });
+    }
+    kept
+}
+
 /// What the claim of a new execution gives.
 const FIRST_FENCE: u64 = 1;
 
@@ -901,15 +949,17 @@ impl Inner {
         }
     }
 
-    /// What has changed in a flow since an execution was started, if it is not the same and the journal may still fit.
+    /// What has changed in a flow since an execution was started, if it is not the same and the journal may still fit. A change
+    /// of a node that the execution has not reached concerns nothing that is recorded.
     ///
     /// # Errors
     ///
     /// The journal does not fit.
-    pub(super) async fn changes(
+    async fn changes(
         &self,
         row: &Row,
         flow: &dyn Registered,
+        reached: &Reached,
     ) -> Result<Option<Vec<String>>, RuntimeError> {
         if row.structure == flow.hash() {
             return Ok(None);
@@ -937,18 +987,16 @@ impl Inner {
             })
         };
         let diff = flow_spec::diff(&parse(&old)?, &parse(flow.structure())?);
-        let breaking = diff
+        let breaks = |change: &&Change| change.runs == Effect::Breaking && reached.concerns(change);
+        let breaking: Vec<String> = diff
             .changes
             .iter()
-            .filter(|change| change.runs == Effect::Breaking);
-        let breaking: Vec<String> = breaking.map(|change| change.message.clone()).collect();
+            .filter(breaks)
+            .map(|change| change.message.clone())
+            .collect();
         if breaking.is_empty() {
-            return Ok(Some(
-                diff.changes
-                    .iter()
-                    .map(|change| change.message.clone())
-                    .collect(),
-            ));
+            let all = diff.changes.iter().map(|change| change.message.clone());
+            return Ok(Some(all.collect()));
         }
         Err(RuntimeError::FlowChanged {
             execution: row.id,
@@ -993,7 +1041,6 @@ impl Inner {
                 known: JOURNAL_FORMAT,
             });
         }
-        let changes = self.changes(row, flow).await?;
         let unreadable = |path: &str, reason: String| RuntimeError::Unreadable {
             execution: row.id,
             path: path.to_owned(),
@@ -1059,6 +1106,8 @@ impl Inner {
             .pauses(row.id)
             .await
             .map_err(RuntimeError::of(row.id))?;
+        let reached = Reached::new(&records, snapshot.as_ref());
+        let changes = self.changes(row, flow, &reached).await?;
         let options = serde_json::from_str(&row.options).map_err(|error| {
             unreadable(
                 flow.namespace(),

@@ -86,6 +86,7 @@ impl Context {
         };
         Change {
             path: self.path.join("."),
+            old_path: None,
             pointer: format!("{around}{place}"),
             part,
             kind,

@@ -32,8 +32,9 @@ pub(super) fn compare<'a>(
             Match::Kept(id) => node::compare(before[id], after[id], &renamed, context, changes),
             Match::Renamed { old, new } => {
                 let message = format!("node `{}` was renamed to `{new}`", context.node(old));
-                let change =
+                let mut change =
                     context.node_change(Part::Node, Kind::Renamed, after[new], "/id", message);
+                change.old_path = Some(context.node(old));
                 changes.push(change.for_runs(Effect::Breaking));
                 node::compare(before[old], after[new], &renamed, context, changes);
             }

@@ -68,7 +68,9 @@ impl Pair<'_> {
             Kind::Removed => self.old,
             _ => self.new,
         };
-        let change = self.context.node_change(part, kind, node, place, message);
+        let mut change = self.context.node_change(part, kind, node, place, message);
+        let (old, new) = (&self.old.1.id, &self.new.1.id);
+        change.old_path = (old != new).then(|| self.context.node(old));
         change.for_runs(effect)
     }
 
