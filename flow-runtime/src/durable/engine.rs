@@ -612,6 +612,8 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
         self.capture(scope, state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
+            // What is recorded of the visit, such as when a wait ends, would be before the snapshot.
+            && !self.journal.begins_again(scope, node)
             && let Some(saved) = self.saved(scope, state)
         {
             self.snapshot(scope, node, saved);

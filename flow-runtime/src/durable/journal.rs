@@ -158,6 +158,16 @@ impl Journal {
         }
     }
 
+    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
+    /// the scope's current one then.
+    pub(crate) fn begins_again(&self, scope: &Scope<'_>, node: u16) -> bool {
+        let visits = self.visits(&scope.flow_step());
+        let before = visits.get(scope.node_name(node)).copied().unwrap_or(0);
+        scope.enter(node);
+        scope.set_visit(before + 1);
+        self.state().replay.started_ms(&scope.place()).is_some()
+    }
+
     /// An attempt at a flow is over.
     pub(crate) fn forget_visits(&self, flow: &str) {
         self.state().visits.remove(flow);
