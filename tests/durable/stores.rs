@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
@@ -28,6 +29,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
     /// Before records are written.
     fn append(&self, _: &Append) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// For how long nobody hears that records were written.
+    fn answers_late(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Before claims are renewed.
@@ -282,7 +288,9 @@ impl<F: Fault> Store for Faulty<F> {
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
         self.fault.append(&append)?;
-        self.store.append(id, fence, append).await
+        self.store.append(id, fence, append).await?;
+        tokio::time::sleep(self.fault.answers_late()).await;
+        Ok(())
     }
 
     async fn end(

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
 use super::error::RuntimeError;
+use super::lease::Lease;
 use super::record::{Record, RecordKind, to_ms};
 use super::replay::{Outcome, Replay};
 use super::store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
@@ -23,6 +24,8 @@ pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 pub struct Journal {
     execution: ExecutionId,
     clock: Clock,
+    /// A look into the past has none.
+    lease: Option<Arc<Lease>>,
     state: Mutex<State>,
 }
 
@@ -81,11 +84,20 @@ impl Journal {
         Journal {
             execution,
             clock,
+            lease: None,
             state: Mutex::new(State {
                 next_seq,
                 stored: next_seq,
                 ..State::default()
             }),
+        }
+    }
+
+    /// The same for a run that may begin steps while this lease is held.
+    pub(crate) fn with_lease(self, lease: Arc<Lease>) -> Self {
+        Journal {
+            lease: Some(lease),
+            ..self
         }
     }
 
@@ -234,6 +246,13 @@ impl Journal {
     pub(crate) async fn outcomes_stored(&self) {
         let awaited = self.state().awaited;
         self.stored_before(awaited).await;
+    }
+
+    /// Returns when the execution belongs to this process, so that work may begin.
+    pub(crate) async fn leased(&self) {
+        if let Some(lease) = &self.lease {
+            lease.held().await;
+        }
     }
 
     /// The number that has to be stored before another step starts, if it is not.

@@ -22,6 +22,7 @@ use super::error::RuntimeError;
 use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
 use super::journal::{Journal, Visits};
+use super::lease::{Lease, Term};
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::record::{Record, RecordKind, to_ms};
 use super::registered::{DurableFlow, Entry, Registered};
@@ -98,6 +99,8 @@ pub(super) struct Inner {
     /// What this process has a claim to and does not go on with, with the fence of the claim.
     unreleased: Mutex<HashMap<ExecutionId, u64>>,
     renewing: Mutex<bool>,
+    /// Told when a claim has run out and a step is to begin.
+    renew: Arc<Notify>,
     recovering: Mutex<bool>,
     shut_down: CancellationToken,
     pub(super) committed: Arc<Notify>,
@@ -109,6 +112,7 @@ pub(super) struct Inner {
 /// A run of this process.
 struct ActiveRun {
     fence: u64,
+    lease: Arc<Lease>,
     signals: Signals,
     cancellation: CancellationToken,
     /// Turns true when the run is over, or waits for people.
@@ -213,6 +217,7 @@ impl Runtime {
             halted: Mutex::default(),
             unreleased: Mutex::default(),
             renewing: Mutex::new(false),
+            renew: Arc::default(),
             recovering: Mutex::new(false),
             shut_down: CancellationToken::new(),
             committed: Arc::default(),
@@ -319,7 +324,8 @@ impl Runtime {
             options: options.stored,
             changes: None,
         };
-        let claim = self.inner.new_claim(now_ms);
+        let term = self.inner.term();
+        let claim = self.inner.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
             ..row.clone()
@@ -343,7 +349,7 @@ impl Runtime {
         }
         unused.forget();
         // What was just stored need not be read again.
-        self.inner.spawn(&claimed, flow, loaded);
+        self.inner.spawn(&claimed, term, flow, loaded);
         Ok(Execution::new(self.clone(), claimed))
     }
 
@@ -951,11 +957,12 @@ impl Inner {
                 .map_err(RuntimeError::of(id))?;
             let row = row.ok_or(RuntimeError::NotFound(id))?;
             let flow = inner.flow(&row.flow)?;
-            let Some(row) = inner.claim(id).await? else {
+            let term = inner.term();
+            let Some(row) = inner.claim(id, term).await? else {
                 return Ok(false);
             };
             let fence = row.fence;
-            match inner.prepare(row, flow).await {
+            match inner.prepare(row, term, flow).await {
                 Ok(()) => Ok(true),
                 // The claim had run out already: this process was slow, or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
@@ -968,23 +975,28 @@ impl Inner {
         })
     }
 
-    async fn claim(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
-        let now_ms = self.now_ms();
-        let Claim { holder, until_ms } = self.new_claim(now_ms);
-        let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
+    async fn claim(&self, id: ExecutionId, term: Term) -> Result<Option<Row>, RuntimeError> {
+        let Claim { holder, until_ms } = self.new_claim(term);
+        let claimed = self.store.claim(id, holder, self.now_ms(), until_ms).await;
         claimed.map_err(RuntimeError::of(id))
     }
 
-    fn new_claim(&self, now_ms: u64) -> Claim {
+    fn new_claim(&self, term: Term) -> Claim {
         Claim {
             holder: self.holder,
-            until_ms: now_ms.saturating_add(millis(self.options.lease)),
+            until_ms: term.until_ms,
         }
+    }
+
+    /// For how long executions are claimed from now on.
+    fn term(&self) -> Term {
+        Term::begin(&self.options.clock, self.options.lease)
     }
 
     async fn prepare(
         self: &Arc<Self>,
         row: Row,
+        term: Term,
         flow: Arc<dyn Registered>,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
@@ -1003,12 +1015,12 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
-        self.spawn(&row, flow, loaded);
+        self.spawn(&row, term, flow, loaded);
         Ok(())
     }
 
     /// Goes on with a claimed execution, as a task of its own.
-    fn spawn(self: &Arc<Self>, row: &Row, flow: Arc<dyn Registered>, loaded: Loaded) {
+    fn spawn(self: &Arc<Self>, row: &Row, term: Term, flow: Arc<dyn Registered>, loaded: Loaded) {
         let id = row.id;
         let Loaded {
             input,
@@ -1018,7 +1030,10 @@ impl Inner {
             options,
             changes,
         } = loaded;
-        let journal = Arc::new(Journal::new(id, self.options.clock.clone(), row.next_seq));
+        let clock = self.options.clock.clone();
+        let lease = Arc::new(Lease::new(clock.clone(), self.renew.clone(), term));
+        let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
+        let journal = Arc::new(journal);
         journal.load(
             records,
             loaded_visits(flow.namespace(), snapshot.as_ref()),
@@ -1059,6 +1074,7 @@ impl Inner {
         let work = flow.run(id, engine, input);
         let run = Arc::new(ActiveRun {
             fence: row.fence,
+            lease,
             signals,
             cancellation,
             done: watch::Sender::new(false),
@@ -1170,16 +1186,18 @@ impl Inner {
         });
     }
 
-    /// Renews the claims of this process for as long as it lives.
+    /// Renews the claims of this process for as long as it lives: in time, or when one that has run out is needed.
     fn keep_renewing(self: &Arc<Self>) {
         let mut renewing = lock(&self.renewing);
         if std::mem::replace(&mut *renewing, true) {
             return;
         }
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
+        let needed = self.renew.clone();
         tokio::spawn(async move {
             loop {
-                tokio::time::sleep(every).await;
+                // Both are reasons to renew.
+                let _ = tokio::time::timeout(every, needed.notified()).await;
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
@@ -1197,15 +1215,16 @@ impl Inner {
         if before.is_empty() {
             return;
         }
-        let until_ms = self.now_ms().saturating_add(millis(self.options.lease));
+        let term = self.term();
         // If the store fails, the next time may be in time; and if not, what is written is refused.
-        let Ok(held) = self.store.renew(self.holder, until_ms).await else {
+        let Ok(held) = self.store.renew(self.holder, term.until_ms).await else {
             return;
         };
         let held: HashSet<ExecutionId> = held.into_iter().collect();
         for (id, run) in before {
-            if !held.contains(&id) {
-                run.signals.lost.cancel();
+            match held.contains(&id) {
+                true => run.lease.prolong(term),
+                false => run.signals.lost.cancel(),
             }
         }
     }
