@@ -206,15 +206,18 @@ impl Run {
         })
     }
 
-    /// Sleeps within a step. Meanwhile another node may be under way in its stead.
+    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may be under way in its stead.
     pub(crate) async fn sleep_until(&self, instant: Instant) {
-        if instant <= Instant::now() {
-            return;
+        if instant > Instant::now() {
+            let aside = self.nodes_at_once().map(Aside::step);
+            tokio::time::sleep_until(instant).await;
+            if let Some(aside) = aside {
+                aside.step_back().await;
+            }
         }
-        let aside = self.nodes_at_once().map(Aside::step);
-        tokio::time::sleep_until(instant).await;
-        if let Some(aside) = aside {
-            aside.step_back().await;
+        #[cfg(feature = "durable")]
+        if let Some(journal) = self.with().and_then(|with| with.journal.as_ref()) {
+            journal.leased().await;
         }
     }
 

@@ -1,5 +1,6 @@
 //! Several processes with one store: an execution belongs to one of them.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -144,6 +145,115 @@ async fn a_process_that_has_lost_a_claim_drops_the_run_when_it_can_renew_again()
     quick.open();
     let execution = first.get(id).await.unwrap().settled().await.unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+}
+
+/// Answers later than its claims last, and renews none from a time on.
+#[derive(Debug)]
+struct Stopped {
+    late: Duration,
+    renews: AtomicBool,
+}
+
+impl Fault for Stopped {
+    fn answers_late(&self) -> Duration {
+        self.late
+    }
+
+    fn renew(&self) -> Result<(), StoreError> {
+        match self.renews.load(Ordering::SeqCst) {
+            true => Ok(()),
+            false => Err(StoreError::Other("no connection".into())),
+        }
+    }
+}
+
+fn stopped(late: Duration) -> Stopped {
+    Stopped {
+        late,
+        renews: AtomicBool::new(false),
+    }
+}
+
+/// What was stored before the lease ran out is no leave to begin the next step after it.
+#[tokio::test(start_paused = true)]
+async fn no_step_begins_when_the_lease_is_over() {
+    let (store, slow, quick) = (store(), Gate::closed(), Gate::closed());
+    let failing = Faulty::new(&store, stopped(minutes(1)));
+    let first = runtime(failing.clone(), stops(&slow, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&quick, 20));
+    second.recover().await.unwrap();
+    pass(minutes(2)).await;
+    assert_eq!((slow.runs(), quick.runs()), (0, 1));
+    quick.open();
+    pass(minutes(1)).await;
+    failing.fault.renews.store(true, Ordering::SeqCst);
+    for runtime in [&second, &first] {
+        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+    }
+    assert_eq!((slow.runs(), quick.runs()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_is_over_is_renewed_before_a_step_begins() {
+    let (store, gate) = (store(), Gate::closed());
+    let failing = Faulty::new(&store, stopped(minutes(1)));
+    let runtime = runtime(failing.clone(), stops(&gate, 10));
+    let id = start(&runtime).await;
+    pass(minutes(2)).await;
+    assert_eq!(gate.runs(), 0, "there is nobody else, but nobody knows");
+    failing.fault.renews.store(true, Ordering::SeqCst);
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(gate.runs(), 1);
+    gate.open();
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 12);
+}
+
+#[node(retry(attempts = 100, wait = "20s"), writes = passed)]
+fn tries(number: &u64) -> Result<u64, String> {
+    ATTEMPTS.with(|attempts| attempts.set(attempts.get() + 1));
+    Err(format!("{number} is no good"))
+}
+
+#[node(poll(every = "20s"), writes = passed)]
+fn asks(number: &u64) -> Option<u64> {
+    ATTEMPTS.with(|attempts| attempts.set(attempts.get() + 1));
+    number.checked_sub(100)
+}
+
+thread_local! {
+    static ATTEMPTS: Cell<u32> = const { Cell::new(0) };
+}
+
+flow! {
+    Tries(number: u64) -> (passed: u64) {
+        start >> tries >> end;
+    }
+}
+
+flow! {
+    Asks(number: u64) -> (passed: u64) {
+        start >> asks >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_tried_or_asked_again_when_the_lease_is_over() {
+    let store = store();
+    let failing = Faulty::new(&store, stopped(Duration::ZERO));
+    let first = runtime(failing.clone(), Tries::new());
+    first.register(Asks::new()).unwrap();
+    let tries = first.start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
+    tries.await.unwrap();
+    let asks = first.start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
+    asks.await.unwrap();
+    pass(minutes(10)).await;
+    assert_eq!(ATTEMPTS.get(), 4, "at once, and after 20 s");
+    failing.fault.renews.store(true, Ordering::SeqCst);
+    pass(minutes(1)).await;
+    assert!(ATTEMPTS.get() > 6);
 }
 
 flow! {

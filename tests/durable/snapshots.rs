@@ -7,10 +7,11 @@ use flow_runtime::durable::{
     Execution, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
 };
 use flow_runtime::prelude::*;
+use tokio::time::Instant;
 
 use crate::gates::{Gate, Gated, increase};
 use crate::stores::{Counting, Faulty};
-use crate::support::{options, pass, store};
+use crate::support::{minutes, options, pass, store};
 
 flow! {
     /// Goes round, then stops, then goes round again.
@@ -40,6 +41,47 @@ fn known(store: impl Store, options: RuntimeOptions, gate: &Gate) -> Runtime {
     let runtime = Runtime::with_options(store, options);
     runtime.register(rounds(gate)).unwrap();
     runtime
+}
+
+#[node(poll(every = "1m", timeout = "1h"), writes = found)]
+fn never(number: &u64) -> Option<u64> {
+    number.checked_sub(100)
+}
+
+flow! {
+    Waits(number: u64) -> (number: u64, found: Option<u64>) {
+        start >> increase >> wait(1h) >> never >> end;
+        never - "timeout" >> end("late");
+    }
+}
+
+/// A snapshot before a node that had been reached already would leave behind when it was.
+#[tokio::test(start_paused = true)]
+async fn what_takes_time_takes_no_longer_over_several_restarts() {
+    let (store, began) = (store(), Instant::now());
+    let process = || {
+        let runtime = Runtime::with_options(store.clone(), every(1));
+        runtime.register(Waits::new()).unwrap();
+        runtime
+    };
+    let first = process();
+    let input = WaitsInput { number: 1 };
+    let id = first
+        .start::<Waits>(input, StartOptions::new())
+        .await
+        .unwrap()
+        .id();
+    let mut runtime = first;
+    for _ in 0..10 {
+        pass(minutes(11)).await;
+        runtime.shut_down().await;
+        runtime = process();
+        assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+    }
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let output = execution.output::<Waits>().unwrap().unwrap();
+    assert_eq!(output.end, WaitsEnd::Late);
+    assert_eq!(began.elapsed(), minutes(120));
 }
 
 /// Runs to the gate after a thousand rounds, and stops there.

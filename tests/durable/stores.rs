@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
@@ -38,6 +39,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
     /// Before records are written.
     fn append(&self, _: &Append) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// For how long nobody hears that records were written.
+    fn answers_late(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// Before claims are renewed.
@@ -366,6 +372,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.fault.append(&append)?;
         self.fault.before("append")?;
         let appended = self.store.append(id, fence, append).await;
+        tokio::time::sleep(self.fault.answers_late()).await;
         self.fault.after("append")?;
         appended
     }

@@ -1,10 +1,10 @@
 //! Looks into the past of an execution.
 
-use flow_runtime::durable::{Execution, Runtime, RuntimeError};
+use flow_runtime::durable::{Execution, RecordKind, Runtime, RuntimeError};
 use flow_runtime::prelude::*;
 use serde_json::json;
 
-use crate::flows::{Rounds, RoundsInput};
+use crate::flows::{Forks, ForksInput, Rounds, RoundsInput};
 use crate::gates::{Gate, Stops, StopsInput, increase, stops};
 use crate::support::{runtime, seen, settled, store};
 
@@ -52,6 +52,23 @@ async fn states(runtime: &Runtime, execution: &Execution) -> String {
         text += "\n";
     }
     text
+}
+
+/// Branches that wake each other are polled again though nothing was taken meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_fork_of_long_branches_can_be_looked_into() {
+    let runtime = runtime(store(), Forks::new());
+    let execution = settled::<Forks>(&runtime, ForksInput { number: 1 }).await;
+    for record in execution.journal().await.unwrap() {
+        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        let is_joined = state.flows["forks"].contains_key("left_again");
+        let joined = execution.journal().await.unwrap().iter().any(|other| {
+            other.seq <= record.seq
+                && other.kind == RecordKind::NodeFinished
+                && other.path == "forks.fork"
+        });
+        assert!(is_joined || !joined, "{record:?}");
+    }
 }
 
 /// B-101, B-103

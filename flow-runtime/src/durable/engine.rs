@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
+use futures_util::future::{Either, FutureExt as _, select};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 use uuid::Uuid;
@@ -600,6 +600,8 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         self.journal.outcomes_stored().await;
         let result = {
             let _active = self.journal.active();
+            // Last of all: it may have waited for long until here.
+            let work = self.journal.leased().then(|()| work);
             carried_out(scope, self.run.nodes_at_once().is_some(), work).await
         };
         match result {
@@ -618,6 +620,8 @@ impl<S: StoredState<Json>> Keeps<S> for Durable {
         self.capture(scope, state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
+            // What is recorded of the visit, such as when a wait ends, would be before the snapshot.
+            && !self.journal.begins_again(scope, node)
             && let Some(saved) = self.saved(scope, state)
         {
             self.snapshot(scope, node, saved);

@@ -11,6 +11,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
 use super::error::RuntimeError;
+use super::lease::Lease;
 use super::record::{Record, RecordKind, to_ms};
 use super::replay::{Outcome, Replay};
 use super::store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
@@ -37,6 +38,8 @@ pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
 pub struct Journal {
     execution: ExecutionId,
     clock: Clock,
+    /// A look into the past has none.
+    lease: Option<Arc<Lease>>,
     state: Mutex<State>,
 }
 
@@ -97,11 +100,20 @@ impl Journal {
         Journal {
             execution,
             clock,
+            lease: None,
             state: Mutex::new(State {
                 next_seq,
                 stored: next_seq,
                 ..State::default()
             }),
+        }
+    }
+
+    /// The same for a run that may begin steps while this lease is held.
+    pub(crate) fn with_lease(self, lease: Arc<Lease>) -> Self {
+        Journal {
+            lease: Some(lease),
+            ..self
         }
     }
 
@@ -174,6 +186,16 @@ impl Journal {
         }
     }
 
+    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
+    /// the scope's current one then.
+    pub(crate) fn begins_again(&self, scope: &Scope<'_>, node: u16) -> bool {
+        let visits = self.visits(&scope.flow_step());
+        let before = visits.get(scope.node_name(node)).copied().unwrap_or(0);
+        scope.enter(node);
+        scope.set_visit(before + 1);
+        self.state().replay.started_ms(&scope.place()).is_some()
+    }
+
     /// An attempt at a flow is over.
     pub(crate) fn forget_visits(&self, flow: &str) {
         self.state().visits.remove(flow);
@@ -240,6 +262,13 @@ impl Journal {
     pub(crate) async fn outcomes_stored(&self) {
         let awaited = self.state().awaited;
         self.stored_before(awaited).await;
+    }
+
+    /// Returns when the execution belongs to this process, so that work may begin.
+    pub(crate) async fn leased(&self) {
+        if let Some(lease) = &self.lease {
+            lease.held().await;
+        }
     }
 
     /// The number that has to be stored before another step starts, if it is not.

@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod execution;
 mod journal;
+mod lease;
 mod memory;
 mod node_errors;
 mod options;

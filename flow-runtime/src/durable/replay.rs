@@ -123,11 +123,6 @@ impl Replay {
         self.taken == self.order.len()
     }
 
-    /// How many records have not been taken yet.
-    pub(crate) fn left(&self) -> usize {
-        self.order.len() - self.taken
-    }
-
     /// The first record that has not been taken.
     pub(crate) fn next(&self) -> Option<&Unused> {
         self.order.get(self.taken)

@@ -22,6 +22,7 @@ use super::error::RuntimeError;
 use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
 use super::journal::{Clock, Journal, Visits, sleep_until};
+use super::lease::{Lease, Term};
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::payload::{self, VALUE_DEPTH};
 use super::record::{Record, RecordKind, to_ms};
@@ -103,6 +104,8 @@ pub(super) struct Inner {
     alarm: Arc<Alarm>,
     waking: Once,
     renewing: Once,
+    /// Told when a claim has run out and a step is to begin.
+    renew: Arc<Notify>,
     recovering: Once,
     shut_down: CancellationToken,
     /// Cancelled when the runtime is dropped or shut down.
@@ -116,6 +119,7 @@ pub(super) struct Inner {
 /// A run of this process.
 struct ActiveRun {
     fence: u64,
+    lease: Arc<Lease>,
     signals: Signals,
     cancellation: CancellationToken,
     /// Turns true when the run is over, or waits for people.
@@ -223,6 +227,7 @@ impl Runtime {
             alarm: Arc::default(),
             waking: Once::default(),
             renewing: Once::default(),
+            renew: Arc::default(),
             recovering: Once::default(),
             gone: Gone(shut_down.child_token()),
             shut_down,
@@ -346,7 +351,8 @@ impl Runtime {
             options: options.stored,
             changes: None,
         };
-        let claim = self.inner.new_claim(now_ms);
+        let term = self.inner.term();
+        let claim = self.inner.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
             ..row.clone()
@@ -372,7 +378,7 @@ impl Runtime {
         } else {
             unused.forget();
             // What was just stored need not be read again.
-            self.inner.spawn(&claimed, flow, loaded);
+            self.inner.spawn(&claimed, term, flow, loaded);
         }
         Ok(Execution::new(self.clone(), claimed))
     }
@@ -1171,11 +1177,12 @@ impl Inner {
                 .map_err(RuntimeError::of(id))?;
             let row = row.ok_or(RuntimeError::NotFound(id))?;
             let flow = inner.flow(&row.flow)?;
-            let Some(row) = inner.claim(id).await? else {
+            let term = inner.term();
+            let Some(row) = inner.claim(id, term).await? else {
                 return Ok(false);
             };
             let fence = row.fence;
-            match inner.prepare(row, flow).await {
+            match inner.prepare(row, term, flow).await {
                 Ok(()) => Ok(true),
                 // The claim had run out already: this process was slow, or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
@@ -1188,23 +1195,28 @@ impl Inner {
         })
     }
 
-    async fn claim(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
-        let now_ms = self.now_ms();
-        let Claim { holder, until_ms } = self.new_claim(now_ms);
-        let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
+    async fn claim(&self, id: ExecutionId, term: Term) -> Result<Option<Row>, RuntimeError> {
+        let Claim { holder, until_ms } = self.new_claim(term);
+        let claimed = self.store.claim(id, holder, self.now_ms(), until_ms).await;
         claimed.map_err(RuntimeError::of(id))
     }
 
-    fn new_claim(&self, now_ms: u64) -> Claim {
+    fn new_claim(&self, term: Term) -> Claim {
         Claim {
             holder: self.holder,
-            until_ms: now_ms.saturating_add(millis(self.options.lease)),
+            until_ms: term.until_ms,
         }
+    }
+
+    /// For how long executions are claimed from now on.
+    fn term(&self) -> Term {
+        Term::begin(&self.options.clock, self.options.lease)
     }
 
     async fn prepare(
         self: &Arc<Self>,
         row: Row,
+        term: Term,
         flow: Arc<dyn Registered>,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
@@ -1223,12 +1235,12 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
-        self.spawn(&row, flow, loaded);
+        self.spawn(&row, term, flow, loaded);
         Ok(())
     }
 
     /// Goes on with a claimed execution, as a task of its own.
-    fn spawn(self: &Arc<Self>, row: &Row, flow: Arc<dyn Registered>, loaded: Loaded) {
+    fn spawn(self: &Arc<Self>, row: &Row, term: Term, flow: Arc<dyn Registered>, loaded: Loaded) {
         let id = row.id;
         let Loaded {
             input,
@@ -1238,7 +1250,10 @@ impl Inner {
             options,
             changes,
         } = loaded;
-        let journal = Arc::new(Journal::new(id, self.options.clock.clone(), row.next_seq));
+        let clock = self.options.clock.clone();
+        let lease = Arc::new(Lease::new(clock.clone(), self.renew.clone(), term));
+        let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
+        let journal = Arc::new(journal);
         journal.load(
             records,
             loaded_visits(flow.namespace(), snapshot.as_ref()),
@@ -1279,6 +1294,7 @@ impl Inner {
         let work = flow.run(id, engine, input);
         let run = Arc::new(ActiveRun {
             fence: row.fence,
+            lease,
             signals,
             cancellation,
             done: watch::Sender::new(false),
@@ -1420,12 +1436,14 @@ impl Inner {
         });
     }
 
-    /// Renews the claims of this process for as long as it lives.
+    /// Renews the claims of this process for as long as it lives: in time, or when one that has run out is needed.
     fn keep_renewing(self: &Arc<Self>) {
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
+        let needed = self.renew.clone();
         self.renewing.spawn(async move {
             loop {
-                tokio::time::sleep(every).await;
+                // Both are reasons to renew.
+                let _ = tokio::time::timeout(every, needed.notified()).await;
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
@@ -1443,15 +1461,16 @@ impl Inner {
         if before.is_empty() {
             return;
         }
-        let until_ms = self.now_ms().saturating_add(millis(self.options.lease));
+        let term = self.term();
         // If the store fails, the next time may be in time; and if not, what is written is refused.
-        let Ok(held) = self.store.renew(self.holder, until_ms).await else {
+        let Ok(held) = self.store.renew(self.holder, term.until_ms).await else {
             return;
         };
         let held: HashSet<ExecutionId> = held.into_iter().collect();
         for (id, run) in before {
-            if !held.contains(&id) {
-                run.signals.lost.cancel();
+            match held.contains(&id) {
+                true => run.lease.prolong(term),
+                false => run.signals.lost.cancel(),
             }
         }
     }

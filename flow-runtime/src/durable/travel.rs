@@ -5,8 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -21,7 +22,6 @@ use super::journal::Journal;
 use super::record::{Record, RecordKind, is_inside, is_within};
 use super::refusal::newest_snapshot;
 use super::registered::Registered;
-use super::replay::Replay;
 use super::runtime::{Loaded, Runtime, loaded_visits};
 use super::store::{ExecutionId, PauseRow, PauseState, Row, Status, Token};
 
@@ -407,13 +407,29 @@ fn under_way(records: &[Record]) -> Vec<String> {
         .collect()
 }
 
+/// Whether a run that looks back was woken while it was polled. A fork may leave branches that it has just woken to its next
+/// poll.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
 impl Driver {
     /// Polls a run as long as there is something recorded. Nothing that it wants to write is written.
     async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
-        let waker = Waker::noop();
-        let mut cx = Context::from_waker(waker);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut cx = Context::from_waker(&waker);
         loop {
-            let left = self.journal.replaying(Replay::left);
+            woken.0.store(false, Ordering::Release);
             match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(_)) | Err(_) => return self.diverged().map_or(Ok(()), Err),
@@ -421,12 +437,9 @@ impl Driver {
             if let Some(error) = self.journal.halted() {
                 return Err(error);
             }
-            match self.journal.replaying(Replay::left) {
-                0 if left == 0 => return Ok(()),
-                now if now == left && !self.journal.skip_starts() => {
-                    return self.diverged().map_or(Ok(()), Err);
-                }
-                _ => {}
+            let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();
+            if !moves {
+                return self.diverged().map_or(Ok(()), Err);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! which steps ran how often.
 
 use std::error::Error;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,8 +13,14 @@ use flow_runtime::durable::{Runtime, RuntimeOptions, SqliteStore};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
+pub mod mortal;
+pub mod ten;
+
 /// For how long a process that was killed keeps its executions.
 pub const LEASE: Duration = Duration::from_millis(30);
+
+/// The same for a process that dies at a call of the store.
+pub const SHORT_LEASE: Duration = Duration::from_millis(90);
 
 /// What a step does: it says that it began, takes a moment, and says that it is done. If it is to be held, it says so too.
 async fn effect(cx: &Context) -> io::Result<()> {
@@ -35,15 +41,27 @@ fn is_held() -> bool {
     std::env::var_os("HOLD").is_some_and(|file| Path::new(&file).exists())
 }
 
+/// A line of JSON in the same file. A process that aborts itself leaves no part of one.
+///
+/// # Errors
+///
+/// There is no such file, or it cannot be written to.
+pub fn note_line(line: &serde_json::Value) -> io::Result<()> {
+    effects()?.write_all(format!("{line}\n").as_bytes())
+}
+
+fn effects() -> io::Result<File> {
+    let file = std::env::var_os("EFFECTS").map(PathBuf::from);
+    let file = file.ok_or_else(|| io::Error::other("EFFECTS names no file"))?;
+    OpenOptions::new().append(true).create(true).open(file)
+}
+
 /// A line of its own with the time in milliseconds. A process that is killed while it writes may leave a part of it, up to
 /// the end of a page: it is whole where it ends with a semicolon.
 fn note(what: &str, step: &str) -> io::Result<()> {
-    let file = std::env::var_os("EFFECTS").map(PathBuf::from);
-    let file = file.ok_or_else(|| io::Error::other("EFFECTS names no file"))?;
-    let mut file = OpenOptions::new().append(true).create(true).open(file)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_ms = now.unwrap_or_default().as_millis();
-    file.write_all(format!("\n{what} {now_ms} {step};").as_bytes())
+    effects()?.write_all(format!("\n{what} {now_ms} {step};").as_bytes())
 }
 
 /// Whether there is another round.

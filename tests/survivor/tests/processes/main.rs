@@ -3,3 +3,4 @@
 mod kills;
 mod stops;
 mod support;
+mod sweep;

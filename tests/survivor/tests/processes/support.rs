@@ -167,7 +167,7 @@ pub(crate) fn check_journal(journal: &[Record], rounds: u64) {
             .eq(0..journal.len() as u64),
         "a record is missing"
     );
-    let mut outcomes: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
     for record in journal
         .iter()
         .filter(|record| record.kind == RecordKind::Outcome)

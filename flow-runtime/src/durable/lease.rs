@@ -1,0 +1,146 @@
+//! Until when an execution belongs to this process, as far as this process can know by itself.
+//!
+//! The store refuses what is written after the lease has run out and somebody else has claimed the execution. A step that
+//! begins then asks no store. So whoever begins one looks at the lease first, by both clocks: a process that was stopped
+//! sees on either that time has gone by, and one whose clock was set back still has the other.
+
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::journal::Clock;
+use super::record::to_ms;
+
+/// A time until which executions are claimed, taken before the store is asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Term {
+    /// In milliseconds since 1970 (UTC).
+    pub(crate) until_ms: u64,
+    until: Instant,
+}
+
+impl Term {
+    /// From now on.
+    pub(crate) fn begin(clock: &Clock, lease: Duration) -> Self {
+        let now = Instant::now();
+        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        Term {
+            until_ms: to_ms(clock()).saturating_add(lease_ms),
+            // A lease without an end ends when nobody is there any more.
+            until: now.checked_add(lease).unwrap_or(now + FAR),
+        }
+    }
+}
+
+const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
+
+/// The lease of one execution.
+pub(crate) struct Lease {
+    clock: Clock,
+    /// Told when the lease has run out and somebody needs it.
+    needed: Arc<Notify>,
+    state: Mutex<State>,
+}
+
+struct State {
+    term: Term,
+    waiting: Vec<Waker>,
+}
+
+impl Lease {
+    pub(crate) fn new(clock: Clock, needed: Arc<Notify>, term: Term) -> Self {
+        Lease {
+            clock,
+            needed,
+            state: Mutex::new(State {
+                term,
+                waiting: Vec::new(),
+            }),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The store has prolonged it.
+    pub(crate) fn prolong(&self, term: Term) {
+        let mut state = self.state();
+        state.term = term;
+        let waiting = std::mem::take(&mut state.waiting);
+        drop(state);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Returns when the execution belongs to this process: at once, or when the lease has been renewed. If it is lost, never:
+    /// the driver drops the run.
+    pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|cx| {
+            let mut state = self.state();
+            let Term { until_ms, until } = state.term;
+            if Instant::now() < until && to_ms((self.clock)()) < until_ms {
+                return Poll::Ready(());
+            }
+            state.waiting.push(cx.waker().clone());
+            self.needed.notify_one();
+            Poll::Pending
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::UNIX_EPOCH;
+
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    const LEASE: Duration = Duration::from_secs(30);
+
+    fn lease(wall: &Arc<AtomicU64>) -> (Clock, Lease) {
+        let wall = wall.clone();
+        let clock: Clock =
+            Arc::new(move || UNIX_EPOCH + Duration::from_secs(wall.load(Ordering::Relaxed)));
+        let term = Term::begin(&clock, LEASE);
+        (clock.clone(), Lease::new(clock, Arc::default(), term))
+    }
+
+    fn is_held(lease: &Lease) -> bool {
+        lease.held().now_or_never().is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_was_set_back_prolongs_no_lease() {
+        let wall = Arc::new(AtomicU64::new(1000));
+        let (clock, lease) = lease(&wall);
+        tokio::time::advance(LEASE / 2).await;
+        wall.store(0, Ordering::Relaxed);
+        assert!(is_held(&lease));
+        tokio::time::advance(LEASE / 2).await;
+        assert!(!is_held(&lease));
+        lease.prolong(Term::begin(&clock, LEASE));
+        assert!(is_held(&lease));
+    }
+
+    /// The other clock may stand still while the machine sleeps.
+    #[tokio::test(start_paused = true)]
+    async fn a_lease_is_over_when_the_clock_on_the_wall_says_so() {
+        let wall = Arc::new(AtomicU64::new(1000));
+        let (clock, lease) = lease(&wall);
+        wall.store(1029, Ordering::Relaxed);
+        assert!(is_held(&lease));
+        wall.store(1030, Ordering::Relaxed);
+        assert!(!is_held(&lease));
+        let (held, ()) = tokio::join!(
+            tokio::time::timeout(Duration::from_secs(1), lease.held()),
+            async { lease.prolong(Term::begin(&clock, LEASE)) }
+        );
+        assert!(held.is_ok(), "who waits is woken");
+    }
+}

@@ -1,0 +1,174 @@
+//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW SNAPSHOT_EVERY [prune]`. It dies at the
+//! call of the store that `DIE` says, such as `before 7`. Prints what came of it, and how many calls there were.
+
+use std::error::Error;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, SqliteStore,
+    StartOptions, Status,
+};
+use flow_survivor::mortal::Mortal;
+use flow_survivor::ten::*;
+use flow_survivor::{SHORT_LEASE, note_line};
+use serde_json::{Value, json};
+
+/// How often somebody looks whether they are asked.
+const LOOK_EVERY: Duration = Duration::from_millis(15);
+
+type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome {
+    let mut arguments = std::env::args().skip(1);
+    let file = PathBuf::from(arguments.next().ok_or("no file")?);
+    let flow = arguments.next().ok_or("no flow")?;
+    let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
+    let death = std::env::var("DIE").ok();
+    let death = death.map(|text| text.parse()).transpose()?;
+    let store = Arc::new(Mortal::new(SqliteStore::open(file).await?, death));
+    let mut options = RuntimeOptions::new()
+        .lease(SHORT_LEASE)
+        .snapshot_every(every);
+    if arguments.next().is_some() {
+        options = options.prune_history();
+    }
+    let runtime = Runtime::with_options(store.clone(), options);
+    let seen = match &*flow {
+        "rounds" => {
+            let input = RoundsInput {
+                number: 2,
+                rounds: 0,
+            };
+            live(&runtime, Rounds::new(), input).await?
+        }
+        "forks" => {
+            let input = ForksInput {
+                number: 1,
+                report: String::new(),
+            };
+            live(&runtime, Forks::new(), input).await?
+        }
+        "fails" => live(&runtime, Fails::new(), FailsInput { number: 1 }).await?,
+        "items" => {
+            let items = vec![0, 1, 3, 4, 5, 6];
+            live(&runtime, Items::new(), ItemsInput { items }).await?
+        }
+        "tries" => live(&runtime, Tries::new(), TriesInput { number: 1 }).await?,
+        "impatient" => live(&runtime, Impatient::new(), ImpatientInput { number: 1 }).await?,
+        "nested" => live(&runtime, Nested::new(), NestedInput { number: 1 }).await?,
+        "waits" => live(&runtime, Waits::new(), WaitsInput { number: 1 }).await?,
+        "party" => {
+            let input = PartyInput {
+                number: 1,
+                guests: ["Ben", "Cid", "Dan"].map(str::to_owned).into(),
+                guest: "Eve".to_owned(),
+            };
+            live(&runtime, Party::new(), input).await?
+        }
+        "interview" => live(&runtime, Interview::new(), InterviewInput { number: 1 }).await?,
+        other => return Err(format!("there is no flow `{other}`").into()),
+    };
+    let calls = store.calls();
+    println!("{}", json!({ "calls": calls, "seen": seen }));
+    Ok(())
+}
+
+/// Completes the execution and those forked from it, and says what came of them.
+async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Outcome<Value> {
+    runtime.register(flow)?;
+    runtime.recover().await?;
+    let options = StartOptions::new().idempotency_key("swept");
+    let execution = runtime.start::<F>(input, options).await?;
+    let execution = over(runtime, execution).await?;
+    let ended = ending(&execution)?;
+
+    // Of a history that is pruned, these are what is left.
+    let journal = execution.journal().await?;
+    let middle = journal.get(journal.len() / 2).ok_or("no journal")?;
+    let last = journal.last().ok_or("no journal")?;
+    runtime.state(execution.id(), middle.seq).await?;
+    let state = runtime.state(execution.id(), last.seq).await?;
+    let state = serde_json::to_value(&state.flows)?;
+
+    // It is never over before a fork of it is: those of processes that died are completed too.
+    let forks = runtime.list(ListOptions::new()).await?;
+    if forks.len() == 1 {
+        runtime.fork(execution.id(), middle.seq).await?;
+    }
+    let mut of_forks = Vec::new();
+    for fork in runtime.list(ListOptions::new()).await? {
+        if fork.id() != execution.id() {
+            of_forks.push(ending(&over(runtime, fork).await?)?);
+        }
+    }
+    of_forks.dedup();
+    Ok(json!({ "ended": ended, "forks": of_forks, "state": without_signature(state) }))
+}
+
+/// How an execution ended.
+fn ending(execution: &Execution) -> Outcome<Value> {
+    Ok(json!({
+        "status": execution.status().as_str(),
+        "output": execution.output_json()?,
+        "reason": execution.reason(),
+    }))
+}
+
+/// The same without what says which answer it was: another one each time.
+fn without_signature(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(map) => {
+            map.remove("by");
+            let inner = std::mem::take(map).into_iter();
+            *map = inner
+                .map(|(key, value)| (key, without_signature(value)))
+                .collect();
+        }
+        Value::Array(items) => {
+            *items = std::mem::take(items)
+                .into_iter()
+                .map(without_signature)
+                .collect();
+        }
+        _ => {}
+    }
+    value
+}
+
+/// Answers what is asked until the execution is over. Who is asked in a flow with a timeout is asked while the run goes on.
+async fn over(runtime: &Runtime, mut execution: Execution) -> Outcome<Execution> {
+    let mut asked = 0;
+    loop {
+        let settled = tokio::time::timeout(LOOK_EVERY, execution.settled()).await;
+        if let Ok(settled) = settled {
+            execution = settled?;
+            if execution.status() != Status::Paused {
+                return Ok(execution);
+            }
+        }
+        let mut answered = false;
+        for question in execution.questions().await? {
+            asked += 1;
+            let by = format!("{}-{asked}-{}", std::process::id(), question.token());
+            let Some(value) = answer(question.prompt(), &by) else {
+                continue;
+            };
+            match runtime.resume(question.token(), value).await {
+                Ok(_) => {
+                    answered = true;
+                    note_line(&json!({ "accepted": by }))?;
+                }
+                Err(RuntimeError::AlreadyAnswered { .. } | RuntimeError::Over { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        if !answered && execution.status() == Status::Paused {
+            // The time of what nobody answers has to be over.
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A store that kills its process before or after one of its calls.
+
+use std::io;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use flow_runtime::durable::{
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, RecordKind, Row,
+    Settlement, Status, Store, StoreError, Token,
+};
+use serde_json::json;
+
+use crate::note_line;
+
+/// At which call of the store the process dies, counted from 1: `before 7` or `after 7` as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// When nothing of it has been done.
+    Before(u64),
+    /// When its effect is durable, and nobody has seen its answer.
+    After(u64),
+}
+
+impl FromStr for Death {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("`{text}` is no death, such as `before 7`");
+        let (when, call) = text.split_once(' ').ok_or_else(wrong)?;
+        let call = call.parse().map_err(|_| wrong())?;
+        match when {
+            "before" => Ok(Death::Before(call)),
+            "after" => Ok(Death::After(call)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+impl std::fmt::Display for Death {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Death::Before(call) => write!(f, "before {call}"),
+            Death::After(call) => write!(f, "after {call}"),
+        }
+    }
+}
+
+/// The store, whose calls are counted. It notes beside the effects of the steps which of them are recorded.
+#[derive(Debug)]
+pub struct Mortal<S> {
+    store: S,
+    death: Option<Death>,
+    calls: AtomicU64,
+}
+
+impl<S: Store> Mortal<S> {
+    /// A store that lets its process live if there is no death.
+    pub fn new(store: S, death: Option<Death>) -> Self {
+        Mortal {
+            store,
+            death,
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// How many calls there have been.
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    async fn call<T>(&self, call: impl Future<Output = T>) -> T {
+        let number = 1 + self.calls.fetch_add(1, Ordering::SeqCst);
+        if self.death == Some(Death::Before(number)) {
+            std::process::abort();
+        }
+        let answer = call.await;
+        if self.death == Some(Death::After(number)) {
+            std::process::abort();
+        }
+        answer
+    }
+}
+
+/// What is a step's last word, after which it must not begin again.
+fn recorded(id: ExecutionId, records: &[Record]) -> Vec<String> {
+    let last = |record: &&Record| {
+        matches!(
+            record.kind,
+            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
+        )
+    };
+    let steps = records.iter().filter(last);
+    steps
+        .map(|record| format!("{id}/{}", record.step))
+        .collect()
+}
+
+fn note(recorded: &[String]) -> Result<(), StoreError> {
+    let failed = |error: io::Error| StoreError::Other(Box::new(error));
+    recorded
+        .iter()
+        .try_for_each(|step| note_line(&json!({ "recorded": step })))
+        .map_err(failed)
+}
+
+#[async_trait]
+impl<S: Store> Store for Mortal<S> {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        let recorded = recorded(row.id, &records);
+        self.call(async {
+            let created = self.store.create(row, records, pauses, claim).await?;
+            if created == Created::New {
+                note(&recorded)?;
+            }
+            Ok(created)
+        })
+        .await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        self.call(self.store.put_structure(hash, structure)).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        self.call(self.store.structure(hash)).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        self.call(self.store.execution(id)).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        self.call(self.store.list(query)).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: uuid::Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        self.call(self.store.claim(id, holder, now_ms, until_ms))
+            .await
+    }
+
+    async fn renew(
+        &self,
+        holder: uuid::Uuid,
+        until_ms: u64,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        self.call(self.store.renew(holder, until_ms)).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        let recorded = recorded(id, &append.records);
+        self.call(async {
+            self.store.append(id, fence, append).await?;
+            note(&recorded)
+        })
+        .await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+    ) -> Result<Row, StoreError> {
+        self.call(self.store.end(id, status, reason, record)).await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.call(self.store.records(id, from_seq, limit)).await
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        self.call(self.store.pauses(id)).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        self.call(self.store.pause(token)).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        self.call(self.store.settle(token, settlement, now_ms))
+            .await
+    }
+
+    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+        self.call(self.store.due(now_ms, limit)).await
+    }
+
+    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+        self.call(self.store.log(after, limit)).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        self.call(self.store.last_offset()).await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        self.call(self.store.delete(id)).await
+    }
+}

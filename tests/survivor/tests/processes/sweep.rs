@@ -1,0 +1,461 @@
+//! A process dies before or after each call of the store that it makes, and others go on.
+//!
+//! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with a pruned history, and with
+//! a second death after each first one:
+//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{scope, sleep};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use flow_survivor::mortal::Death;
+use rusqlite::Connection;
+use serde_json::Value;
+
+use crate::support::Outcome;
+
+/// The flows, and how many of their steps can be under way at once.
+const FLOWS: [(&str, usize); 10] = [
+    ("rounds", 1),
+    ("forks", 3),
+    ("fails", 2),
+    ("items", 3),
+    ("tries", 1),
+    ("impatient", 1),
+    ("nested", 1),
+    ("waits", 1),
+    ("party", 1),
+    ("interview", 2),
+];
+
+/// After how many records a snapshot is made, and whether those before are removed then.
+const MODES: [&[&str]; 3] = [&["256"], &["4"], &["3", "prune"]];
+
+/// Processes at once: most of the time they wait.
+const AT_ONCE: usize = 4;
+
+/// No process takes so long.
+const TOO_LONG: Duration = Duration::from_secs(60);
+
+/// What a flow comes to if nothing dies.
+struct Undisturbed {
+    flow: &'static str,
+    at_once: usize,
+    mode: &'static [&'static str],
+    calls: u64,
+    seen: Value,
+}
+
+/// Where processes die, one after the other. The last one lives.
+struct Point<'a> {
+    undisturbed: &'a Undisturbed,
+    deaths: Vec<Death>,
+}
+
+impl fmt::Display for Point<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Undisturbed { flow, mode, .. } = self.undisturbed;
+        write!(f, "{flow} {}", mode.join(" "))?;
+        self.deaths
+            .iter()
+            .try_for_each(|death| write!(f, ", {death}"))
+    }
+}
+
+/// What was found at points.
+#[derive(Default)]
+struct Found {
+    points: usize,
+    deaths: usize,
+    reruns: usize,
+    answers: usize,
+    violations: Vec<String>,
+}
+
+/// A database, and what the processes that had it have left behind.
+struct Grave {
+    folder: tempfile::TempDir,
+}
+
+impl Grave {
+    fn new() -> Outcome<Self> {
+        Ok(Grave {
+            folder: tempfile::tempdir()?,
+        })
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("sweep.db")
+    }
+
+    fn effects(&self) -> PathBuf {
+        self.folder.path().join("effects")
+    }
+
+    /// A process that lives until it is done, or until its death.
+    fn live(&self, flow: &str, mode: &[&str], death: Option<Death>) -> Outcome<Output> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_sweep"));
+        command.arg(self.database()).arg(flow).args(mode);
+        command
+            .env("EFFECTS", self.effects())
+            .env("RUST_BACKTRACE", "0")
+            .env_remove("DIE")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        if let Some(death) = death {
+            command.env("DIE", death.to_string());
+        }
+        let mut child = command.spawn()?;
+        let began = Instant::now();
+        while child.try_wait()?.is_none() {
+            if began.elapsed() > TOO_LONG {
+                child.kill()?;
+                break;
+            }
+            sleep(Duration::from_millis(2));
+        }
+        Ok(child.wait_with_output()?)
+    }
+
+    fn lines(&self) -> Outcome<Vec<Value>> {
+        let text = fs::read_to_string(self.effects()).unwrap_or_default();
+        let lines = text.lines().map(serde_json::from_str);
+        Ok(lines.collect::<Result<_, _>>()?)
+    }
+
+    /// The rows of a query, whose columns are texts.
+    fn query(&self, sql: &str) -> Outcome<Vec<Vec<Option<String>>>> {
+        let database = Connection::open(self.database())?;
+        database.busy_timeout(Duration::from_secs(5))?;
+        let mut statement = database.prepare(sql)?;
+        let columns = statement.column_count();
+        let rows = statement.query_map([], |row| {
+            (0..columns).map(|column| row.get(column)).collect()
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The steps that are recorded.
+    fn recorded(&self) -> Outcome<BTreeSet<String>> {
+        if !self.database().exists() {
+            return Ok(BTreeSet::new());
+        }
+        let sql = "SELECT execution || '/' || step FROM records \
+             WHERE kind IN ('outcome', 'node_failed', 'resumed')";
+        let has_tables = self.query("SELECT name FROM sqlite_master WHERE name = 'records'")?;
+        match has_tables.is_empty() {
+            true => Ok(BTreeSet::new()),
+            false => Ok(self.query(sql)?.into_iter().flatten().flatten().collect()),
+        }
+    }
+
+    /// Waits until what the dead process had claimed can be had.
+    fn until_free(&self) -> Outcome {
+        let has_tables = self.database().exists()
+            && !self
+                .query("SELECT name FROM sqlite_master WHERE name = 'executions'")?
+                .is_empty();
+        if !has_tables {
+            return Ok(());
+        }
+        let sql = "SELECT CAST(max(claimed_until_ms) AS TEXT) FROM executions";
+        let until = self.query(sql)?.into_iter().flatten().flatten().next();
+        let until: u64 = until.map_or(Ok(0), |text| text.parse())?;
+        let until = UNIX_EPOCH + Duration::from_millis(until);
+        sleep(until.duration_since(SystemTime::now()).unwrap_or_default());
+        Ok(())
+    }
+}
+
+impl Undisturbed {
+    fn run(flow: &'static str, at_once: usize, mode: &'static [&'static str]) -> Outcome<Self> {
+        let grave = Grave::new()?;
+        let output = grave.live(flow, mode, None)?;
+        if !output.status.success() {
+            return Err(format!("{flow} {mode:?} undisturbed: {}", texts(&output)).into());
+        }
+        let said: Value = serde_json::from_slice(&output.stdout)?;
+        Ok(Undisturbed {
+            flow,
+            at_once,
+            mode,
+            calls: said["calls"].as_u64().ok_or("no number of calls")?,
+            seen: said["seen"].clone(),
+        })
+    }
+}
+
+fn texts(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    format!("{}: {} {}", output.status, text(out), text(err))
+}
+
+impl Point<'_> {
+    /// Lets processes die and the last one live, and adds what is wrong then.
+    fn visit(&self, found: &mut Found) -> Outcome {
+        let Undisturbed { flow, mode, .. } = self.undisturbed;
+        let grave = Grave::new()?;
+        let mut wrong = Vec::new();
+        let mut lives = Vec::new();
+        let mut lines = 0;
+        for death in self.deaths.iter().copied().map(Some).chain([None]) {
+            let recorded = grave.recorded()?;
+            grave.until_free()?;
+            let output = grave.live(flow, mode, death)?;
+            let all = grave.lines()?;
+            lives.push((recorded, all[lines..].to_vec()));
+            lines = all.len();
+            let died = output.status.signal() == Some(6);
+            found.deaths += usize::from(died);
+            if died && death.is_some() {
+                continue;
+            }
+            if !output.status.success() {
+                wrong.push(texts(&output));
+                break;
+            }
+            let said: Value = serde_json::from_slice(&output.stdout)?;
+            if said["seen"] != self.undisturbed.seen {
+                let (seen, expected) = (&said["seen"], &self.undisturbed.seen);
+                wrong.push(format!("came to {seen}\n    instead of {expected}"));
+            }
+        }
+        self.judge(&lives, found, &mut wrong);
+        judge_database(&grave, &lives, found, &mut wrong)?;
+        found.points += 1;
+        if !wrong.is_empty() {
+            let text = format!("{self}:\n  {}", wrong.join("\n  "));
+            println!("{text}");
+            if let Some(kept) = std::env::var_os("KEEP") {
+                let to = Path::new(&kept).join(self.to_string().replace([' ', ','], "-"));
+                fs::create_dir_all(&to)?;
+                fs::copy(grave.effects(), to.join("effects"))?;
+                fs::copy(grave.database(), to.join("sweep.db"))?;
+            }
+            found.violations.push(text);
+        }
+        Ok(())
+    }
+
+    /// What the steps have noted in each life, and what was recorded before it.
+    fn judge(
+        &self,
+        lives: &[(BTreeSet<String>, Vec<Value>)],
+        found: &mut Found,
+        wrong: &mut Vec<String>,
+    ) {
+        let mut recorded: BTreeSet<&str> = BTreeSet::new();
+        let mut inputs: BTreeMap<&str, &Value> = BTreeMap::new();
+        let mut before: BTreeSet<&str> = BTreeSet::new();
+        for (stored, lines) in lives {
+            recorded.extend(stored.iter().map(String::as_str));
+            let mut again = BTreeSet::new();
+            let mut begun = Vec::new();
+            for line in lines {
+                if let Some(step) = line["recorded"].as_str() {
+                    recorded.insert(step);
+                }
+                let Some(step) = line["began"].as_str() else {
+                    continue;
+                };
+                if recorded.contains(step) {
+                    wrong.push(format!("{step} was recorded, and ran again"));
+                }
+                let first = *inputs.entry(step).or_insert(&line["inputs"]);
+                if *first != line["inputs"] {
+                    let other = &line["inputs"];
+                    wrong.push(format!("{step} saw {first}, and {other} then"));
+                }
+                if before.contains(step) {
+                    again.insert(step);
+                }
+                begun.push(step);
+            }
+            if again.len() > self.undisturbed.at_once {
+                wrong.push(format!("more ran again than can be under way: {again:?}"));
+            }
+            found.reruns += again.len();
+            before.extend(begun);
+        }
+    }
+}
+
+/// What the database says in the end.
+fn judge_database(
+    grave: &Grave,
+    lives: &[(BTreeSet<String>, Vec<Value>)],
+    found: &mut Found,
+    wrong: &mut Vec<String>,
+) -> Outcome {
+    let sound = grave.query("PRAGMA quick_check")?;
+    if sound != [[Some("ok".to_owned())]] {
+        wrong.push(format!("the file is damaged: {sound:?}"));
+    }
+    let cases = [
+        (
+            "an execution is not over",
+            "SELECT id || ' ' || status FROM executions WHERE status NOT IN ('completed', 'failed') OR holder IS NOT NULL",
+        ),
+        (
+            "a question is open",
+            "SELECT token || ' ' || step FROM pauses WHERE state <> 'closed'",
+        ),
+        (
+            "a step is recorded twice",
+            "SELECT execution || '/' || step FROM records WHERE kind IN ('outcome', 'node_failed', 'resumed') \
+             GROUP BY execution, step HAVING count(*) > 1",
+        ),
+        (
+            "a record is missing",
+            "SELECT e.id || ' ' || e.next_seq FROM executions e JOIN records r ON r.execution = e.id \
+             GROUP BY e.id HAVING max(r.seq) + 1 <> e.next_seq OR max(r.seq) - min(r.seq) + 1 <> count(*)",
+        ),
+        (
+            "a run does not end with its end",
+            "SELECT r.execution || ' ' || r.kind FROM records r JOIN executions e ON e.id = r.execution \
+             WHERE r.seq = e.next_seq - 1 AND r.kind NOT IN ('run_completed', 'run_failed')",
+        ),
+    ];
+    for (what, sql) in cases {
+        for row in grave.query(sql)? {
+            wrong.push(format!("{what}: {row:?}"));
+        }
+    }
+
+    // An answer that was accepted is what a step saw, unless the flow that asked took too long meanwhile.
+    let lines: Vec<&Value> = lives.iter().flat_map(|(_, lines)| lines).collect();
+    let seen: Vec<String> = lines
+        .iter()
+        .filter(|line| line["began"].is_string())
+        .map(|line| line["inputs"].to_string())
+        .collect();
+    let answers = grave.query(
+        "SELECT p.answer, p.step, (SELECT count(*) FROM records r WHERE r.kind = 'timed_out' \
+         AND r.execution = p.execution AND (p.step LIKE r.step || '.%' OR p.step LIKE r.step || '~%')) || '' \
+         FROM pauses p WHERE p.answer IS NOT NULL",
+    )?;
+    let mut given = BTreeSet::new();
+    for row in answers {
+        let [Some(answer), Some(step), Some(timed_out)] = &row[..] else {
+            return Err(format!("{row:?} is no answer").into());
+        };
+        found.answers += 1;
+        let by = signature(&serde_json::from_str(answer)?).ok_or("an answer is not signed")?;
+        if timed_out == "0" && !seen.iter().any(|inputs| inputs.contains(&by)) {
+            wrong.push(format!(
+                "the answer {answer} to {step} was accepted, and nobody saw it"
+            ));
+        }
+        given.insert(by);
+    }
+    for line in lines {
+        if let Some(by) = line["accepted"].as_str()
+            && !given.contains(by)
+        {
+            wrong.push(format!("the answer {by} was accepted, and is not stored"));
+        }
+    }
+    Ok(())
+}
+
+/// Which answer it was.
+fn signature(answer: &Value) -> Option<String> {
+    match answer {
+        Value::Object(map) => match map.get("by") {
+            Some(Value::String(by)) => Some(by.clone()),
+            _ => map.values().find_map(signature),
+        },
+        _ => None,
+    }
+}
+
+/// All points of a flow: before and after each call, and the same with a second death if there is to be one.
+fn points(undisturbed: &Undisturbed, twice: bool) -> Vec<Point<'_>> {
+    let calls = 1..=undisturbed.calls;
+    let deaths = calls.flat_map(|call| [Death::Before(call), Death::After(call)]);
+    let points = deaths.flat_map(|death| {
+        // The second process has less to do.
+        let call = fastrand::u64(1..=undisturbed.calls / 2);
+        let second = match fastrand::bool() {
+            true => Death::Before(call),
+            false => Death::After(call),
+        };
+        let once = Point {
+            undisturbed,
+            deaths: vec![death],
+        };
+        let twice = twice.then(|| Point {
+            undisturbed,
+            deaths: vec![death, second],
+        });
+        [Some(once), twice].into_iter().flatten()
+    });
+    points.collect()
+}
+
+#[test]
+fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
+    let all = std::env::var("SWEEP").is_ok_and(|sweep| sweep == "all");
+    let only = std::env::var("SWEEP_FLOW").ok();
+    let mut undisturbed = Vec::new();
+    for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
+        for (number, mode) in MODES.into_iter().enumerate() {
+            let wanted = only.as_deref().is_none_or(|only| only == flow);
+            if wanted && (all || number == index % MODES.len()) {
+                undisturbed.push(Undisturbed::run(flow, at_once, mode)?);
+            }
+        }
+    }
+    let mut points: Vec<Point<'_>> = undisturbed
+        .iter()
+        .flat_map(|undisturbed| {
+            let mut points = points(undisturbed, true);
+            if !all {
+                fastrand::shuffle(&mut points);
+                points.truncate(16);
+            }
+            points
+        })
+        .collect();
+    fastrand::shuffle(&mut points);
+
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    scope(|threads| -> Outcome {
+        let work = || -> Outcome {
+            let mut mine = Found::default();
+            while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+                point.visit(&mut mine)?;
+            }
+            found.lock().map_err(|_| "a thread panicked")?.push(mine);
+            Ok(())
+        };
+        let threads: Vec<_> = (0..AT_ONCE).map(|_| threads.spawn(work)).collect();
+        for thread in threads {
+            thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok(())
+    })?;
+    let found = found.into_inner()?;
+    let sum = |of: fn(&Found) -> usize| found.iter().map(of).sum::<usize>();
+    let violations: Vec<&String> = found.iter().flat_map(|found| &found.violations).collect();
+    println!(
+        "{} points, {} deaths, {} steps under way ran again, {} answers, {} violations",
+        sum(|found| found.points),
+        sum(|found| found.deaths),
+        sum(|found| found.reruns),
+        sum(|found| found.answers),
+        violations.len()
+    );
+    assert!(violations.is_empty(), "{} violations", violations.len());
+    assert!(sum(|found| found.reruns) > 0, "no death hit a step");
+    assert!(sum(|found| found.deaths) > points.len() / 2, "few died");
+    Ok(())
+}
