@@ -30,7 +30,7 @@ use super::store::{
     Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
-use crate::observer::Observer;
+use crate::observer::together;
 
 /// How many records are read at once.
 const PAGE: usize = 1000;
@@ -200,9 +200,9 @@ impl Runtime {
     /// A runtime with this store.
     pub fn with_options(store: impl Store, mut options: RuntimeOptions) -> Self {
         let observer_failures = Arc::new(AtomicU64::new(0));
-        options.observer = options.observer.map(|observer| -> Arc<dyn Observer> {
-            Arc::new(Isolated::new(observer, observer_failures.clone()))
-        });
+        for observer in &mut options.observers {
+            *observer = Arc::new(Isolated::new(observer.clone(), observer_failures.clone()));
+        }
         let inner = Inner {
             store: Arc::new(store),
             options,
@@ -1001,7 +1001,7 @@ impl Inner {
         } = loaded;
         let journal = Arc::new(Journal::new(id, self.options.clock.clone(), row.next_seq));
         journal.load(records, visits_of(snapshot.as_ref()), pauses);
-        let mut settings = options.settings(self.options.observer.clone());
+        let mut settings = options.settings(together(self.options.observers.iter().cloned()));
         let cancellation = CancellationToken::new();
         settings.cancellation = Some(cancellation.clone());
         let snapshots = Snapshots {
