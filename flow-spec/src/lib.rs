@@ -29,4 +29,4 @@ pub use graph::{
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step};
 pub use suggest::{closest, did_you_mean};
-pub use visible::{is_deceptive, visible};
+pub use visible::{is_deceptive, visible, visible_json};

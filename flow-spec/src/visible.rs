@@ -76,6 +76,36 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
+/// The JSON with each [deceptive](is_deceptive) character in its texts written as JSON writes it: `\u202e`. It means the
+/// same.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::visible_json;
+///
+/// let json = serde_json::json!({ "name": "a\u{202e}b" });
+/// assert_eq!(visible_json(json.to_string()), r#"{"name":"a\u202eb"}"#);
+/// ```
+pub fn visible_json(json: String) -> String {
+    // What comes before the space is escaped in every text: where it stands, it stands between texts.
+    let is_in_text = |letter: char| letter >= ' ' && is_deceptive(letter);
+    if !json.contains(is_in_text) {
+        return json;
+    }
+    let mut visible = String::with_capacity(json.len() + 8);
+    for letter in json.chars() {
+        if !is_in_text(letter) {
+            visible.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            visible += &format!("\\u{unit:04x}");
+        }
+    }
+    visible
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +114,26 @@ mod tests {
     const DECEPTIVE: &str = "\0\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{80}\u{85}\u{9b}\u{9d}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\
         \u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\u{2067}\
         \u{2068}\u{2069}\u{206f}\u{feff}\u{fff9}\u{e0001}\u{e0020}\u{e007f}\u{e0100}";
+
+    #[test]
+    fn json_means_the_same_with_escapes() {
+        let value = serde_json::json!({ DECEPTIVE: [DECEPTIVE, "\\", "\"é世📦"] });
+        for json in [value.to_string(), format!("{value:#}")] {
+            let visible = visible_json(json);
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&visible).unwrap(),
+                value
+            );
+            assert!(
+                !visible.contains(|letter| letter != '\n' && is_deceptive(letter)),
+                "{visible}"
+            );
+            assert!(
+                visible.contains(r"\udb40\udc01") && visible.contains("é世📦"),
+                "{visible}"
+            );
+        }
+    }
 
     #[test]
     fn what_deceives_is_escaped() {
