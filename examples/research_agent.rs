@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use flow_runtime::flow_spec::render;
 use flow_runtime::prelude::*;
 use flow_runtime::{Export as _, ExportOptions, Params};
-use serde::Serialize;
 
 const CATALOG: [(&str, u64); 6] = [
     ("Rust in 100 seconds", 900_000),
@@ -75,7 +74,7 @@ flow! {
 }
 
 /// Finds the videos that far more people watched than usual.
-#[derive(Serialize)]
+#[derive(Params)]
 struct Analysis {
     times_the_median: u64,
 }
@@ -93,7 +92,7 @@ impl Analysis {
 }
 
 /// Writes the answer, where a program with a language model would ask it.
-#[derive(Serialize)]
+#[derive(Params)]
 struct Summary {
     model: &'static str,
     temperature: f32,

@@ -15,6 +15,7 @@ pub mod section;
 mod style;
 mod table;
 mod target;
+mod text;
 mod write;
 
 use std::ffi::OsString;
@@ -22,12 +23,14 @@ use std::io;
 
 use anstream::{AutoStream, ColorChoice};
 use clap::{CommandFactory, FromArgMatches};
+use flow_spec::visible;
 
 use args::{Cli, Color, Command};
 
 use error::Error;
 use flows::Flows;
 use screen::Screen;
+use text::Text;
 
 /// What came of a command that could do what it was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,9 +43,12 @@ enum Outcome {
 
 /// Runs the command of a command line, of which the first word is the program, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match parse(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let cli = match parse(&words) {
         Ok(cli) => cli,
         Err(error) => {
+            // The message quotes words, which may be names of files.
+            let error = parse(&visible_words(&words)).err().unwrap_or(error);
             // Nobody reads it any more.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(2);
@@ -61,13 +67,17 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 /// Cargo calls `cargo-flow flow list` for `cargo flow list`: the word `flow` may be there or not.
-fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut words: Vec<OsString> = words.into_iter().collect();
-    if words.get(1).is_some_and(|word| word == "flow") {
-        words.remove(1);
-    }
-    let matches = Cli::command().try_get_matches_from(words)?;
+fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
+    let words = words.iter().enumerate();
+    let words = words.filter(|(index, word)| *index != 1 || *word != "flow");
+    let matches = Cli::command().try_get_matches_from(words.map(|(_, word)| word))?;
     Cli::from_arg_matches(&matches)
+}
+
+/// The words as a message can show them.
+fn visible_words(words: &[OsString]) -> Vec<OsString> {
+    let visible = |word: &OsString| visible(&word.to_string_lossy()).into_owned().into();
+    words.iter().map(visible).collect()
 }
 
 fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {

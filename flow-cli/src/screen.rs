@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::style::{ERROR, LITERAL, WARNING, printable, styled};
-use crate::{Error, Outcome};
+use anstyle::Style;
+
+use crate::style::{ERROR, LITERAL, WARNING};
+use crate::{Error, Outcome, Text};
 
 /// Where a command writes.
 pub(crate) struct Screen<'a> {
@@ -17,7 +19,16 @@ impl<'a> Screen<'a> {
         Screen { data, words }
     }
 
-    /// Writes data.
+    /// Writes what was asked for, for people.
+    ///
+    /// # Errors
+    ///
+    /// As [`data`](Self::data).
+    pub(crate) fn show(&mut self, text: &Text) -> Result<(), Error> {
+        self.data(text.as_str())
+    }
+
+    /// Writes data for programs: in a format that escapes what is in it.
     ///
     /// # Errors
     ///
@@ -31,40 +42,40 @@ impl<'a> Screen<'a> {
     }
 
     /// Says what was done.
-    pub(crate) fn note(&mut self, text: &str) {
-        self.say(&printable(text));
+    pub(crate) fn note(&mut self, words: &str) {
+        self.say(&Text::line(words));
     }
 
     /// Says what may not be as expected.
-    pub(crate) fn warning(&mut self, text: &str) {
-        self.say(&format!(
-            "{}: {}",
-            styled(WARNING, "warning"),
-            printable(text)
-        ));
+    pub(crate) fn warning(&mut self, words: &str) {
+        self.say(&titled(WARNING, "warning", words));
     }
 
     /// Says what to do.
-    pub(crate) fn help(&mut self, text: &str) {
-        self.say(&format!("{}: {}", styled(LITERAL, "help"), printable(text)));
+    pub(crate) fn help(&mut self, words: &str) {
+        self.say(&titled(LITERAL, "help", words));
     }
 
     /// Says why a command could not do what it was asked.
     pub(crate) fn error(&mut self, error: &Error) {
-        let mut text = format!("{}: {}", styled(ERROR, "error"), printable(&chain(error)));
-        for note in error.notes() {
-            text.push_str(&indented(&printable(&note)));
+        // What the system or cargo says may have several lines. In what is said here, a line break is part of a name.
+        let causes = causes(error);
+        let mut causes = causes.lines();
+        let first = format!("{error}{}", causes.next().unwrap_or_default());
+        let mut text = titled(ERROR, "error", &first);
+        let notes = error.notes();
+        for line in causes.chain(notes.iter().flat_map(|note| note.lines())) {
+            text.push(INDENT).push(line).end_line();
         }
         if let Some(help) = error.help() {
-            let help = format!("{}: {}", styled(LITERAL, "help"), printable(&help));
-            text.push_str(&indented(&help));
+            text.push(INDENT).append(&titled(LITERAL, "help", &help));
         }
         self.say(&text);
     }
 
     /// If not even this can be written, there is nobody to tell.
-    fn say(&mut self, text: &str) {
-        let _ = writeln!(self.words, "{text}");
+    fn say(&mut self, text: &Text) {
+        let _ = self.words.write_all(text.as_str().as_bytes());
     }
 
     /// The outcome, or the error said and the exit code for it.
@@ -80,18 +91,26 @@ impl<'a> Screen<'a> {
     }
 }
 
-fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
+/// Under `error: `.
+const INDENT: &str = "       ";
+
+/// A line that begins with what it is: `error: `.
+fn titled(style: Style, title: &str, words: &str) -> Text {
+    let mut text = Text::default();
+    text.push_styled(style, title)
+        .push(": ")
+        .push(words)
+        .end_line();
+    text
+}
+
+/// What made the error, each cause after a colon.
+fn causes(error: &Error) -> String {
+    let mut text = String::new();
     let mut source = std::error::Error::source(error);
     while let Some(error) = source {
         text = format!("{text}: {}", error.to_string().trim_end());
         source = error.source();
     }
     text
-}
-
-/// Under `error: `.
-fn indented(text: &str) -> String {
-    let lines = text.lines().map(|line| format!("\n       {line}"));
-    lines.collect()
 }

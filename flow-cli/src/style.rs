@@ -1,4 +1,4 @@
-//! Colours, which reach terminals only, and text of others, which must not reach them as it is.
+//! Colours, which reach terminals only.
 
 use anstyle::{AnsiColor, Effects, Style};
 
@@ -18,20 +18,3 @@ pub(crate) const BAD: Style = AnsiColor::Red.on_default();
 pub(crate) const BOLD: Style = Style::new().bold();
 /// What matters less.
 pub(crate) const DIM: Style = Style::new().dimmed();
-
-/// The text in a style.
-pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
-    format!("{style}{text}{style:#}")
-}
-
-/// The text without characters that would steer a terminal: flow JSON may come from anywhere.
-pub(crate) fn printable(text: &str) -> String {
-    let mut printable = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter.is_control() && letter != '\n' {
-            true => printable.extend(letter.escape_default()),
-            false => printable.push(letter),
-        }
-    }
-    printable
-}

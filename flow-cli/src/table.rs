@@ -1,31 +1,24 @@
 //! A table whose cells may have several lines.
 
-use crate::style::{HEADER, printable, styled};
+use flow_spec::visible;
+
+use crate::Text;
+use crate::style::HEADER;
 
 /// Writes rows under headings, each column as wide as what is in it.
-pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> String {
-    let rows: Vec<Vec<Vec<String>>> = rows
-        .iter()
-        .map(|row| {
-            let cells = row.iter();
-            cells
-                .map(|lines| lines.iter().map(|line| printable(line)).collect())
-                .collect()
-        })
-        .collect();
+pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> Text {
     let widths: Vec<usize> = headings
         .iter()
         .enumerate()
         .map(|(column, heading)| {
             let lines = rows.iter().filter_map(|row| row.get(column)).flatten();
-            let widths = lines.map(|line| line.chars().count());
+            let widths = lines.map(|line| width(line));
             widths.chain([heading.len()]).max().unwrap_or_default()
         })
         .collect();
-    let mut text = String::new();
-    let headings: Vec<&str> = headings.to_vec();
-    push_line(&mut text, &widths, &headings, true);
-    for row in &rows {
+    let mut text = Text::default();
+    push_line(&mut text, &widths, headings, true);
+    for row in rows {
         let height = row.iter().map(Vec::len).max().unwrap_or_default().max(1);
         for line in 0..height {
             let cells = row
@@ -37,20 +30,25 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> String {
     text
 }
 
-fn push_line(text: &mut String, widths: &[usize], cells: &[&str], heading: bool) {
+/// How many columns a cell takes, with what it has to be written as.
+fn width(line: &str) -> usize {
+    visible(line).chars().count()
+}
+
+fn push_line(text: &mut Text, widths: &[usize], cells: &[&str], heading: bool) {
     let mut pending = 0;
-    for (cell, width) in cells.iter().zip(widths) {
+    for (cell, column) in cells.iter().zip(widths) {
         if !cell.is_empty() {
-            text.push_str(&" ".repeat(pending));
+            text.push(" ".repeat(pending));
             pending = 0;
             match heading {
-                true => text.push_str(&styled(HEADER, cell)),
-                false => text.push_str(cell),
-            }
+                true => text.push_styled(HEADER, cell),
+                false => text.push(cell),
+            };
         }
-        pending += width + 2 - cell.chars().count();
+        pending += column + 2 - width(cell);
     }
-    text.push('\n');
+    text.end_line();
 }
 
 #[cfg(test)]
@@ -62,8 +60,8 @@ mod tests {
             vec![cell("Grüße"), cell("1"), cell("a: u64\nb: String")],
             vec![cell("Q"), cell(""), cell("")],
         ];
-        let table = anstream::adapter::strip_str(&super::table(&["FLOW", "N", "INPUTS"], &rows))
-            .to_string();
+        let table = super::table(&["FLOW", "N", "INPUTS"], &rows);
+        let table = anstream::adapter::strip_str(table.as_str()).to_string();
         insta::assert_snapshot!(table, @"
         FLOW   N  INPUTS
         Grüße  1  a: u64

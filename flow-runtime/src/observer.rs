@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use crate::error::FlowError;
 use crate::node_error::NodeError;
@@ -10,7 +11,8 @@ use crate::scope::{Path, Scope};
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
 /// [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
 ///
-/// An observer is called within the run, so it should be quick. One that panics is isolated: the run goes on.
+/// An observer is called within the run, so it should be quick. One that panics is isolated: the run goes on, and the
+/// other observers are told.
 ///
 /// # Examples
 ///
@@ -132,6 +134,29 @@ pub struct RunId(pub(crate) u64);
 #[inline]
 pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
+}
+
+/// These observers as one that tells each of them, in this order. One alone is handed back as it is.
+pub(crate) fn together(
+    observers: impl IntoIterator<Item = Arc<dyn Observer>>,
+) -> Option<Arc<dyn Observer>> {
+    let both = |first, second| -> Arc<dyn Observer> { Arc::new(Both { first, second }) };
+    observers.into_iter().reduce(both)
+}
+
+/// Two observers, each of which may be two again.
+struct Both {
+    first: Arc<dyn Observer>,
+    second: Arc<dyn Observer>,
+}
+
+/// [`Observer::__went_on`] stays as it is by default, event by event: handed on as one call, the first would hear of the
+/// next node before the second has heard that the last one is done.
+impl Observer for Both {
+    fn on_event(&self, event: &Event<'_>) {
+        tell(&*self.first, event);
+        tell(&*self.second, event);
+    }
 }
 
 impl fmt::Display for RunId {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::observer::Observer;
+use crate::observer::{Observer, together};
 #[cfg(feature = "durable")]
 use crate::question::Answers;
 use crate::question::NoAnswers;
@@ -135,9 +135,39 @@ impl<A> RunOptions<A> {
         self
     }
 
-    /// Tells the observer what happens.
+    /// Adds an observer. It is told what happens, after those that were added before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn greet() -> String {
+    ///     "Hello!".to_owned()
+    /// }
+    ///
+    /// flow! {
+    ///     Greeting() -> (greet: String) {
+    ///         start >> greet >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+    /// let (lines, count) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(0)));
+    /// let (to_lines, to_count) = (lines.clone(), count.clone());
+    /// let options = RunOptions::new()
+    ///     .observer(Arc::new(move |event: &Event<'_>| to_lines.lock().unwrap().push(event.to_string())))
+    ///     .observer(Arc::new(move |_: &Event<'_>| *to_count.lock().unwrap() += 1));
+    /// Greeting::new().run_with(GreetingInput::builder().build(), options).await?;
+    /// assert_eq!(lines.lock().unwrap()[0], "greeting.greet started");
+    /// assert_eq!(*count.lock().unwrap(), 3);
+    /// # Ok(()) }
+    /// ```
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.settings.observer = Some(observer);
+        let earlier = self.settings.observer.into_iter();
+        self.settings.observer = together(earlier.chain([observer]));
         self
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::graph::{EdgePart, NodeId};
+use crate::visible::visible;
 
 /// The kind of mistake, with a stable code: `docs/errors.md` explains each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -159,15 +160,15 @@ impl Diagnostic {
     }
 }
 
-/// The text of the diagnostic, one line for the message and one for each note and the help.
+/// The text of the diagnostic, one line for the message and one for each note and the help. What is quoted is [`visible`].
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} [{}]", self.message, self.code)?;
+        write!(f, "{} [{}]", visible(&self.message), self.code)?;
         for note in &self.notes {
-            write!(f, "\n{note}")?;
+            write!(f, "\n{}", visible(note))?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\nhelp: {help}")?;
+            write!(f, "\nhelp: {}", visible(help))?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ mod graph;
 mod query;
 pub mod render;
 mod suggest;
+mod visible;
 
 pub use analysis::{CheckedGraph, Take, check, check_types};
 pub use diagnostic::{Code, Diagnostic, Site};
@@ -28,3 +29,4 @@ pub use graph::{
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step};
 pub use suggest::{closest, did_you_mean};
+pub use visible::{is_deceptive, visible, visible_json};

@@ -792,6 +792,38 @@ async fn an_observer_that_panics_is_counted_and_harms_nobody() {
     assert_eq!(heard.len(), 2 + 4 + 2);
 }
 
+/// Each of several is told, and each failure counts.
+#[tokio::test(start_paused = true)]
+async fn several_observers_are_told_in_order_whether_or_not_they_panic() {
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let named = |name: &'static str, panics: bool| {
+        let heard = heard.clone();
+        Arc::new(move |event: &Event<'_>| {
+            heard.lock().unwrap().push(format!("{name}: {event}"));
+            assert!(!panics, "the observer fails");
+        })
+    };
+    let options = options()
+        .observer(named("a", true))
+        .observer(named("b", false))
+        .observer(named("c", true));
+    let runtime = Runtime::with_options(store(), options);
+    runtime.register(Research::new()).unwrap();
+    let execution = settled::<Research>(&runtime, topic()).await;
+    assert_eq!(execution.status(), Status::Completed);
+    let heard = heard.lock().unwrap();
+    let of = |name: &str| -> Vec<&str> {
+        let of = heard.iter().filter_map(|line| line.strip_prefix(name));
+        of.collect()
+    };
+    let (a, b, c) = (of("a: "), of("b: "), of("c: "));
+    assert_eq!(a.len(), 12, "{a:?}");
+    assert_eq!((&a, &a), (&b, &c));
+    let names = heard.iter().map(|line| &line[..1]).collect::<String>();
+    assert_eq!(names, "abc".repeat(a.len()));
+    assert_eq!(runtime.observer_failures(), 2 * 12);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_store_error_is_one_item_and_no_event_is_lost() {
     let store = Faulty::new(&store(), Flaky::new());

@@ -408,22 +408,117 @@ fn settings() -> Settings {
     Settings::builder().keyed(keyed).build()
 }
 
+/// All values, secrets too.
+fn with_sensitive() -> ExportOptions {
+    ExportOptions {
+        include_sensitive: true,
+        ..ExportOptions::default()
+    }
+}
+
 /// BP-13: the settings that a node has, and of those that are optional only the ones that are there.
 #[test]
-fn settings_that_serde_can_write_are_params() {
-    let document = settings().export(ExportOptions::default());
+fn settings_that_serde_can_write_are_params_if_asked_for() {
+    let document = settings().export(with_sensitive());
+    let (chat, warm) = (node(&document, "chat"), node(&document, "warm"));
+    assert_eq!(json(&chat.params), json!({ "model": "small" }));
     assert_eq!(
-        json(&node(&document, "chat").params),
-        json!({ "model": "small" })
-    );
-    assert_eq!(
-        json(&node(&document, "warm").params),
+        json(&warm.params),
         json!({ "model": "small", "temperature": 0.5 })
     );
+    assert!(chat.params_omitted.is_empty() && warm.params_omitted.is_empty());
+    assert_is_sound(&document);
+}
+
+fn assert_is_sound(document: &FlowDocument) {
     let problems = FlowDocument::parse(&document.to_json()).unwrap().check();
     assert!(problems.is_empty(), "{problems:#?}");
     let schema = jsonschema::validator_for(&serde_json::from_str(SCHEMA).unwrap()).unwrap();
-    assert!(schema.is_valid(&json(&document)), "{}", document.to_json());
+    assert!(schema.is_valid(&json(document)), "{}", document.to_json());
+}
+
+/// What serde writes of a type says nothing of which of its fields are secret.
+#[derive(Serialize)]
+struct OnlySerialize {
+    model: String,
+    api_key: String,
+}
+
+#[node(writes = half)]
+impl OnlySerialize {
+    fn exec(&self, limit: &u64) -> u64 {
+        limit / 2 + (self.model.len() + self.api_key.len()) as u64
+    }
+}
+
+/// It must not even be asked.
+struct NotToBeWritten(u64);
+
+impl Serialize for NotToBeWritten {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        panic!("nobody asked for values");
+    }
+}
+
+#[node(writes = half)]
+impl NotToBeWritten {
+    fn exec(&self, half: u64) -> u64 {
+        half / self.0
+    }
+}
+
+/// It has no field that could be missing.
+#[derive(Default, Serialize)]
+struct WithoutFields;
+
+#[node(writes = half)]
+impl WithoutFields {
+    fn exec(&self, half: u64) -> u64 {
+        half
+    }
+}
+
+flow! {
+    Unmarked(limit: u64) -> (half: u64) {
+        node model: OnlySerialize;
+        node quiet: NotToBeWritten = NotToBeWritten(1);
+        start >> model >> quiet >> WithoutFields >> end;
+    }
+}
+
+flow! {
+    AroundUnmarked(limit: u64) -> (half: u64) {
+        node inner: Unmarked;
+        start >> inner >> end;
+    }
+}
+
+/// D-18: secrets are `***` unless asked for. Of a type that is only `Serialize` nobody has said what is secret, so that no
+/// value of it leaves the program unless asked for, also in a flow inside.
+#[test]
+fn settings_of_a_type_that_is_only_serialize_stay_inside() {
+    let model = OnlySerialize {
+        model: "small".to_owned(),
+        api_key: "sk-live-1".to_owned(),
+    };
+    let inner = Unmarked::builder().model(model).build();
+    let around = AroundUnmarked::builder().inner(inner).build();
+    let document = around.export(ExportOptions::default());
+    let text = document.to_json();
+    assert!(
+        !text.contains("sk-live-1") && !text.contains("small"),
+        "{text}"
+    );
+    let inner = document.nodes[0].internal_flow.as_ref().unwrap();
+    for (id, omitted) in [
+        ("model", &["*"][..]),
+        ("quiet", &["*"]),
+        ("without_fields", &[]),
+    ] {
+        assert!(node(inner, id).params.is_empty(), "{id}");
+        assert_eq!(node(inner, id).params_omitted, omitted, "{id}");
+    }
+    assert_is_sound(&document);
 }
 
 /// BP-15, CF-13: what serde cannot write is said to be missing, not left out silently.
@@ -450,10 +545,7 @@ fn secrets_are_masked_unless_asked_for() {
         json!({ "base_url": "https://a", "password": "***", "token": "***", "spare": "***", "keys": "***", "vault": "***" })
     );
     assert_eq!(
-        keyed(ExportOptions {
-            include_sensitive: true,
-            ..ExportOptions::default()
-        }),
+        keyed(with_sensitive()),
         json!({ "base_url": "https://a", "password": "hunter2", "token": "t-1", "spare": "t-2", "keys": ["t-3"] })
     );
 }

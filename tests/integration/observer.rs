@@ -259,6 +259,99 @@ async fn an_observer_that_panics_is_told_of_the_next_node() {
     }
 }
 
+/// Notes every event with its own name, in a list that it shares with others; and panics after that, if it is to.
+fn named(name: &'static str, panics: bool, heard: &Arc<Mutex<Vec<String>>>) -> Arc<dyn Observer> {
+    let heard = heard.clone();
+    Arc::new(move |event: &Event<'_>| {
+        heard.lock().unwrap().push(format!("{name}: {event}"));
+        assert!(!panics, "an observer that fails");
+    })
+}
+
+/// What all of them hear of a flow of two nodes.
+async fn heard_by(observers: &[(&'static str, bool)]) -> Vec<String> {
+    let heard = Arc::default();
+    let mut options = RunOptions::new();
+    for &(name, panics) in observers {
+        options = options.observer(named(name, panics, &heard));
+    }
+    let input = TwoStepsInput::builder().build();
+    let output = TwoSteps::new().run_with(input, options).await.unwrap();
+    assert_eq!(output.second, 2);
+    let heard = heard.lock().unwrap();
+    heard.clone()
+}
+
+/// Each event as all of these hear it, one after the other.
+fn by_each(names: &[&str]) -> Vec<String> {
+    let events = [
+        "two_steps.first started",
+        "two_steps.first finished: default",
+        "two_steps.second started",
+        "two_steps.second finished: default",
+        "two_steps ended: default",
+    ];
+    let by_each = events.iter().flat_map(|event| {
+        let heard = names.iter().map(move |name| format!("{name}: {event}"));
+        heard.collect::<Vec<_>>()
+    });
+    by_each.collect()
+}
+
+#[tokio::test]
+async fn several_observers_are_told_of_each_event_in_the_order_they_were_added() {
+    let heard = heard_by(&[("a", false)]).await;
+    assert_eq!(heard, by_each(&["a"]));
+    let heard = heard_by(&[("a", false), ("b", false)]).await;
+    assert_eq!(heard, by_each(&["a", "b"]));
+    let heard = heard_by(&[("a", false), ("b", false), ("c", false)]).await;
+    assert_eq!(heard, by_each(&["a", "b", "c"]));
+}
+
+#[tokio::test]
+async fn an_observer_that_panics_does_not_stop_the_others() {
+    for panicking in ["a", "b", "c"] {
+        let observers = ["a", "b", "c"].map(|name| (name, name == panicking));
+        let heard = heard_by(&observers).await;
+        assert_eq!(heard, by_each(&["a", "b", "c"]), "{panicking}");
+    }
+    let heard = heard_by(&[("a", true), ("b", true)]).await;
+    assert_eq!(heard, by_each(&["a", "b"]));
+}
+
+/// Options are values: what is added to a copy is the copy's.
+#[tokio::test]
+async fn an_observer_is_added_to_its_own_options_only() {
+    let heard = Arc::default();
+    let options = RunOptions::new().observer(named("a", false, &heard));
+    let copy = options.clone().observer(named("b", false, &heard));
+    let input = || TwoStepsInput::builder().build();
+    TwoSteps::new().run_with(input(), options).await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), by_each(&["a"]));
+    heard.lock().unwrap().clear();
+    TwoSteps::new().run_with(input(), copy).await.unwrap();
+    assert_eq!(*heard.lock().unwrap(), by_each(&["a", "b"]));
+}
+
+#[tokio::test]
+async fn each_observer_hears_every_delta() {
+    let recorders = [Recorder::shared(), Recorder::shared(), Recorder::shared()];
+    let mut options = RunOptions::new();
+    for recorder in &recorders {
+        options = options.observer(recorder.clone());
+    }
+    let input = JudgesInput::builder().draft("long enough".into()).build();
+    Judges::new().run_with(input, options).await.unwrap();
+    let deltas = recorders.map(|recorder| {
+        let events = recorder.events();
+        events
+            .iter()
+            .filter(|event| event.contains("delta"))
+            .count()
+    });
+    assert_eq!(deltas, [2, 2, 2]);
+}
+
 /// The last step of a budget is as much seen as any other.
 #[tokio::test]
 async fn a_node_is_finished_before_the_budget_is_used_up() {

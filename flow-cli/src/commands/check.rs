@@ -8,8 +8,8 @@ use flow_spec::document::DEFAULT_DEPTH;
 use similar::{ChangeTag, TextDiff};
 
 use crate::args::{Build, Check};
-use crate::style::{BAD, BOLD, DIM, GOOD, LITERAL, printable, styled};
-use crate::{Error, Outcome, Screen, cargo, flow_json, target};
+use crate::style::{BAD, BOLD, DIM, GOOD, LITERAL};
+use crate::{Error, Outcome, Screen, Text, cargo, flow_json, target};
 
 pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let path = &options.path;
@@ -49,31 +49,31 @@ fn folder_of(
     for (stem, flow) in flows.stems().into_iter().zip(flows.as_slice()) {
         expected.insert(folder.join(format!("{stem}.json")), flow);
     }
-    let mut text = String::new();
+    let mut text = Text::default();
     let mut outdated = false;
     for path in target::json_files(folder)? {
         let shown = path.display().to_string();
         let Some(flow) = expected.remove(&path) else {
-            text.push_str(&line(&shown, "belongs to no flow: remove it"));
+            push_line(&mut text, &shown, "belongs to no flow: remove it");
             continue;
         };
         let committed = target::text(&path)?.replace("\r\n", "\n");
         let current = flow.to_json();
         if committed != current {
             outdated = true;
-            text.push_str(&line(&shown, "is not up to date"));
-            text.push_str(&difference(&committed, &current));
+            push_line(&mut text, &shown, "is not up to date");
+            push_difference(&mut text, &committed, &current);
         }
     }
     for (path, flow) in &expected {
         outdated = true;
         let what = format!("is missing: the flow `{}`", flow.title());
-        text.push_str(&line(&path.display().to_string(), &what));
+        push_line(&mut text, &path.display().to_string(), &what);
     }
     if text.is_empty() {
         return Ok(Outcome::Fine);
     }
-    screen.data(&text)?;
+    screen.show(&text)?;
     if outdated {
         screen.help(&format!("`{}` updates them", update(folder, file, options)));
     }
@@ -93,16 +93,16 @@ fn update(folder: &Path, file: Option<&PathBuf>, options: &Check) -> String {
     words.join(" ")
 }
 
-fn line(path: &str, what: &str) -> String {
-    format!("{} {what}\n", styled(BOLD, printable(path)))
+fn push_line(text: &mut Text, path: &str, what: &str) {
+    text.push_styled(BOLD, path).push(" ").push(what).end_line();
 }
 
 /// The lines that differ, with a few around them.
-fn difference(committed: &str, current: &str) -> String {
+fn push_difference(text: &mut Text, committed: &str, current: &str) {
     let diff = TextDiff::from_lines(committed, current);
-    let mut text = String::new();
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        text.push_str(&format!("{}\n", styled(DIM, hunk.header())));
+        let header = hunk.header().to_string();
+        text.push_styled(DIM, header.trim_end()).end_line();
         for change in hunk.iter_changes() {
             let style = match change.tag() {
                 ChangeTag::Delete => BAD,
@@ -110,19 +110,18 @@ fn difference(committed: &str, current: &str) -> String {
                 ChangeTag::Equal => anstyle::Style::new(),
             };
             let value = change.value().trim_end_matches('\n');
-            let shown = format!("{}{}", change.tag(), printable(value));
-            text.push_str(&format!("{}\n", styled(style, shown)));
+            text.push_styled(style, format!("{}{value}", change.tag()))
+                .end_line();
             if change.missing_newline() {
-                text.push_str("\\ no newline at the end\n");
+                text.push("\\ no newline at the end").end_line();
             }
         }
     }
-    text
 }
 
 /// Whether the flows in these files are sound.
 fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
-    let mut text = String::new();
+    let mut text = Text::default();
     for path in files {
         let bytes = target::bytes(path)?;
         if !flow_json::is_json(path, &bytes) {
@@ -135,14 +134,14 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
             });
         }
         for problem in problems(&target::text(path)?) {
-            text.push_str(&shown(path, &problem));
+            push_problem(&mut text, path, problem);
         }
     }
     let outcome = match text.is_empty() {
         true => Outcome::Fine,
         false => Outcome::Found,
     };
-    screen.data(&text)?;
+    screen.show(&text)?;
     Ok(outcome)
 }
 
@@ -154,16 +153,15 @@ fn problems(text: &str) -> Vec<Problem> {
 }
 
 /// `flow.json:/nodes/0/id: message [F017]`, and what explains it.
-fn shown(path: &Path, problem: &Problem) -> String {
-    let problem = problem.to_string();
-    let mut text = String::new();
-    for (index, line) in printable(&problem).lines().enumerate() {
-        let line = match (index, line.strip_prefix("help: ")) {
-            (0, _) => format!("{}:{line}\n", printable(&path.display().to_string())),
-            (_, Some(help)) => format!("  {}: {help}\n", styled(LITERAL, "help")),
-            (_, None) => format!("  {line}\n"),
-        };
-        text.push_str(&line);
+fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
+    let help = problem.help.take();
+    text.push(path.display()).push(":");
+    for (index, line) in problem.to_string().lines().enumerate() {
+        let indent = if index == 0 { "" } else { "  " };
+        text.push(indent).push(line).end_line();
     }
-    text
+    if let Some(help) = help {
+        text.push("  ").push_styled(LITERAL, "help");
+        text.push(": ").push(help).end_line();
+    }
 }

@@ -1,13 +1,13 @@
 //! `cargo flow diff`: what changed between two versions, and whom it breaks.
 
-use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Diff as Changes};
+use flow_spec::{FlowDocument, visible_json};
 use serde_json::{Value, json};
 
 use super::heading;
 use crate::args::Diff;
-use crate::style::{BAD, GOOD, printable, styled};
-use crate::{Error, Outcome, Screen, target};
+use crate::style::{BAD, GOOD};
+use crate::{Error, Outcome, Screen, Text, target};
 
 pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let old = target::of_file_or_folder(&options.old)?;
@@ -18,18 +18,22 @@ pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, E
     let pairs = pairs(old.as_slice(), new.as_slice());
     let compared: Vec<Compared<'_>> = pairs.into_iter().filter_map(compare).collect();
     let breaking = compared.iter().any(Compared::is_breaking);
-    let text = match options.json {
-        true => {
-            let flows: Value = compared.iter().map(Compared::as_json).collect();
-            format!("{:#}\n", json!({ "breaking": breaking, "flows": flows }))
+    if options.json {
+        let flows: Value = compared.iter().map(Compared::as_json).collect();
+        let json = json!({ "breaking": breaking, "flows": flows });
+        screen.data(&visible_json(format!("{json:#}\n")))?;
+    } else if compared.is_empty() {
+        screen.show(&Text::line("no changes"))?;
+    } else {
+        let mut text = Text::default();
+        for (index, compared) in compared.iter().enumerate() {
+            if index > 0 {
+                text.end_line();
+            }
+            compared.push_to(&mut text);
         }
-        false if compared.is_empty() => "no changes\n".to_owned(),
-        false => {
-            let texts: Vec<String> = compared.iter().map(Compared::as_text).collect();
-            texts.join("\n")
-        }
-    };
-    screen.data(&text)?;
+        screen.show(&text)?;
+    }
     Ok(match breaking {
         true => Outcome::Found,
         false => Outcome::Fine,
@@ -146,9 +150,8 @@ impl Compared<'_> {
         })
     }
 
-    fn as_text(&self) -> String {
-        let flow = self.flow();
-        let mut text = format!("{}\n", heading(flow));
+    fn push_to(&self, text: &mut Text) {
+        text.append(&heading(self.flow()));
         let (mut breaking, mut compatible) = (Vec::new(), Vec::new());
         match self {
             Compared::Removed(_) => breaking.push("the flow was removed".to_owned()),
@@ -169,11 +172,13 @@ impl Compared<'_> {
             if changes.is_empty() {
                 continue;
             }
-            text.push_str(&format!("  {}:\n", styled(style, title)));
+            text.push("  ")
+                .push_styled(style, title)
+                .push(":")
+                .end_line();
             for change in changes {
-                text.push_str(&format!("    {}\n", printable(&change)));
+                text.push("    ").push(change).end_line();
             }
         }
-        text
     }
 }

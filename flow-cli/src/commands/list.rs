@@ -1,7 +1,7 @@
 //! `cargo flow list`: what each flow takes and returns, and how it ends.
 
-use flow_spec::FlowDocument;
 use flow_spec::document::Schema;
+use flow_spec::{FlowDocument, visible_json};
 use serde_json::{Value, json};
 
 use crate::args::List;
@@ -10,18 +10,17 @@ use crate::{Error, Outcome, Screen, target};
 
 pub(crate) fn list(options: &List, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let flows = target::flows(&options.source)?;
-    let text = match options.json {
+    match options.json {
         true => {
             let list: Value = flows.as_slice().iter().map(as_json).collect();
-            format!("{list:#}\n")
+            screen.data(&visible_json(format!("{list:#}\n")))?;
         }
         false => {
             let headings = ["FLOW", "NAMESPACE", "NODES", "INPUTS", "OUTPUTS", "ENDS"];
             let rows: Vec<Vec<Vec<String>>> = flows.as_slice().iter().map(row).collect();
-            table(&headings, &rows)
+            screen.show(&table(&headings, &rows))?;
         }
-    };
-    screen.data(&text)?;
+    }
     Ok(Outcome::Fine)
 }
 

@@ -9,7 +9,8 @@ mod render;
 
 use flow_spec::FlowDocument;
 
-use crate::style::{BOLD, printable, styled};
+use crate::Text;
+use crate::style::BOLD;
 
 pub(crate) use check::check;
 pub(crate) use completions::completions;
@@ -19,10 +20,12 @@ pub(crate) use list::list;
 pub(crate) use render::render;
 
 /// The line above what is said of a flow, where there are several: `Qa (qa)`.
-fn heading(flow: &FlowDocument) -> String {
-    let title = styled(BOLD, printable(flow.title()));
-    match flow.namespace.is_empty() || flow.name.is_empty() {
-        true => title,
-        false => format!("{title} ({})", printable(&flow.namespace)),
+fn heading(flow: &FlowDocument) -> Text {
+    let mut text = Text::default();
+    text.push_styled(BOLD, flow.title());
+    if !flow.namespace.is_empty() && !flow.name.is_empty() {
+        text.push(format!(" ({})", flow.namespace));
     }
+    text.end_line();
+    text
 }

@@ -6,7 +6,7 @@ use flow_spec::{FlowDocument, render as picture};
 
 use super::heading;
 use crate::args::{Format, Render};
-use crate::{Error, Flows, Outcome, Screen, target, write};
+use crate::{Error, Flows, Outcome, Screen, Text, target, write};
 
 pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let flows = target::flows(&options.source)?.named(&options.selection.flows)?;
@@ -24,13 +24,9 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
                 flows: flows.titles(),
             });
         }
+        None if format == Format::Tree => screen.show(&trees(flows.as_slice()))?,
         None => {
-            let several = flows.as_slice().len() > 1;
-            let drawn = flows.as_slice().iter().map(|flow| match (several, format) {
-                // A tree does not say whose it is.
-                (true, Format::Tree) => format!("{}\n{}", heading(flow), drawn(flow, format)),
-                _ => drawn(flow, format),
-            });
+            let drawn = flows.as_slice().iter().map(|flow| drawn(flow, format));
             screen.data(&drawn.collect::<Vec<_>>().join("\n"))?;
         }
     }
@@ -49,6 +45,23 @@ fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Erro
     Ok(stems
         .map(|stem| out.join(format!("{stem}.{ending}")))
         .collect())
+}
+
+/// The trees, each under the name of its flow if there are several: a tree does not say whose it is.
+fn trees(flows: &[FlowDocument]) -> Text {
+    let mut text = Text::default();
+    for (index, flow) in flows.iter().enumerate() {
+        if index > 0 {
+            text.end_line();
+        }
+        if flows.len() > 1 {
+            text.append(&heading(flow));
+        }
+        for line in drawn(flow, Format::Tree).lines() {
+            text.push(line).end_line();
+        }
+    }
+    text
 }
 
 fn drawn(flow: &FlowDocument, format: Format) -> String {

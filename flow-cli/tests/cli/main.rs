@@ -7,6 +7,7 @@ mod errors;
 mod export;
 mod files;
 mod formats;
+mod hostile;
 mod list;
 mod mutations;
 mod package;

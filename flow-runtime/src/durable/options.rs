@@ -19,7 +19,7 @@ pub struct RuntimeOptions {
     pub(crate) snapshot_every: usize,
     pub(crate) prune: bool,
     pub(crate) clock: Clock,
-    pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
 }
 
 impl RuntimeOptions {
@@ -30,7 +30,7 @@ impl RuntimeOptions {
             snapshot_every: 256,
             prune: false,
             clock: Arc::new(SystemTime::now),
-            observer: None,
+            observers: Vec::new(),
         }
     }
 
@@ -61,9 +61,46 @@ impl RuntimeOptions {
         self
     }
 
-    /// Tells the observer what happens in all executions of this process. What a recovery only repeats is not told again.
+    /// Adds an observer. It is told what happens in all executions of this process, after those that were added before
+    /// it. What a recovery only repeats is not told again.
+    ///
+    /// One that panics stops neither the executions nor the other observers: see
+    /// [`Runtime::observer_failures`](super::Runtime::observer_failures).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use flow_runtime::durable::{MemoryStore, Runtime, RuntimeOptions, StartOptions};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn greet() -> String {
+    ///     "Hello!".to_owned()
+    /// }
+    ///
+    /// flow! {
+    ///     Greeting() -> (greet: String) {
+    ///         start >> greet >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lines = Arc::new(Mutex::new(Vec::new()));
+    /// let to_lines = lines.clone();
+    /// let options = RuntimeOptions::new()
+    ///     .observer(Arc::new(|_: &Event<'_>| panic!("this one fails")))
+    ///     .observer(Arc::new(move |event: &Event<'_>| to_lines.lock().unwrap().push(event.to_string())));
+    /// let runtime = Runtime::with_options(MemoryStore::new(), options);
+    /// runtime.register(Greeting::new())?;
+    /// let execution = runtime.start::<Greeting>(GreetingInput {}, StartOptions::new()).await?;
+    /// execution.settled().await?;
+    /// assert_eq!(lines.lock().unwrap().len(), 3);
+    /// assert_eq!(runtime.observer_failures(), 3);
+    /// # Ok(()) }
+    /// ```
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observer = Some(observer);
+        self.observers.push(observer);
         self
     }
 }

@@ -32,7 +32,7 @@ use super::store::{
     Row, Settlement, Status, Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
-use crate::observer::Observer;
+use crate::observer::together;
 use crate::question::Submission;
 
 /// How many records are read at once.
@@ -211,10 +211,10 @@ impl Runtime {
     /// A runtime with this store.
     pub fn with_options(store: impl Store, mut options: RuntimeOptions) -> Self {
         let observer_failures = Arc::new(AtomicU64::new(0));
-        options.observer = options.observer.map(|observer| -> Arc<dyn Observer> {
-            Arc::new(Isolated::new(observer, observer_failures.clone()))
-        });
         let shut_down = CancellationToken::new();
+        for observer in &mut options.observers {
+            *observer = Arc::new(Isolated::new(observer.clone(), observer_failures.clone()));
+        }
         let inner = Inner {
             store: Arc::new(store),
             options,
@@ -1259,7 +1259,7 @@ impl Inner {
             loaded_visits(flow.namespace(), snapshot.as_ref()),
             pauses,
         );
-        let mut settings = options.settings(self.options.observer.clone());
+        let mut settings = options.settings(together(self.options.observers.iter().cloned()));
         let cancellation = CancellationToken::new();
         settings.cancellation = Some(cancellation.clone());
         let snapshots = Snapshots {

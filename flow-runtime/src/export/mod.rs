@@ -28,7 +28,9 @@ pub struct ExportOptions {
     /// How many levels of nested flows it has: `0` is the flow itself only. What is left out is marked with
     /// `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
     pub depth: usize,
-    /// Whether secrets are written as they are, and not as `***`.
+    /// Whether values that are secret, or may be, are written: secrets as they are and not as `***`, and the settings of
+    /// types that are `Serialize` without saying which of them are secret. False by default: "secrets are `***` unless asked
+    /// for" (D-18).
     pub include_sensitive: bool,
 }
 
@@ -44,10 +46,12 @@ impl Default for ExportOptions {
 /// The JSON of a flow together with the values of its settings. Implemented by [`flow!`](crate::flow), with the feature
 /// `json`.
 ///
-/// What a node's own struct holds becomes its `params`: if the struct is `Serialize`, as serde writes it, so that it should
-/// have no secrets; with
-/// [`#[derive(Params)]`](derive@crate::Params), field by field. What cannot be written is named in `paramsOmitted`.
-/// [`Flow::SPEC`] is the same without values.
+/// What a node's own struct holds becomes its `params`, if the struct says with
+/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are `***` unless asked for, and the
+/// others are written as they are. A struct that is only `Serialize` does not say it. Its settings are left out, and `*`
+/// stands in `paramsOmitted`, unless [`include_sensitive`](ExportOptions::include_sensitive) asks for them: then they are
+/// written as serde writes them. What cannot be written at all is named in `paramsOmitted` as well. [`Flow::SPEC`] is the
+/// same without values.
 ///
 /// # Examples
 ///
@@ -80,6 +84,41 @@ impl Default for ExportOptions {
 /// let document = Qa::builder().ask(ask).build().export(ExportOptions::default());
 /// assert_eq!(document.nodes[0].params["model"], "small");
 /// assert_eq!(document.nodes[0].params["api_key"], "***");
+/// ```
+///
+/// Without the derive, no value leaves the program unless asked for:
+///
+/// ```
+/// # use flow_runtime::prelude::*;
+/// # use flow_runtime::{Export as _, ExportOptions};
+/// use serde::Serialize;
+///
+/// #[derive(Serialize)]
+/// struct Ask {
+///     model: String,
+/// }
+/// #
+/// # #[node]
+/// # impl Ask {
+/// #     fn exec(&self, question: &str) -> String {
+/// #         format!("{} says yes to {question}", self.model)
+/// #     }
+/// # }
+/// #
+/// # flow! {
+/// #     Qa(question: String) -> (ask: String) {
+/// #         node ask: Ask;
+/// #         start >> ask >> end;
+/// #     }
+/// # }
+///
+/// let qa = Qa::builder().ask(Ask { model: "small".to_owned() }).build();
+/// let document = qa.export(ExportOptions::default());
+/// assert!(document.nodes[0].params.is_empty());
+/// assert_eq!(document.nodes[0].params_omitted, ["*"]);
+///
+/// let all = ExportOptions { include_sensitive: true, ..ExportOptions::default() };
+/// assert_eq!(qa.export(all).nodes[0].params["model"], "small");
 /// ```
 pub trait Export: Flow {
     /// The document of this flow.

@@ -8,7 +8,8 @@ use secrecy::{ExposeSecret as _, SecretBox};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The settings of a node, field by field. Derive it where some of them are secret or are not `Serialize`.
+/// The settings of a node, field by field. Derive it for the struct of a node whose settings are to be exported: the
+/// derive says which of them are secret, and of the others that they are not.
 ///
 /// A field becomes a param of its name. Marked `#[param(secret)]`, or of a type of the crate
 /// [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it is written as `***`, unless the

@@ -62,6 +62,14 @@ impl NodeParams {
         };
         NodeParams { params, omitted }
     }
+
+    /// None of those that a value of this type has. One without fields has nothing that could be missing.
+    fn omitted<T>() -> Self {
+        NodeParams::of(match size_of::<T>() {
+            0 => Param::Value(Value::Null),
+            _ => Param::Opaque,
+        })
+    }
 }
 
 /// The value of a node, of whatever type: see [`ParamOf`](super::params::ParamOf).
@@ -74,7 +82,7 @@ pub trait ParamsSettings {
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
-/// A type that serde can write.
+/// A type that serde can write. It says of no field whether it is secret, so that all of them may be.
 pub trait SerializeSettings {
     /// Its settings.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
@@ -96,18 +104,17 @@ impl<T: Params> ParamsSettings for &&SettingsOf<'_, T> {
 }
 
 impl<T: Serialize> SerializeSettings for &SettingsOf<'_, T> {
-    fn __settings(&self, _: bool) -> NodeParams {
-        NodeParams::of(to_param(self.0))
+    fn __settings(&self, include_sensitive: bool) -> NodeParams {
+        match include_sensitive {
+            true => NodeParams::of(to_param(self.0)),
+            false => NodeParams::omitted::<T>(),
+        }
     }
 }
 
 impl<T> OpaqueSettings for SettingsOf<'_, T> {
     fn __settings(&self, _: bool) -> NodeParams {
-        // A struct without fields has nothing that could be missing.
-        match size_of::<T>() {
-            0 => NodeParams::of(Param::Value(Value::Null)),
-            _ => NodeParams::of(Param::Opaque),
-        }
+        NodeParams::omitted::<T>()
     }
 }
 

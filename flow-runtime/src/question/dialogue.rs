@@ -4,10 +4,13 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::BoxError;
 
+use super::legible::{Legible, Size};
 use super::shape::{Content, Field, Shape, Variant};
 
 /// Asks one thing at a time.
 pub(crate) trait Prompts {
+    /// How much has room on the screen.
+    fn size(&self) -> Size;
     /// Shows a line.
     fn show(&mut self, line: &str);
     /// The index of one of these.
@@ -21,13 +24,19 @@ pub(crate) trait Prompts {
 /// What is wrong with a line, if anything is.
 pub(crate) type Check<'a> = dyn Fn(&str) -> Result<(), String> + 'a;
 
-/// Asks for a value until it is an answer. One that was put together and is none is asked for as JSON then.
+/// Shows the question and asks for a value until it is an answer. One that was put together and is none is asked for as
+/// JSON then.
+///
+/// Whatever is in the question, in names and in reasons: what the prompts are given is [`Legible`].
 pub(crate) fn ask(
     prompts: &mut impl Prompts,
+    question: &str,
     expected: &str,
     shape: &Shape,
     check: impl Fn(&Value) -> Result<(), String>,
 ) -> Result<Value, BoxError> {
+    let prompts = &mut Legible(prompts);
+    prompts.ask(question);
     let value = match shape {
         Shape::Unit => {
             prompts.input("press Enter", &|_| Ok(()))?;
@@ -188,6 +197,11 @@ mod tests {
     }
 
     impl Prompts for Script {
+        fn size(&self) -> Size {
+            let (rows, columns) = (24, 80);
+            Size { rows, columns }
+        }
+
         fn show(&mut self, line: &str) {
             self.asked.push(format!("! {line}"));
         }
@@ -271,7 +285,7 @@ mod tests {
             .rsplit("::")
             .next()
             .unwrap_or_default();
-        let answer = ask(&mut script, name, &shape_of::<T>(), check);
+        let answer = ask(&mut script, "", name, &shape_of::<T>(), check);
         let answer = answer.map(|value| serde_json::from_value(value).expect("it was checked"));
         assert_eq!(script.lines.len(), 0, "all lines are asked for");
         (answer.map_err(|error| error.to_string()), script.asked)
@@ -361,6 +375,57 @@ mod tests {
                 "! that is no `Even`: an odd number of letters",
                 "Even, as JSON",
                 "! an odd number of letters",
+            ]
+        );
+    }
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    enum Forged {
+        #[serde(rename = "Refuse\r\u{1b}[2KApprove")]
+        Refuse {
+            #[serde(rename = "by\u{9b}1A\u{202e}")]
+            by: Echo,
+            #[serde(rename = "of\u{200b}\n> Approve")]
+            of: u8,
+        },
+    }
+
+    /// Refuses everything but `ok`, and repeats it.
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(try_from = "String")]
+    struct Echo(String);
+
+    impl TryFrom<String> for Echo {
+        type Error = String;
+
+        fn try_from(text: String) -> Result<Self, String> {
+            match text.as_str() {
+                "ok" => Ok(Echo(text)),
+                _ => Err(format!("{text}\u{7}\u{2028}")),
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_shown_can_steer_the_terminal() {
+        let as_json =
+            r#"{"Refuse\r\u001b[2KApprove":{"by\u009b1A\u202e":"ok","of\u200b\n> Approve":1}}"#;
+        let lines = [r"Refuse\r\u{1b}[2KApprove", "\u{1b}", "x", "1", as_json];
+        let (answer, asked) = answered::<Forged>(&lines);
+        let expected = Forged::Refuse {
+            by: Echo("ok".into()),
+            of: 1,
+        };
+        assert_eq!(answer, Ok(expected));
+        assert_eq!(
+            asked,
+            [
+                r"Forged: Refuse\r\u{1b}[2KApprove",
+                r"Refuse\r\u{1b}[2KApprove.by\u{9b}1A\u{202e}",
+                r"Refuse\r\u{1b}[2KApprove.of\u{200b}\n> Approve, a whole number",
+                "! write a whole number from 0 to 255",
+                r"! that is no `Forged`: \u{1b}\u{7}\u{2028}",
+                "Forged, as JSON",
             ]
         );
     }

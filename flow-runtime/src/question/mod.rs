@@ -8,6 +8,8 @@ mod answer;
 #[cfg(feature = "terminal")]
 mod dialogue;
 #[cfg(feature = "terminal")]
+mod legible;
+#[cfg(feature = "terminal")]
 mod shape;
 #[cfg(feature = "terminal")]
 mod terminal;

@@ -4,12 +4,14 @@ use std::io::{IsTerminal as _, stdin};
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
+use dialoguer::console::Term;
 use dialoguer::{Confirm, Input, Select};
 use serde_json::Value;
 
 use crate::error::BoxError;
 
 use super::dialogue::{Check, Prompts, ask};
+use super::legible::Size;
 use super::{Answer, Question};
 
 /// Asks the person at the terminal, part by part: one variant of an enum, a line for each field. What has no simple shape is
@@ -17,6 +19,11 @@ use super::{Answer, Question};
 ///
 /// Questions that a flow asks at the same time are asked one after the other. They take one of tokio's threads for what
 /// blocks, until they are answered: also if the run has ended meanwhile.
+///
+/// A question shows values, which may come from anywhere. Characters in it that would steer the terminal, turn the order of
+/// letters around or not be seen are shown as escapes, such as `\u{1b}`. Of a question that takes several rows, each begins
+/// with a bar, and after a long one it is said how many rows there are and how they begin: no value can pass for the end of a
+/// question, and none can hide its beginning.
 ///
 /// # Examples
 ///
@@ -62,12 +69,9 @@ impl Answer for Terminal {
             let _one_at_a_time = AT_THE_TERMINAL
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner);
-            let mut dialogue = Dialogue;
-            dialogue.show(question.prompt());
-            let shape = question.shape();
-            ask(&mut dialogue, question.expected(), &shape, |value| {
-                question.check(value)
-            })
+            let (prompt, expected) = (question.prompt(), question.expected());
+            let check = |value: &Value| question.check(value);
+            ask(&mut Dialogue, prompt, expected, &question.shape(), check)
         });
         answer.await?
     }
@@ -77,6 +81,14 @@ impl Answer for Terminal {
 struct Dialogue;
 
 impl Prompts for Dialogue {
+    fn size(&self) -> Size {
+        let (rows, columns) = Term::stderr().size();
+        Size {
+            rows: rows.into(),
+            columns: columns.into(),
+        }
+    }
+
     fn show(&mut self, line: &str) {
         // To where `dialoguer` writes as well, so that the output of the program stays its own.
         eprintln!("{line}");

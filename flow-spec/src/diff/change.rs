@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::Diff;
+use crate::visible::visible;
 
 /// One change of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -113,10 +114,10 @@ impl Change {
     }
 }
 
-/// The sentence, and whom it concerns.
+/// The sentence, and whom it concerns. What is quoted from the documents is [`visible`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)?;
+        f.write_str(&visible(&self.message))?;
         let concerns = self.concerns();
         let those = [(self.callers, "callers"), (self.runs, "stored runs")];
         let those = those.into_iter().filter(|(effect, _)| *effect == concerns);

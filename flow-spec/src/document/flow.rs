@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{EdgeDocument, EndDocument, NodeDocument, Schema, VERSION};
+use crate::visible::visible_json;
 
 /// A flow: PRD-004's `FlowConfig`.
 ///
@@ -84,16 +85,18 @@ impl FlowDocument {
         }
     }
 
-    /// The document as JSON for people: indented, with a newline at its end.
+    /// The document as JSON for people: indented, with a newline at its end. What would deceive them in its texts is
+    /// escaped, as by [`visible_json`].
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_else(never);
+        let text = serde_json::to_string_pretty(self).unwrap_or_else(never);
+        let mut text = visible_json(text);
         text.push('\n');
         text
     }
 
-    /// The document as JSON without any space.
+    /// The document as JSON without any space, with the same escapes as [`to_json`](Self::to_json).
     pub fn to_compact_json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_else(never)
+        visible_json(serde_json::to_string(self).unwrap_or_else(never))
     }
 
     /// Its own name; of documents without one, the namespace.

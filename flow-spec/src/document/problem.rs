@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::diagnostic::Code;
+use crate::visible::visible;
 
 /// One mistake in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,19 +37,21 @@ impl Problem {
     }
 }
 
-/// The text of the problem: the message after its place, then a line for each note and the help.
+/// The text of the problem: the message after its place, then a line for each note and the help. What is quoted from the
+/// document is [`visible`], so that it is no line of its own.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {
             "" => "/",
             pointer => pointer,
         };
-        write!(f, "{place}: {} [{}]", self.message, self.code)?;
+        let (place, message) = (visible(place), visible(&self.message));
+        write!(f, "{place}: {message} [{}]", self.code)?;
         for note in &self.notes {
-            write!(f, "\n{note}")?;
+            write!(f, "\n{}", visible(note))?;
         }
         if let Some(help) = &self.help {
-            write!(f, "\nhelp: {help}")?;
+            write!(f, "\nhelp: {}", visible(help))?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 
 use crate::document::{FlowDocument, types};
 use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
+use crate::visible::visible;
 
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
@@ -200,6 +201,7 @@ fn cluster(path: &str) -> String {
 
 /// A string of DOT. It knows no escape but that of the quotation mark.
 fn quoted(text: &str) -> String {
+    let text = visible(text);
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 

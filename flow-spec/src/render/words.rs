@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::document::{NodeDocument, SettingsDocument, types};
 use crate::graph::DEFAULT_ACTION;
+use crate::visible::visible;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
@@ -107,11 +108,10 @@ pub(super) fn end(label: &str) -> String {
     }
 }
 
-/// Without the characters that would break a line or command a terminal.
+/// With one space for each space and line break, and all else [`visible`].
 pub(super) fn one_line(text: &str) -> String {
-    let words = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    words.join(" ")
+    let words: Vec<&str> = text.split_whitespace().collect();
+    visible(&words.join(" ")).into_owned()
 }
 
 fn shortened(text: &str) -> String {

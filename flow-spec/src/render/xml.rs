@@ -1,6 +1,9 @@
 //! Text in XML and HTML.
 
-/// The text with every sign of markup escaped, also for attributes; characters that XML cannot have become `�`.
+use crate::visible::is_deceptive;
+
+/// The text with every sign of markup escaped, also for attributes. What would deceive the reader is made visible, apart
+/// from line breaks and tabs; characters that XML cannot have become `�`.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -12,7 +15,7 @@ pub(super) fn escaped(text: &str) -> String {
             '\'' => safe += "&#39;",
             '\n' | '\t' => safe.push(letter),
             '\u{fffe}' | '\u{ffff}' => safe.push('\u{fffd}'),
-            letter if letter.is_control() => safe.push('\u{fffd}'),
+            letter if is_deceptive(letter) => safe.extend(letter.escape_default()),
             letter => safe.push(letter),
         }
     }

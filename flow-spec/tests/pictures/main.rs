@@ -2,6 +2,8 @@
 
 #[cfg(feature = "svg")]
 mod browser;
+#[cfg(feature = "svg")]
+mod deceptive;
 mod flows;
 mod notations;
 #[cfg(feature = "svg")]

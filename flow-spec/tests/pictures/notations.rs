@@ -133,7 +133,7 @@ fn no_text_of_a_user_means_anything_to_dot() {
 #[test]
 fn no_text_of_a_user_breaks_a_line_of_the_tree() {
     let flow = with_text("a\nb\u{1b}[31m\r c");
-    assert_eq!(render::tree(&flow), "📦 a b [31m c (end)\n📦 b (b)\n");
+    assert_eq!(render::tree(&flow), "📦 a b\\u{1b}[31m c (end)\n📦 b (b)\n");
 }
 
 /// Such documents have no ends and say no actions.

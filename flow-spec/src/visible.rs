@@ -1,0 +1,165 @@
+//! Text of others for people to read: what they see is what there is.
+//!
+//! A name, a path or a value may come from anywhere, and so may the characters in it. Some of them are commands to a
+//! terminal, some turn the order of letters around, and some cannot be seen. The set of them is here, once for all that
+//! is shown: by `cargo flow`, at the terminal that asks people, and in pictures.
+
+use std::borrow::Cow;
+
+/// Whether a character makes a text look like another one.
+///
+/// - control characters, line breaks and tabs included, with which a text can erase what stands before it or forge a line
+///   after it;
+/// - characters of Unicode's bidirectional algorithm, which change the order in which letters are shown;
+/// - separators of lines and paragraphs;
+/// - what takes no room: joiners, fillers, tags, selectors and whatever else Unicode says to ignore where it is not
+///   supported.
+///
+/// U+FE0E and U+FE0F, which say whether the sign before them is shown as text or as an emoji, are none of them: they are
+/// part of what people write. Letters that resemble others are none either.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::is_deceptive;
+///
+/// assert!(is_deceptive('\u{1b}') && is_deceptive('\u{202e}') && is_deceptive('\u{200b}'));
+/// assert!(!is_deceptive('é') && !is_deceptive('📦') && !is_deceptive(' '));
+/// ```
+pub fn is_deceptive(letter: char) -> bool {
+    letter.is_control()
+        || matches!(
+            letter,
+            '\u{ad}' // the soft hyphen
+            | '\u{34f}'
+            | '\u{61c}' // the Arabic letter mark
+            | '\u{115f}'..='\u{1160}' // fillers of Hangul
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' // zero-width characters and marks of direction
+            | '\u{2028}'..='\u{202e}' // separators, embeddings and overrides
+            | '\u{2060}'..='\u{206f}' // joiners, invisible operators and isolates
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0d}'
+            | '\u{feff}' // the byte order mark
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' // annotations between lines
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}' // tags and further selectors
+        )
+}
+
+/// The text with each [deceptive](is_deceptive) character written as Rust writes it: `\n`, `\u{202e}`. So it stays in one
+/// line, and shows all that is in it.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::visible;
+///
+/// assert_eq!(visible("Pay 9 to Eve\r\u{1b}[2KPay 1 to Ann"), r"Pay 9 to Eve\r\u{1b}[2KPay 1 to Ann");
+/// assert_eq!(visible("Grüße, 世界 ✔️"), "Grüße, 世界 ✔️");
+/// ```
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_deceptive) {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match is_deceptive(letter) {
+            true => visible.extend(letter.escape_default()),
+            false => visible.push(letter),
+        }
+    }
+    Cow::Owned(visible)
+}
+
+/// The JSON with each [deceptive](is_deceptive) character in its texts written as JSON writes it: `\u202e`. It means the
+/// same.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::visible_json;
+///
+/// let json = serde_json::json!({ "name": "a\u{202e}b" });
+/// assert_eq!(visible_json(json.to_string()), r#"{"name":"a\u202eb"}"#);
+/// ```
+pub fn visible_json(json: String) -> String {
+    // What comes before the space is escaped in every text: where it stands, it stands between texts.
+    let is_in_text = |letter: char| letter >= ' ' && is_deceptive(letter);
+    if !json.contains(is_in_text) {
+        return json;
+    }
+    let mut visible = String::with_capacity(json.len() + 8);
+    for letter in json.chars() {
+        if !is_in_text(letter) {
+            visible.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            visible += &format!("\\u{unit:04x}");
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the tests of terminals and of the kind of attack that is named after Trojan sources use.
+    const DECEPTIVE: &str = "\0\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{80}\u{85}\u{9b}\u{9d}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\
+        \u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\u{2067}\
+        \u{2068}\u{2069}\u{206f}\u{feff}\u{fff9}\u{e0001}\u{e0020}\u{e007f}\u{e0100}";
+
+    #[test]
+    fn json_means_the_same_with_escapes() {
+        let value = serde_json::json!({ DECEPTIVE: [DECEPTIVE, "\\", "\"é世📦"] });
+        for json in [value.to_string(), format!("{value:#}")] {
+            let visible = visible_json(json);
+            assert_eq!(
+                serde_json::from_str::<serde_json::Value>(&visible).unwrap(),
+                value
+            );
+            assert!(
+                !visible.contains(|letter| letter != '\n' && is_deceptive(letter)),
+                "{visible}"
+            );
+            assert!(
+                visible.contains(r"\udb40\udc01") && visible.contains("é世📦"),
+                "{visible}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_deceives_is_escaped() {
+        for letter in DECEPTIVE.chars() {
+            let text = format!("a{letter}b");
+            let shown = visible(&text);
+            assert_eq!(shown, format!("a{}b", letter.escape_default()), "{shown}");
+            assert!(!shown.contains(is_deceptive));
+        }
+    }
+
+    #[test]
+    fn what_people_write_stays_as_it_is() {
+        for text in [
+            "",
+            "plain text, with 'quotes' and \\ a backslash",
+            "Straße, naïve, e\u{301}",
+            "שלום, مرحبا, नमस्ते",
+            "世界 こんにちは 한국어",
+            "📦 ✔\u{fe0f} 1\u{fe0f}\u{20e3} ✔\u{fe0e} 👍🏽 🇩🇪",
+            "\u{a0}\u{2003}\u{3000}",
+        ] {
+            assert!(
+                matches!(visible(text), Cow::Borrowed(same) if same == text),
+                "{text}"
+            );
+        }
+    }
+}
