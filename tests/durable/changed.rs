@@ -1,7 +1,8 @@
 //! Executions of flows that have changed since: they go on if what is recorded still fits, and are refused if not.
 
 use flow_runtime::durable::{
-    Execution, ExecutionId, Runtime, RuntimeError, StartOptions, Status, Token,
+    Created, Execution, ExecutionId, JOURNAL_FORMAT, Runtime, RuntimeError, StartOptions, Status,
+    Store as _, Token,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -310,6 +311,45 @@ async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
         execution.output_json().unwrap(),
         Some(json!({ "passed": 2, "first": 2, "end": "default" }))
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_of_another_format_is_refused_and_can_be_looked_at() {
+    let (store, execution) = paused().await;
+    let row = store.execution_row(execution.id()).await;
+    assert_eq!(row.format, JOURNAL_FORMAT);
+    for (format, age) in [
+        (JOURNAL_FORMAT - 1, "an older"),
+        (JOURNAL_FORMAT + 1, "a newer"),
+    ] {
+        let id = ExecutionId::from(uuid::Uuid::now_v7());
+        let records = execution.journal().await.unwrap();
+        let kept = records.clone();
+        let other = flow_runtime::durable::Row {
+            id,
+            format,
+            status: Status::Running,
+            ..row.clone()
+        };
+        let created = store.create(other, records, Vec::new(), None).await;
+        assert_eq!(created.unwrap(), Created::New);
+
+        let runtime = runtime(store.clone(), old::Changing::new());
+        let recovered = runtime.recover().await.unwrap();
+        let (of, error) = recovered.refused.last().unwrap();
+        assert_eq!(*of, id);
+        assert_eq!(
+            error.to_string(),
+            format!(
+                "execution {id} has a journal of format {format}, which {age} version of this library wrote; this \
+                 one reads format {JOURNAL_FORMAT}"
+            )
+        );
+        let other = runtime.get(id).await.unwrap();
+        assert_eq!(other.journal().await.unwrap(), kept);
+        runtime.cancel(id).await.unwrap();
+        runtime.shut_down().await;
+    }
 }
 
 /// The same flow, with a value whose type is written the same and stored as this.

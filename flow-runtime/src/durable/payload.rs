@@ -109,6 +109,20 @@ mod tests {
         );
     }
 
+    /// A snapshot writes what was read before: that is the same number only if reading is exact.
+    #[test]
+    fn numbers_are_the_same_after_a_snapshot() {
+        let mut random = fastrand::Rng::with_seed(7);
+        for _ in 0..100_000 {
+            let number = f64::from_bits(random.u64(..));
+            if number.is_finite() {
+                let text = json!(number).to_string();
+                let read: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(read.as_f64().map(f64::to_bits), Some(number.to_bits()));
+            }
+        }
+    }
+
     #[test]
     fn numbers_of_more_than_64_bits_are_refused() {
         for fine in [
