@@ -145,7 +145,10 @@ impl StartOptions {
         StartOptions::default()
     }
 
-    /// Another start of the same flow, by the same owner and with the same key, returns this execution instead of starting one.
+    /// Another start of the same flow, by the same owner, with the same key and the same input, returns this execution instead of
+    /// starting one. With another input it is refused ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)): two
+    /// inputs are the same if they are as JSON, whatever the order of the keys of a map. (The items of a `HashSet` have an
+    /// order in JSON, which differs: use a `BTreeSet`.)
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self

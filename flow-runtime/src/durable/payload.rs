@@ -3,6 +3,10 @@
 //! serde_json writes values of any depth and integers of 128 bits, and reads neither. So both are refused where a value is
 //! taken, and not when somebody needs it again.
 
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
 /// How deep a value may be nested that a step returns, a person answers, or a flow is given.
 pub(crate) const VALUE_DEPTH: usize = 100;
 
@@ -44,6 +48,27 @@ pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// A value as JSON with the keys of its objects in order, so that equal maps have equal texts.
+pub(crate) fn canonical(value: &Value) -> String {
+    sorted(value).to_string()
+}
+
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        Value::Object(object) => {
+            let keys: BTreeMap<&String, Value> = object
+                .iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            keys.into_iter()
+                .map(|(key, value)| (key.clone(), value))
+                .collect()
+        }
+        value => value.clone(),
+    }
+}
+
 /// The index of the quote at the end of a string, of which this is the index of the first byte.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
@@ -78,7 +103,7 @@ fn check_number(text: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 
@@ -107,6 +132,14 @@ mod tests {
             serde_json::from_str::<Value>(&text).unwrap().to_string(),
             text
         );
+    }
+
+    #[test]
+    fn the_order_of_keys_makes_no_difference() {
+        let one = json!([{ "b": { "d": 1, "c": [2, { "f": 3, "e": 4 }] }, "a": null }]);
+        let other = json!([{ "a": null, "b": { "c": [2, { "e": 4, "f": 3 }], "d": 1 } }]);
+        assert_eq!(canonical(&one), canonical(&other));
+        assert_ne!(canonical(&one), canonical(&json!([one])));
     }
 
     /// A snapshot writes what was read before: that is the same number only if reading is exact.

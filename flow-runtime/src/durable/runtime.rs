@@ -319,7 +319,7 @@ impl Runtime {
             structure: flow.hash().to_owned(),
             owner: self.owner.as_deref().map(str::to_owned),
             idempotency_key: options.idempotency_key,
-            input_hash: hash_of(&input_json),
+            input_hash: hash_of(&payload::canonical(&Value::Object(saved.0.clone()))),
             status: Status::Running,
             format: JOURNAL_FORMAT,
             options: options.stored.to_json(),
