@@ -228,3 +228,30 @@ async fn a_question_that_was_open_is_asked_anew() {
         Status::Completed
     );
 }
+
+flow! {
+    Patient(number: u64) -> (greeting: Option<String>) {
+        node name: human Name with timeout = "1h";
+
+        start >> name >> greet >> end;
+        name - "timeout" >> end("late");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_asked_anew_twice_has_as_much_time_each_time() {
+    let runtime = runtime(store(), Patient::new());
+    let mut execution = settled::<Patient>(&runtime, PatientInput { number: 4 }).await;
+    for _ in 0..3 {
+        let question = execution.questions().await.unwrap().remove(0);
+        let time = question
+            .expires_at()
+            .unwrap()
+            .duration_since(question.asked_at());
+        assert_eq!(time.unwrap(), minutes(60));
+        pass(minutes(120)).await;
+        let seq = seq_of(&execution, RecordKind::Paused, "patient.name").await;
+        execution = forked(&runtime, &execution, seq).await;
+        assert_eq!(execution.status(), Status::Paused);
+    }
+}

@@ -257,3 +257,58 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
         "the answer is used when the flow goes the same way again"
     );
 }
+
+flow! {
+    Sided(order: u64) -> (paid: u64) {
+        branch other_side(order) {
+            *order + OTHER_SIDE.load(Ordering::Relaxed) as u64 == 30 => "pay",
+            else => "refund",
+        }
+
+        start >> other_side;
+        other_side - "pay" >> pay >> end;
+        other_side - "refund" >> refund >> end;
+    }
+}
+
+/// What a condition should not depend on.
+static OTHER_SIDE: AtomicUsize = AtomicUsize::new(0);
+
+flow! {
+    /// Goes another way beside a question.
+    Beside(order: u64) -> (paid: u64, name: Ask) {
+        node ask: human Ask { round <- order };
+
+        start >> [Sided, ask] >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_that_goes_another_way_is_an_error_also_beside_an_answer() {
+    let store = store();
+    let first = runtime(store.clone(), Beside::new());
+    let execution = first
+        .start::<Beside>(BesideInput { order: 30 }, StartOptions::new())
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    let token = token_of(&execution).await;
+    first.shut_down().await;
+    take_effects();
+
+    OTHER_SIDE.store(1, Ordering::Relaxed);
+    let second = runtime(store, Beside::new());
+    let execution = second
+        .resume(token, json!({ "name": "Ann" }))
+        .await
+        .unwrap();
+    let settled = tokio::time::timeout(Duration::from_secs(60), execution.settled());
+    let error = settled.await.expect("it does not hang").unwrap_err();
+    assert!(
+        matches!(&error, RuntimeError::ReplayDiverged { step, .. } if step == "beside.fork.sided.pay"),
+        "{error}"
+    );
+    assert_eq!(take_effects(), Vec::<String>::new(), "no step has run");
+}

@@ -250,7 +250,7 @@ impl Driver {
                 if let Some(error) = self.diverged() {
                     return Poll::Ready(Paused::Halted(error));
                 }
-                if self.journal.questions().open > 0 {
+                if self.journal.only_asks() {
                     return Poll::Ready(Paused::Asks);
                 }
             }

@@ -469,15 +469,17 @@ impl Journal {
         self.state().halted.take()
     }
 
-    /// Whether nothing is under way, and nothing has to be written for something to go on.
+    /// Whether no step is under way, and nothing has to be written for something to go on.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
-        state.active == 0
-            && !state.urgent
-            && state
-                .questions
-                .values()
-                .all(|asking| asking.settled.is_none())
+        state.active == 0 && !state.urgent
+    }
+
+    /// Whether the run only waits for answers, of which none has come.
+    pub(crate) fn only_asks(&self) -> bool {
+        let state = self.state();
+        let mut asking = state.questions.values();
+        !state.questions.is_empty() && asking.all(|asking| asking.settled.is_none())
     }
 
     /// Nothing moves in a replay: see [`Replay::skip_starts`].

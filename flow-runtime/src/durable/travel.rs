@@ -366,15 +366,27 @@ fn reopened(
         .collect()
 }
 
-/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait or of a timeout is left again.
+/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait, of a timeout or of the time to
+/// answer is left again.
 fn renew(records: &mut [Record], later_ms: u64) {
     for (seq, record) in (0..).zip(records) {
         record.seq = seq;
         record.at_ms = record.at_ms.saturating_add(later_ms);
-        if record.kind == RecordKind::Waiting
-            && let Ok(until) = record.payload.parse::<u64>()
-        {
-            record.payload = until.saturating_add(later_ms).to_string();
+        match record.kind {
+            RecordKind::Waiting => {
+                if let Ok(until) = record.payload.parse::<u64>() {
+                    record.payload = until.saturating_add(later_ms).to_string();
+                }
+            }
+            RecordKind::Paused => {
+                if let Ok(mut asked) = serde_json::from_str::<Asked>(&record.payload)
+                    && let Some(expires_ms) = &mut asked.expires_ms
+                {
+                    *expires_ms = expires_ms.saturating_add(later_ms);
+                    record.payload = json!(asked).to_string();
+                }
+            }
+            _ => {}
         }
     }
 }
