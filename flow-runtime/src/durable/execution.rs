@@ -200,6 +200,11 @@ impl OpenQuestion {
         &self.row.path
     }
 
+    /// The step that asks: see [`Record::step`].
+    pub fn step(&self) -> &str {
+        &self.row.step
+    }
+
     /// The question.
     pub fn prompt(&self) -> &str {
         &self.row.prompt

@@ -1,0 +1,479 @@
+//! Generates the flows that are simulated: random ones, the same in each build.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use fastrand::Rng;
+
+/// How many flows are simulated, besides those inside them.
+const FLOWS: usize = 48;
+
+/// How many flows there are at each level below.
+const INNER: [usize; 3] = [10, 8, 6];
+
+fn main() -> io::Result<()> {
+    println!("cargo:rerun-if-changed=build.rs");
+    let mut text = String::new();
+    let mut inner: Vec<Inner> = Vec::new();
+    for (level, count) in INNER.into_iter().enumerate() {
+        let below = inner.clone();
+        for index in 0..count {
+            let name = format!("Inner{level}x{index}");
+            let timed = index % 2 == 0;
+            let seed = (level * 100 + index) as u64;
+            let flow = Generator::new(seed, &below, level, timed).flow(&name, 2 + index % 2);
+            text += &flow;
+            inner.push(Inner { name, level, timed });
+        }
+    }
+    let names: Vec<String> = (0..FLOWS).map(|index| format!("Flow{index}")).collect();
+    for (index, name) in names.iter().enumerate() {
+        let generator = Generator::new(1000 + index as u64, &inner, INNER.len(), false);
+        text += &generator.flow(name, 2 + index % 4);
+    }
+    let all: String = names
+        .iter()
+        .map(|name| format!("simulated!({name}, {name}Input), "))
+        .collect();
+    let _ = write!(
+        text,
+        "/// All of them.\npub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
+    );
+    let folder = env::var_os("OUT_DIR")
+        .map(PathBuf::from)
+        .unwrap_or_default();
+    fs::write(folder.join("flows.rs"), text)
+}
+
+/// A flow that others may contain.
+#[derive(Clone)]
+struct Inner {
+    name: String,
+    level: usize,
+    /// Its steps may hang: it has to have a timeout where it is used.
+    timed: bool,
+}
+
+/// The names of what leads on: `n3`, or `d1 - "right"`.
+struct Block {
+    entry: String,
+    exits: Vec<String>,
+}
+
+struct Generator<'a> {
+    rng: Rng,
+    inner: Vec<&'a Inner>,
+    timed: bool,
+    declared: String,
+    edges: String,
+    next: usize,
+    /// The numbers that are written on every way to here.
+    keys: Vec<String>,
+}
+
+impl<'a> Generator<'a> {
+    fn new(seed: u64, inner: &'a [Inner], level: usize, timed: bool) -> Self {
+        Generator {
+            rng: Rng::with_seed(seed),
+            inner: inner.iter().filter(|inner| inner.level < level).collect(),
+            timed,
+            declared: String::new(),
+            edges: String::new(),
+            next: 0,
+            keys: vec!["a".to_owned()],
+        }
+    }
+
+    fn flow(mut self, name: &str, blocks: usize) -> String {
+        // What fails here fails the flow.
+        let first = self.plain("tried");
+        let rest = self.sequence(blocks, 2);
+        self.lead(&first.exits, &rest.entry);
+        let key = self.key();
+        self.declare(&format!("node last: work {{ a <- {key}, w -> out }}"));
+        self.lead(&rest.exits, "last");
+        self.lead(&["last".to_owned()], "end");
+        format!(
+            "flow! {{\n    /// Generated.\n    pub {name}(a: u64) -> (out: u64) {{\n{}        start >> {};\n{}    }}\n}}\n\n",
+            self.declared, first.entry, self.edges
+        )
+    }
+
+    fn id(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    fn key(&mut self) -> String {
+        self.keys[self.rng.usize(..self.keys.len())].clone()
+    }
+
+    fn declare(&mut self, declaration: &str) {
+        let _ = writeln!(self.declared, "        {declaration};");
+    }
+
+    fn lead(&mut self, exits: &[String], entry: &str) {
+        for exit in exits {
+            let _ = writeln!(self.edges, "        {exit} >> {entry};");
+        }
+    }
+
+    fn sequence(&mut self, blocks: usize, depth: usize) -> Block {
+        let first = self.block(depth);
+        let mut exits = first.exits;
+        for _ in 1..blocks.max(1) {
+            let next = self.block(depth);
+            self.lead(&exits, &next.entry);
+            exits = next.exits;
+        }
+        Block {
+            entry: first.entry,
+            exits,
+        }
+    }
+
+    fn block(&mut self, depth: usize) -> Block {
+        let kinds = if depth > 0 { 13 } else { 8 };
+        match self.rng.usize(..kinds) {
+            0 => self.two_reads(),
+            1 => self.routed(),
+            2 => self.plain("saved"),
+            3 => self.waits(),
+            4 => self.asks(),
+            5 => self.asks_soon(),
+            6 => self.polls(),
+            7 => self.inner_flow(),
+            8 => self.decides(depth),
+            9 => self.repeats(depth),
+            10 | 11 => self.forks(),
+            _ => self.batch(),
+        }
+    }
+
+    /// One node that reads one number and writes another.
+    fn plain(&mut self, function: &str) -> Block {
+        let node = self.node(function);
+        self.keys.push(format!("k{node}"));
+        Block {
+            entry: node.clone(),
+            exits: vec![node],
+        }
+    }
+
+    /// A declared node, whose number is `k` and its name.
+    fn node(&mut self, function: &str) -> String {
+        let (id, key) = (self.id(), self.key());
+        let function = match (function, self.timed) {
+            ("work", true) if self.rng.u8(..3) == 0 => "hangs",
+            (function, _) => function,
+        };
+        let node = format!("n{id}");
+        self.declare(&match function {
+            "saved" => format!("node {node}: Saved {{ a <- {key}, w -> k{node} }} = Saved"),
+            _ => format!("node {node}: {function} {{ a <- {key}, w -> k{node} }}"),
+        });
+        node
+    }
+
+    fn two_reads(&mut self) -> Block {
+        let (id, a, b) = (self.id(), self.key(), self.key());
+        let node = format!("n{id}");
+        self.declare(&format!(
+            "node {node}: work2 {{ a <- {a}, b <- {b}, w -> k{node} }}"
+        ));
+        self.keys.push(format!("k{node}"));
+        Block {
+            entry: node.clone(),
+            exits: vec![node],
+        }
+    }
+
+    /// A node that writes a number in place of another one.
+    fn instead(&mut self, key: &str) -> String {
+        let (id, read) = (self.id(), self.key());
+        let node = format!("n{id}");
+        self.declare(&format!("node {node}: work {{ a <- {read}, w -> {key} }}"));
+        node
+    }
+
+    fn routed(&mut self) -> Block {
+        let function = ["risky", "tried", "slow"][self.rng.usize(..3)];
+        let node = self.node(function);
+        let key = format!("k{node}");
+        let other = self.instead(&key);
+        self.lead(&[format!("{node} - \"error\"")], &other);
+        self.keys.push(key);
+        Block {
+            entry: node.clone(),
+            exits: vec![node, other],
+        }
+    }
+
+    fn waits(&mut self) -> Block {
+        let seconds = 1 + self.rng.u8(..2);
+        let block = self.plain("work");
+        Block {
+            entry: format!("wait({seconds}s) >> {}", block.entry),
+            ..block
+        }
+    }
+
+    fn polls(&mut self) -> Block {
+        let node = self.node("found");
+        let key = format!("k{node}");
+        let other = self.instead(&key);
+        self.lead(&[format!("{node} - \"timeout\"")], &other);
+        self.keys.push(key);
+        Block {
+            entry: node.clone(),
+            exits: vec![node, other],
+        }
+    }
+
+    /// A question, and a node that takes the number out of the answer.
+    fn asks(&mut self) -> Block {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!(
+            "node h{id}: human Ask {{ a <- {key}, asked -> v{id} }}"
+        ));
+        self.declare(&format!(
+            "node n{id}: take {{ asked <- v{id}, w -> kn{id} }}"
+        ));
+        self.lead(&[format!("h{id}")], &format!("n{id}"));
+        self.keys.push(format!("kn{id}"));
+        Block {
+            entry: format!("h{id}"),
+            exits: vec![format!("n{id}")],
+        }
+    }
+
+    fn asks_soon(&mut self) -> Block {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!(
+            "node h{id}: human AskSoon {{ a <- {key}, asked_soon -> v{id} }}"
+        ));
+        self.declare(&format!(
+            "node n{id}: take_soon {{ asked_soon <- v{id}, w -> kn{id} }}"
+        ));
+        self.lead(&[format!("h{id}")], &format!("n{id}"));
+        let other = self.instead(&format!("kn{id}"));
+        self.lead(&[format!("h{id} - \"timeout\"")], &other);
+        self.keys.push(format!("kn{id}"));
+        Block {
+            entry: format!("h{id}"),
+            exits: vec![format!("n{id}"), other],
+        }
+    }
+
+    /// A flow as a node, its declaration only: its name.
+    fn declared_flow(&mut self) -> Option<String> {
+        let inner = self
+            .inner
+            .get(self.rng.usize(..self.inner.len().max(1)))
+            .copied()?;
+        let (id, key) = (self.id(), self.key());
+        let mut settings = Vec::new();
+        if self.rng.bool() {
+            settings.push("retry(attempts = 3, wait = \"20ms\")".to_owned());
+        }
+        if inner.timed || self.rng.u8(..4) == 0 {
+            settings.push(format!("timeout = \"{}m\"", [3, 10, 30][inner.level]));
+        }
+        let with = match settings.is_empty() {
+            true => String::new(),
+            false => format!(" with {}", settings.join(", ")),
+        };
+        let (node, name) = (format!("n{id}"), &inner.name);
+        self.declare(&format!(
+            "node {node}: {name} {{ a <- {key}, out -> k{node} }} = {name}::new(){with}"
+        ));
+        Some(node)
+    }
+
+    fn inner_flow(&mut self) -> Block {
+        let Some(node) = self.declared_flow() else {
+            return self.routed();
+        };
+        let key = format!("k{node}");
+        let mut exits = vec![node.clone()];
+        if self.rng.u8(..4) > 0 {
+            let other = self.instead(&key);
+            self.lead(&[format!("{node} - \"error\"")], &other);
+            exits.push(other);
+        }
+        self.keys.push(key);
+        Block { entry: node, exits }
+    }
+
+    fn decides(&mut self, depth: usize) -> Block {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!("node d{id}: decide {{ a <- {key} }}"));
+        let mut exits = Vec::new();
+        for action in ["left", "right"] {
+            let before = self.keys.len();
+            let side = self.sequence(1, depth - 1);
+            let last = self.instead(&format!("kd{id}"));
+            self.keys.truncate(before);
+            self.lead(&[format!("d{id} - \"{action}\"")], &side.entry);
+            self.lead(&side.exits, &last);
+            exits.push(last);
+        }
+        self.keys.push(format!("kd{id}"));
+        Block {
+            entry: format!("d{id}"),
+            exits,
+        }
+    }
+
+    fn repeats(&mut self, depth: usize) -> Block {
+        let blocks = 1 + self.rng.usize(..2);
+        let body = self.sequence(blocks, depth - 1);
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!("node l{id}: again {{ a <- {key} }}"));
+        self.lead(&body.exits, &format!("l{id}"));
+        self.lead(&[format!("l{id} - \"again\"")], &body.entry);
+        Block {
+            entry: body.entry,
+            exits: vec![format!("l{id} - \"done\"")],
+        }
+    }
+
+    /// A part of a branch, and whether it can fail.
+    fn in_branch(&mut self) -> (String, bool) {
+        match self.rng.usize(..8) {
+            0 => (self.node("risky"), true),
+            1 => (self.node("tried"), true),
+            2 => {
+                let node = self.node("work");
+                (format!("wait(1s) >> {node}"), false)
+            }
+            3 => {
+                let asks = self.asks_in_branch();
+                (asks, false)
+            }
+            4 => match self.declared_flow() {
+                Some(node) => (node, true),
+                None => (self.node("saved"), false),
+            },
+            5 => {
+                let list = self.list();
+                let (each, fails) = self.each(&list);
+                (format!("{list} >> {each}"), fails)
+            }
+            _ => (self.node("work"), false),
+        }
+    }
+
+    fn asks_in_branch(&mut self) -> String {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!(
+            "node h{id}: human Ask {{ a <- {key}, asked -> v{id} }}"
+        ));
+        self.declare(&format!(
+            "node n{id}: take {{ asked <- v{id}, w -> kn{id} }}"
+        ));
+        format!("h{id} >> n{id}")
+    }
+
+    fn forks(&mut self) -> Block {
+        let before = self.keys.clone();
+        let mut fails = false;
+        let branches: Vec<String> = (0..2 + self.rng.usize(..2))
+            .map(|_| {
+                let mut chain = Vec::new();
+                for _ in 0..1 + self.rng.usize(..2) {
+                    let (part, can_fail) = self.in_branch();
+                    fails |= can_fail;
+                    chain.push(part);
+                }
+                self.keys = before.clone();
+                chain.join(" >> ")
+            })
+            .collect();
+        let id = self.id();
+        let limit = match self.rng.u8(..3) {
+            0 => " with concurrency(1)",
+            1 => " with concurrency(2)",
+            _ => "",
+        };
+        self.declare(&format!("node f{id}: [{}]{limit}", branches.join(", ")));
+        let after = self.node("work");
+        let mut exits = vec![after.clone()];
+        self.lead(&[format!("f{id}")], &after);
+        let key = format!("k{after}");
+        if fails && self.rng.u8(..4) > 0 {
+            let other = self.instead(&key);
+            self.lead(&[format!("f{id} - \"error\"")], &other);
+            exits.push(other);
+        }
+        self.keys.push(key);
+        Block {
+            entry: format!("f{id}"),
+            exits,
+        }
+    }
+
+    fn list(&mut self) -> String {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!(
+            "node n{id}: list {{ a <- {key}, list -> kn{id} }}"
+        ));
+        format!("n{id}")
+    }
+
+    /// A loop over the items of a list and what takes a number out of its results, and whether that can fail.
+    fn each(&mut self, list: &str) -> (String, bool) {
+        let id = self.id();
+        let (body, can_fail) = match self.rng.usize(..5) {
+            0 => ("work".to_owned(), false),
+            1 => ("risky".to_owned(), true),
+            2 => ("tried".to_owned(), true),
+            _ => {
+                let untimed: Vec<&&Inner> = self.inner.iter().filter(|it| !it.timed).collect();
+                match untimed.is_empty() {
+                    true => ("risky".to_owned(), true),
+                    false => (untimed[self.rng.usize(..untimed.len())].name.clone(), true),
+                }
+            }
+        };
+        let collects = can_fail && self.rng.bool();
+        let mut settings = Vec::new();
+        match self.rng.u8(..3) {
+            0 => {}
+            limit => settings.push(format!("concurrency({})", limit + 1)),
+        }
+        if collects {
+            settings.push("collect_errors".to_owned());
+        }
+        let with = match settings.is_empty() {
+            true => String::new(),
+            false => format!(" with {}", settings.join(", ")),
+        };
+        self.declare(&format!("node b{id}: for a in k{list} {{ {body} }}{with}"));
+        let sum = if collects { "sum_results" } else { "sum" };
+        self.declare(&format!(
+            "node n{id}: {sum} {{ items <- b{id}, w -> kn{id} }}"
+        ));
+        (format!("b{id} >> n{id}"), can_fail && !collects)
+    }
+
+    fn batch(&mut self) -> Block {
+        let list = self.list();
+        let (each, fails) = self.each(&list);
+        let Some((each, sum)) = each.split_once(" >> ") else {
+            unreachable!("a loop is followed by its sum")
+        };
+        self.lead(&[list.clone()], each);
+        self.lead(&[each.to_owned()], sum);
+        let key = format!("k{sum}");
+        let mut exits = vec![sum.to_owned()];
+        if fails && self.rng.bool() {
+            let other = self.instead(&key);
+            self.lead(&[format!("{each} - \"error\"")], &other);
+            exits.push(other);
+        }
+        self.keys.push(key);
+        Block { entry: list, exits }
+    }
+}

@@ -1,0 +1,375 @@
+//! One case: a flow, what its steps do, and how it is disturbed.
+
+use std::fmt;
+
+use fastrand::Rng;
+use flow_runtime::durable::{Execution, Record, Status, Store as _};
+
+use crate::flows;
+use crate::laws;
+use crate::process::{Machine, Work};
+use crate::world::{World, world};
+
+/// A case. All that happens follows from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// The number of the flow.
+    pub flow: usize,
+    /// Decides what its steps do.
+    pub world: u64,
+    /// After how many records there is a snapshot; 0 for none.
+    pub snapshot_every: usize,
+    /// Whether the records before a snapshot are removed.
+    pub prune: bool,
+    /// What happens to the processes, one after the other.
+    pub stops: Vec<Stop>,
+    /// Of how many records a new execution goes on.
+    pub forks: usize,
+}
+
+/// Something that happens to a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// At its call of the store with this number, from 1.
+    pub call: u64,
+    /// What.
+    pub kind: StopKind,
+}
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopKind {
+    /// The process dies before the call has had its effect.
+    DieBefore,
+    /// The process dies after that.
+    DieAfter,
+    /// The call fails without an effect.
+    FailBefore,
+    /// The call has its effect and fails.
+    FailAfter,
+    /// The process shuts down after the call.
+    ShutDown,
+}
+
+impl StopKind {
+    const ALL: [(StopKind, char); 5] = [
+        (StopKind::DieBefore, 'b'),
+        (StopKind::DieAfter, 'a'),
+        (StopKind::FailBefore, 'f'),
+        (StopKind::FailAfter, 'l'),
+        (StopKind::ShutDown, 's'),
+    ];
+}
+
+/// What went wrong in a case.
+#[derive(Debug)]
+pub struct Failure {
+    /// The case, with as few stops as it needs.
+    pub case: Case,
+    /// What went wrong in it.
+    pub violations: Vec<String>,
+    /// What ran.
+    pub runs: Vec<String>,
+    /// The journal at its end.
+    pub journal: Vec<Record>,
+}
+
+impl Case {
+    /// The case of a seed.
+    pub fn of_seed(seed: u64) -> Case {
+        let mut rng = Rng::with_seed(seed);
+        let stops = (0..rng.usize(1..5)).map(|_| {
+            // Most executions make some hundred calls; the first ones are made by every process.
+            let most = [12, 40, 120, 400][rng.usize(..4)];
+            Stop {
+                call: rng.u64(1..=most),
+                kind: StopKind::ALL[rng.usize(..5)].0,
+            }
+        });
+        let stops = stops.collect();
+        Case {
+            flow: rng.usize(..flows::all().len()),
+            world: rng.u64(..1_000_000),
+            snapshot_every: [0, 1, 2, 5, 20][rng.usize(..5)],
+            prune: rng.u8(..4) == 0,
+            stops,
+            forks: usize::from(rng.u8(..4) == 0) * 2,
+        }
+    }
+
+    /// The stops as the command line has them: `12b,3a`.
+    fn stops_as_text(&self) -> String {
+        let one = |stop: &Stop| {
+            let letter = StopKind::ALL.iter().find(|(kind, _)| *kind == stop.kind);
+            format!("{}{}", stop.call, letter.map_or('?', |(_, letter)| *letter))
+        };
+        self.stops.iter().map(one).collect::<Vec<_>>().join(",")
+    }
+
+    /// Stops that the command line has.
+    ///
+    /// # Errors
+    ///
+    /// It is not a list of numbers with a letter each.
+    pub fn parse_stops(text: &str) -> Result<Vec<Stop>, String> {
+        let parse = |part: &str| {
+            let number: String = part.chars().take_while(char::is_ascii_digit).collect();
+            let kind = StopKind::ALL
+                .iter()
+                .find(|(_, letter)| part[number.len()..] == letter.to_string());
+            match (number.parse(), kind) {
+                (Ok(call), Some((kind, _))) => Ok(Stop { call, kind: *kind }),
+                _ => Err(format!(
+                    "`{part}` is not a number and one of b, a, f, l and s"
+                )),
+            }
+        };
+        text.split(',')
+            .filter(|part| !part.is_empty())
+            .map(parse)
+            .collect()
+    }
+
+    /// How it ends without a stop.
+    fn undisturbed(&self) -> Case {
+        Case {
+            snapshot_every: 0,
+            prune: false,
+            stops: Vec::new(),
+            forks: 0,
+            ..self.clone()
+        }
+    }
+}
+
+/// The command that repeats it.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "cargo run -p flow-simulation -- --flow {} --world {} --stops {:?} --snapshot-every {} --forks {}",
+            self.flow,
+            self.world,
+            self.stops_as_text(),
+            self.snapshot_every,
+            self.forks
+        )?;
+        if self.prune {
+            f.write_str(" --prune")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n\nWhat went wrong:", self.case)?;
+        for violation in &self.violations {
+            writeln!(f, "  {violation}")?;
+        }
+        writeln!(f, "\nWhat ran:")?;
+        for run in &self.runs {
+            writeln!(f, "  {run}")?;
+        }
+        writeln!(f, "\nThe journal:")?;
+        for record in &self.journal {
+            writeln!(
+                f,
+                "  {} {} {} {}",
+                record.seq, record.kind, record.step, record.payload
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// How a case ended.
+struct Ending {
+    status: Status,
+    output: Option<serde_json::Value>,
+    journal: Vec<Record>,
+}
+
+/// Runs a case, and the same undisturbed.
+///
+/// # Errors
+///
+/// A law was violated: with the smallest case found in which one is.
+pub fn check(case: &Case) -> Result<(), Box<Failure>> {
+    let Err(failure) = check_as_it_is(case) else {
+        return Ok(());
+    };
+    Err(shrunk(failure))
+}
+
+/// Takes away what the failure does not need.
+fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
+    loop {
+        let case = failure.case.clone();
+        let fewer = (0..case.stops.len()).map(|index| {
+            let mut fewer = case.clone();
+            fewer.stops.remove(index);
+            fewer
+        });
+        let simpler = [
+            Case {
+                forks: 0,
+                ..case.clone()
+            },
+            Case {
+                prune: false,
+                ..case.clone()
+            },
+            Case {
+                snapshot_every: 0,
+                ..case.clone()
+            },
+        ];
+        let smaller = fewer
+            .chain(simpler.into_iter().filter(|simpler| *simpler != case))
+            .find_map(|smaller| check_as_it_is(&smaller).err());
+        match smaller {
+            Some(smaller) => failure = smaller,
+            None => return failure,
+        }
+    }
+}
+
+fn check_as_it_is(case: &Case) -> Result<(), Box<Failure>> {
+    let expected = run(&case.undisturbed())?;
+    let ending = run(case)?;
+    if (ending.status, &ending.output) != (expected.status, &expected.output) {
+        violated(format!(
+            "it ended as {} with {:?}, and undisturbed as {} with {:?}",
+            ending.status, ending.output, expected.status, expected.output
+        ));
+    }
+    laws::same_outcomes(&expected.journal, &ending.journal);
+    verdict(case, &ending.journal)
+}
+
+fn violated(message: String) {
+    world(|world| world.violations.push(message));
+}
+
+/// A failure, if anything was violated until now.
+fn verdict(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
+    let World {
+        violations, runs, ..
+    } = world(std::mem::take);
+    match violations.is_empty() {
+        true => Ok(()),
+        false => Err(Box::new(Failure {
+            case: case.clone(),
+            violations,
+            runs,
+            journal: journal.to_vec(),
+        })),
+    }
+}
+
+/// Runs a case to its end.
+fn run(case: &Case) -> Result<Ending, Box<Failure>> {
+    world(|world| {
+        *world = World {
+            seed: case.world,
+            ..World::default()
+        };
+    });
+    let flow = flows::all()[case.flow % flows::all().len()];
+    let mut machine = Machine::new();
+    let mut before = Vec::new();
+    let mut stops = case.stops.iter().copied();
+    let input = Work::Start(case.world % 100);
+    let execution = loop {
+        let stop = stops.next();
+        let (done, _) = machine.process(case, flow, input, stop);
+        if let Some(stored) = stored(&machine) {
+            let (id, records) = stored;
+            laws::stopped(id, &mut before, records, case.prune);
+        }
+        match done {
+            Some(execution) => break execution,
+            None if stop.is_some() => {}
+            None => {
+                violated("it did not end".to_owned());
+                verdict(case, &before)?;
+                unreachable!("something was violated");
+            }
+        }
+    };
+    laws::journal(&before);
+    if !case.prune {
+        laws::answers(execution.id(), &machine.accepted, &before);
+    }
+    let ending = ending(&execution, before);
+    for index in 1..=case.forks {
+        fork(case, &mut machine, &execution, &ending, index);
+    }
+    verdict_keeps(case, &ending.journal)?;
+    Ok(ending)
+}
+
+/// As [`verdict`], and what was noted stays.
+fn verdict_keeps(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
+    match world(|world| world.violations.is_empty()) {
+        true => Ok(()),
+        false => verdict(case, journal),
+    }
+}
+
+fn ending(execution: &Execution, journal: Vec<Record>) -> Ending {
+    let output = match execution.output_json() {
+        Ok(output) => output,
+        Err(error) => {
+            violated(format!("its output cannot be read: {error}"));
+            None
+        }
+    };
+    Ending {
+        status: execution.status(),
+        output,
+        journal,
+    }
+}
+
+/// Goes on from one of its records: the new execution ends as this one did.
+fn fork(
+    case: &Case,
+    machine: &mut Machine,
+    execution: &Execution,
+    expected: &Ending,
+    index: usize,
+) {
+    let flow = flows::all()[case.flow % flows::all().len()];
+    let (first, last) = match (expected.journal.first(), expected.journal.last()) {
+        (Some(first), Some(last)) => (first.seq, last.seq),
+        _ => return,
+    };
+    let seq = first + (index as u64 * 7919 + case.world) % (last - first + 1);
+    let (done, _) = machine.process(case, flow, Work::Fork(execution.id(), seq), None);
+    let Some(forked) = done else {
+        return;
+    };
+    let what = format!("the execution that goes on from record {seq}");
+    let output = forked.output_json().unwrap_or_default();
+    if (forked.status(), &output) != (expected.status, &expected.output) {
+        violated(format!(
+            "{what} ended as {} with {output:?}, and not as {} with {:?}",
+            forked.status(),
+            expected.status,
+            expected.output
+        ));
+    }
+}
+
+/// The only execution, as it is stored.
+fn stored(machine: &Machine) -> Option<(flow_runtime::durable::ExecutionId, Vec<Record>)> {
+    let tokio = tokio::runtime::Builder::new_current_thread().build().ok()?;
+    tokio.block_on(async {
+        let rows = machine.store.list(&Default::default()).await.ok()?;
+        let row = rows.into_iter().next_back()?;
+        let records = machine.store.records(row.id, 0, usize::MAX).await.ok()?;
+        Some((row.id, records))
+    })
+}

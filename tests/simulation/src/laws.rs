@@ -1,0 +1,154 @@
+//! What has to hold of a case, whatever happens to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flow_runtime::durable::{ExecutionId, Record, RecordKind};
+
+use crate::process::Accepted;
+use crate::world::world;
+
+/// Notes a violation.
+fn violated(message: String) {
+    world(|world| world.violations.push(message));
+}
+
+/// A process was stopped with this journal: what has an outcome must not run again, and nothing of it may be lost.
+pub(crate) fn stopped(id: ExecutionId, before: &mut Vec<Record>, now: Vec<Record>, pruned: bool) {
+    for record in &now {
+        let kinds = [RecordKind::Outcome, RecordKind::NodeFailed];
+        if kinds.contains(&record.kind) {
+            world(|world| world.done.insert(format!("{id}/{}", record.step)));
+        }
+    }
+    if !pruned && !now.starts_with(before) {
+        violated("records that were stored are no longer there".to_owned());
+    }
+    *before = now;
+}
+
+/// A journal is sound in itself.
+pub(crate) fn journal(records: &[Record]) {
+    let first = records.first().map_or(0, |first| first.seq);
+    let mut outcomes = BTreeSet::new();
+    let mut starts = BTreeSet::new();
+    let mut ended: Vec<&Record> = Vec::new();
+    for (seq, record) in (first..).zip(records) {
+        if record.seq != seq {
+            violated(format!("record {} stands where {seq} should", record.seq));
+            return;
+        }
+        let step = record.step.as_str();
+        let late = ended.iter().find(|end| is_over(end, record));
+        if let Some(end) = late {
+            violated(format!(
+                "record {seq}, `{}` of `{step}`, comes after record {}, `{}` of `{}`",
+                record.kind, end.seq, end.kind, end.step
+            ));
+        }
+        match record.kind {
+            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed => {
+                if !outcomes.insert(step) {
+                    violated(format!("`{step}` has two outcomes"));
+                }
+            }
+            RecordKind::NodeStarted => {
+                if !starts.insert(step) {
+                    violated(format!("`{step}` was reached twice"));
+                }
+            }
+            RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {
+                ended.push(record);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a record is of something that had ended by another one.
+fn is_over(end: &Record, record: &Record) -> bool {
+    let Some(rest) = record.step.strip_prefix(&end.step) else {
+        return false;
+    };
+    let inside = rest.starts_with(['.', '[']);
+    match end.kind {
+        RecordKind::NodeFinished => inside || rest.is_empty() || rest.starts_with('~'),
+        _ => inside,
+    }
+}
+
+/// The outcomes of a journal, by step.
+fn outcomes(records: &[Record]) -> BTreeMap<&str, (RecordKind, &str)> {
+    let outcomes = records.iter().filter(|record| {
+        matches!(
+            record.kind,
+            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
+        )
+    });
+    outcomes
+        .map(|record| {
+            // What an error says of itself may differ: which of several that fail at the same time came first.
+            let payload = match record.kind {
+                RecordKind::NodeFailed => "",
+                _ => record.payload.as_str(),
+            };
+            (record.step.as_str(), (record.kind, payload))
+        })
+        .collect()
+}
+
+/// Steps that both journals have came to the same.
+pub(crate) fn same_outcomes(undisturbed: &[Record], disturbed: &[Record]) {
+    let (before, after) = (outcomes(undisturbed), outcomes(disturbed));
+    for (step, outcome) in after {
+        if let Some(expected) = before.get(step)
+            && *expected != outcome
+        {
+            violated(format!(
+                "`{step}` came to {outcome:?}, and undisturbed to {expected:?}"
+            ));
+        }
+    }
+}
+
+/// Every accepted answer is in the journal, unless what asked was dropped before.
+pub(crate) fn answers(id: ExecutionId, accepted: &[Accepted], records: &[Record]) {
+    let mut seen = BTreeSet::new();
+    for answer in accepted.iter().filter(|answer| answer.execution == id) {
+        if !seen.insert(&answer.step) {
+            violated(format!("two answers to `{}` were accepted", answer.step));
+        }
+        let used = records.iter().any(|record| {
+            record.kind == RecordKind::Resumed
+                && record.step == answer.step
+                && record.payload.contains(&answer.value.to_string())
+        });
+        let dropped = records.iter().any(|record| match record.kind {
+            RecordKind::RunFailed => true,
+            RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {
+                answer.step != record.step && is_over(record, &of(&answer.step))
+            }
+            _ => false,
+        });
+        if !used && !dropped {
+            violated(format!(
+                "the answer to `{}` was accepted and not used",
+                answer.step
+            ));
+        }
+    }
+}
+
+/// A record of a step, to compare with.
+fn of(step: &str) -> Record {
+    Record {
+        seq: 0,
+        at_ms: 0,
+        kind: RecordKind::Resumed,
+        path: String::new(),
+        step: step.to_owned(),
+        visit: 1,
+        item: None,
+        attempt: 0,
+        payload: String::new(),
+    }
+}

@@ -1,0 +1,86 @@
+//! `cargo run -p flow-simulation -- --cases 100000` checks so many cases, on all cores; with the options that a failure
+//! prints, that one.
+
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use flow_simulation::{Case, check};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn option<'a>(arguments: &'a [String], name: &str) -> Option<&'a str> {
+    let at = arguments.iter().position(|argument| argument == name)?;
+    arguments.get(at + 1).map(String::as_str)
+}
+
+fn number(arguments: &[String], name: &str, default: u64) -> Result<u64, String> {
+    match option(arguments, name) {
+        None => Ok(default),
+        Some(text) => text
+            .parse()
+            .map_err(|error| format!("{name} {text}: {error}")),
+    }
+}
+
+fn run(arguments: &[String]) -> Result<bool, String> {
+    let first = number(arguments, "--seed", 0)?;
+    if option(arguments, "--flow").is_some() {
+        let size = |name, default| number(arguments, name, default).map(|it| it as usize);
+        let case = Case {
+            flow: size("--flow", 0)?,
+            world: number(arguments, "--world", 0)?,
+            snapshot_every: size("--snapshot-every", 0)?,
+            prune: arguments.iter().any(|argument| argument == "--prune"),
+            stops: Case::parse_stops(option(arguments, "--stops").unwrap_or_default())?,
+            forks: size("--forks", 0)?,
+        };
+        return Ok(report(&case));
+    }
+    let cases = number(arguments, "--cases", 1)?;
+    let began = Instant::now();
+    let next = AtomicU64::new(first);
+    let failed = AtomicU64::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= first + cases || failed.load(Ordering::Relaxed) >= 5 {
+                        return;
+                    }
+                    if !report(&Case::of_seed(seed)) {
+                        failed.fetch_add(1, Ordering::Relaxed);
+                        eprintln!("(seed {seed})");
+                    }
+                }
+            });
+        }
+    });
+    let (failed, took) = (failed.into_inner(), began.elapsed());
+    let done = next.into_inner().saturating_sub(first).min(cases);
+    println!("{done} cases in {took:.1?}, {failed} failed");
+    Ok(failed == 0)
+}
+
+/// Whether a case is as it should be.
+fn report(case: &Case) -> bool {
+    match check(case) {
+        Ok(()) => true,
+        Err(failure) => {
+            eprintln!("{failure}");
+            false
+        }
+    }
+}

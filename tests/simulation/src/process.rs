@@ -1,0 +1,244 @@
+//! One process: it recovers, starts the case's execution unless that has been done, and answers questions until the
+//! execution is over or the process is stopped.
+
+use std::num::NonZeroUsize;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use flow_runtime::durable::{
+    Execution, ExecutionId, MemoryStore, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions,
+};
+use futures_util::future::{Either, select};
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::Simulated;
+use crate::case::{Case, Stop, StopKind};
+use crate::store::Fragile;
+use crate::world::{hashed, world};
+
+/// How long a process keeps its executions after it has died.
+const LEASE: Duration = Duration::from_secs(1);
+
+/// How often somebody looks at the execution and its questions.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How long an undisturbed execution takes at most.
+const LONGEST: Duration = Duration::from_secs(10 * 3600);
+
+/// An answer that was accepted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    pub(crate) execution: ExecutionId,
+    pub(crate) step: String,
+    pub(crate) value: u64,
+}
+
+/// What outlives the processes of a case.
+pub(crate) struct Machine {
+    pub(crate) store: Arc<MemoryStore>,
+    /// The clock on the wall, when the process began, in milliseconds.
+    now_ms: Arc<AtomicU64>,
+    pub(crate) accepted: Vec<Accepted>,
+}
+
+impl Machine {
+    pub(crate) fn new() -> Self {
+        Machine {
+            store: Arc::default(),
+            now_ms: Arc::new(AtomicU64::new(1_800_000_000_000)),
+            accepted: Vec::new(),
+        }
+    }
+
+    /// Runs a process until what it works at is done, or it is stopped. What it worked at, if that is done, and how often it
+    /// called the store.
+    pub(crate) fn process(
+        &mut self,
+        case: &Case,
+        flow: Simulated,
+        work: Work,
+        stop: Option<Stop>,
+    ) -> (Option<Execution>, u64) {
+        let tokio = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build();
+        let tokio = match tokio {
+            Ok(tokio) => tokio,
+            Err(error) => unreachable!("a tokio runtime without I/O can be built: {error}"),
+        };
+        let store = Arc::new(Fragile::new(self.store.clone(), stop));
+        let done = tokio.block_on(async {
+            let began = Instant::now();
+            let wall = self.now_ms.clone();
+            let clock = {
+                let wall = wall.load(Ordering::Relaxed);
+                move || UNIX_EPOCH + Duration::from_millis(wall) + began.elapsed()
+            };
+            let runtime = Runtime::with_options(store.clone(), options(case).clock(clock));
+            if let Err(error) = (flow.register)(&runtime) {
+                unreachable!("it is the only flow: {error}");
+            }
+            let done = {
+                let work = pin!(work.run(&runtime, flow, &mut self.accepted));
+                match select(work, pin!(store.stopped.notified())).await {
+                    Either::Left((done, _)) => Some(done),
+                    Either::Right(_) => None,
+                }
+            };
+            if stop.is_some_and(|stop| stop.kind == StopKind::ShutDown) {
+                let shut_down = tokio::time::timeout(LONGEST, runtime.shut_down()).await;
+                if shut_down.is_err() {
+                    world(|world| {
+                        world
+                            .violations
+                            .push("`shut_down` never returned".to_owned())
+                    });
+                }
+            }
+            let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+            wall.fetch_add(elapsed + 1, Ordering::Relaxed);
+            done
+        });
+        drop(tokio);
+        (done.flatten(), store.calls())
+    }
+}
+
+fn options(case: &Case) -> RuntimeOptions {
+    let options = RuntimeOptions::new().lease(LEASE);
+    let options = match NonZeroUsize::new(case.snapshot_every) {
+        Some(records) => options.snapshot_every(records),
+        None => options,
+    };
+    match case.prune {
+        true => options.prune_history(),
+        false => options,
+    }
+}
+
+/// What a process is there for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Work {
+    /// To start an execution with this input, unless it has been started, and see it to its end.
+    Start(u64),
+    /// To go on from a record of an execution, and see that to its end.
+    Fork(ExecutionId, u64),
+}
+
+impl Work {
+    async fn run(
+        self,
+        runtime: &Runtime,
+        flow: Simulated,
+        accepted: &mut Vec<Accepted>,
+    ) -> Option<Execution> {
+        // What fails is tried again by the runtime itself.
+        let _ = runtime.recover().await;
+        let id = match self {
+            Work::Start(input) => loop {
+                let options = StartOptions::new().idempotency_key("case");
+                match (flow.start)(runtime, input, options).await {
+                    Ok(execution) => break execution.id(),
+                    Err(error) => expected(&error, "start"),
+                }
+                tokio::time::sleep(LOOK).await;
+            },
+            Work::Fork(id, seq) => {
+                if let Err(error) = runtime.state(id, seq).await {
+                    expected(&error, "state");
+                }
+                match runtime.fork(id, seq).await {
+                    Ok(execution) => execution.id(),
+                    Err(error) => {
+                        expected(&error, "fork");
+                        return None;
+                    }
+                }
+            }
+        };
+        see_to_its_end(runtime, id, accepted).await
+    }
+}
+
+/// Answers questions until an execution is over.
+async fn see_to_its_end(
+    runtime: &Runtime,
+    id: ExecutionId,
+    accepted: &mut Vec<Accepted>,
+) -> Option<Execution> {
+    let began = Instant::now();
+    let mut round = 0_u64;
+    while began.elapsed() < LONGEST {
+        if let Ok(execution) = runtime.get(id).await {
+            if execution.status().is_over() {
+                return Some(execution);
+            }
+            if let Ok(Err(error)) = tokio::time::timeout(Duration::ZERO, execution.settled()).await
+            {
+                expected(&error, "settled");
+            }
+            for question in execution.questions().await.unwrap_or_default() {
+                answer(runtime, &question, round, accepted).await;
+            }
+        }
+        round += 1;
+        tokio::time::sleep(LOOK).await;
+    }
+    world(|world| {
+        world
+            .violations
+            .push(format!("execution {id} does not end"))
+    });
+    None
+}
+
+/// Answers a question if it is time to, and if anybody wants to.
+async fn answer(
+    runtime: &Runtime,
+    question: &OpenQuestion,
+    round: u64,
+    accepted: &mut Vec<Accepted>,
+) {
+    let step = question.step().to_owned();
+    let never = question.expires_at().is_some() && hashed(&(&step, "never")) % 3 == 0;
+    if never || hashed(&(&step, round, "not now")) % 3 == 0 {
+        return;
+    }
+    let value = hashed(&(&step, "answer")) % 1000;
+    match runtime
+        .resume(question.token(), json!({ "value": value }))
+        .await
+    {
+        Ok(_) => accepted.push(Accepted {
+            execution: question.execution(),
+            step,
+            value,
+        }),
+        Err(
+            RuntimeError::AlreadyAnswered { .. }
+            | RuntimeError::Expired { .. }
+            | RuntimeError::Withdrawn { .. }
+            | RuntimeError::Over { .. },
+        ) => {}
+        Err(error) => expected(&error, "resume"),
+    }
+}
+
+/// Only what was made to fail may fail.
+fn expected(error: &RuntimeError, what: &str) {
+    let expected = matches!(
+        error,
+        RuntimeError::Store { .. }
+            | RuntimeError::TakenOver(_)
+            | RuntimeError::ShutDown(_)
+            | RuntimeError::NoRecord { .. }
+    );
+    if !expected {
+        world(|world| world.violations.push(format!("`{what}` failed: {error}")));
+    }
+}

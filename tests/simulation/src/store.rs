@@ -1,0 +1,187 @@
+//! A store that fails, or whose process dies, at a call that is chosen.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use flow_runtime::durable::{
+    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, MemoryStore, PauseRow, Record,
+    Row, Settlement, Status, Store, StoreError, Token,
+};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use crate::case::{Stop, StopKind};
+
+/// The store as one process sees it.
+#[derive(Debug)]
+pub(crate) struct Fragile {
+    store: Arc<MemoryStore>,
+    stop: Option<Stop>,
+    calls: AtomicU64,
+    dead: AtomicBool,
+    /// Told when the stop has come.
+    pub(crate) stopped: Notify,
+}
+
+impl Fragile {
+    pub(crate) fn new(store: Arc<MemoryStore>, stop: Option<Stop>) -> Self {
+        Fragile {
+            store,
+            stop,
+            calls: AtomicU64::new(0),
+            dead: AtomicBool::new(false),
+            stopped: Notify::new(),
+        }
+    }
+
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    async fn around<T>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        if self.dead.load(Ordering::Relaxed) {
+            return pending().await;
+        }
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let stop = self.stop.filter(|stop| stop.call == number);
+        match stop.map(|stop| stop.kind) {
+            Some(StopKind::DieBefore) => return self.die().await,
+            Some(StopKind::FailBefore) => return Err(failed()),
+            _ => {}
+        }
+        let result = call.await;
+        match stop.map(|stop| stop.kind) {
+            Some(StopKind::DieAfter) => self.die().await,
+            Some(StopKind::FailAfter) => Err(failed()),
+            Some(StopKind::ShutDown) => {
+                self.stopped.notify_one();
+                result
+            }
+            _ => result,
+        }
+    }
+
+    async fn die<T>(&self) -> Result<T, StoreError> {
+        self.dead.store(true, Ordering::Relaxed);
+        self.stopped.notify_one();
+        pending().await
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Other("it was decided so".into())
+}
+
+#[async_trait]
+impl Store for Fragile {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        self.around(self.store.create(row, records, pauses, claim))
+            .await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        self.around(self.store.put_structure(hash, structure)).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        self.around(self.store.structure(hash)).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        self.around(self.store.execution(id)).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+        self.around(self.store.list(query)).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        self.around(self.store.claim(id, holder, now_ms, until_ms))
+            .await
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        self.around(self.store.renew(holder, until_ms)).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        self.around(self.store.append(id, fence, append)).await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+        condition: EndIf,
+    ) -> Result<Row, StoreError> {
+        self.around(self.store.end(id, status, reason, record, condition))
+            .await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        self.around(self.store.records(id, from_seq, limit)).await
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        self.around(self.store.pauses(id)).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        self.around(self.store.pause(token)).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        self.around(self.store.settle(token, settlement, now_ms))
+            .await
+    }
+
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        self.around(self.store.due(now_ms, after, limit)).await
+    }
+
+    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+        self.around(self.store.log(after, limit)).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        self.around(self.store.last_offset()).await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        self.around(self.store.delete(id)).await
+    }
+}

@@ -1,0 +1,87 @@
+//! What the steps of a case do, and what is noted of it. A case runs on one thread, so that this is the thread's own.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::Duration;
+
+use flow_runtime::Context;
+
+/// What the steps of one case have done.
+#[derive(Debug, Default)]
+pub(crate) struct World {
+    /// Decides what steps do.
+    pub(crate) seed: u64,
+    /// By execution and step: what it read when it first ran.
+    pub(crate) reads: BTreeMap<String, Vec<u64>>,
+    /// By execution and step: those whose outcome is stored. They must not run again.
+    pub(crate) done: BTreeSet<String>,
+    /// What went wrong.
+    pub(crate) violations: Vec<String>,
+    /// Every run of a step, in order.
+    pub(crate) runs: Vec<String>,
+}
+
+thread_local! {
+    static WORLD: RefCell<World> = RefCell::default();
+}
+
+/// Looks at the world of this thread, or changes it.
+pub(crate) fn world<T>(look: impl FnOnce(&mut World) -> T) -> T {
+    WORLD.with_borrow_mut(look)
+}
+
+/// A number that depends on the case and on these parts only.
+pub(crate) fn hashed(parts: &impl std::hash::Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    world(|world| world.seed).hash(&mut hasher);
+    parts.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The name of a step without its execution.
+pub(crate) fn step_of(step_id: &str) -> &str {
+    step_id.split_once('/').map_or(step_id, |(_, step)| step)
+}
+
+/// A number that decides something about an attempt at a step.
+pub(crate) fn roll(cx: &Context, reads: &[u64], what: &str) -> u64 {
+    let id = cx.step_id().unwrap_or_default();
+    hashed(&(step_of(&id), cx.attempt(), reads, what))
+}
+
+/// A step runs: notes what it reads, and takes its time.
+pub(crate) async fn act(cx: &Context, reads: &[u64]) {
+    let id = cx.step_id().unwrap_or_default();
+    world(|world| {
+        world
+            .runs
+            .push(format!("{id} attempt {} reads {reads:?}", cx.attempt()));
+        if world.done.contains(&id) {
+            world
+                .violations
+                .push(format!("`{id}` ran again, though its outcome is stored"));
+        }
+        let before = world
+            .reads
+            .entry(id.clone())
+            .or_insert_with(|| reads.to_vec());
+        if before != reads {
+            let message = format!("`{id}` read {before:?} before, and {reads:?} now");
+            world.violations.push(message);
+        }
+    });
+    match roll(cx, reads, "time") % 8 {
+        0 | 1 => {}
+        2 => tokio::task::yield_now().await,
+        3 => {
+            for _ in 0..roll(cx, reads, "yields") % 5 {
+                tokio::task::yield_now().await;
+            }
+        }
+        short => {
+            let millis = roll(cx, reads, "millis") % (1 << (2 * (short - 3)));
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+        }
+    }
+}
