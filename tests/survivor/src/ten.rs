@@ -233,8 +233,17 @@ async fn total(
     several: &[Result<u64, NodeError>],
     flows: &[u64],
 ) -> u64 {
-    saw(cx, json!({ "one": one_by_one.len(), "several": several.len(), "flows": flows })).await;
-    one_by_one.iter().chain(several).flatten().chain(flows).sum()
+    saw(
+        cx,
+        json!({ "one": one_by_one.len(), "several": several.len(), "flows": flows }),
+    )
+    .await;
+    one_by_one
+        .iter()
+        .chain(several)
+        .flatten()
+        .chain(flows)
+        .sum()
 }
 
 #[node(writes = failed_at)]
@@ -497,7 +506,11 @@ pub enum Comes {
 
 #[node(writes = count)]
 async fn count(cx: &Context, name: &Name, coming: &[Comes], left_again: &u64) -> u64 {
-    saw(cx, json!({ "name": name, "coming": coming, "left_again": left_again })).await;
+    saw(
+        cx,
+        json!({ "name": name, "coming": coming, "left_again": left_again }),
+    )
+    .await;
     let guests = coming.iter().map(|comes| match comes {
         Comes::Yes { with, .. } => 1 + u64::from(*with),
         Comes::No { .. } => 0,
