@@ -25,6 +25,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let (number, seed, calls): (u8, u64, usize) = (number.parse()?, seed.parse()?, calls.parse()?);
     let options = SqliteOptions::new().durability(Durability::Normal);
     let store = block_on(SqliteStore::open_with(file, options))?;
+    let mut lines = Vec::new();
     let mut begin = Duration::from_nanos(begin_ns.parse()?);
     for world in 0..worlds.parse()? {
         begin += TURN;
@@ -36,15 +37,18 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
             let answer = block_on(call.ask(&store, World::alone(world)));
             let answered_ns = now_ns();
             caller.learn(&call, &answer);
-            let line = Line {
+            lines.push(Line {
                 world,
                 call,
                 asked_ns,
                 answer: answer.text,
                 answered_ns,
-            };
-            println!("{}", serde_json::to_string(&line)?);
+            });
         }
+    }
+    // Only now: who has to wait for a reader would fall behind the others.
+    for line in lines {
+        println!("{}", serde_json::to_string(&line)?);
     }
     Ok(())
 }
