@@ -209,6 +209,18 @@ fn judge_database(
              GROUP BY execution, step HAVING count(*) > 1",
         ),
         (
+            "a replay is recorded",
+            "SELECT execution || '/' || step || ' ' || kind FROM records \
+             WHERE kind NOT IN ('attempt_failed', 'snapshot') GROUP BY execution, step, kind HAVING count(*) > 1",
+        ),
+        (
+            "the failure of a flow is recorded twice",
+            "SELECT a.execution || '/' || a.step || ' ' || a.attempt FROM records a WHERE a.kind = 'attempt_failed' \
+             AND EXISTS (SELECT 1 FROM records f WHERE f.execution = a.execution AND f.kind IN ('flow_failed', 'timed_out') \
+             AND f.step = a.step || iif(a.attempt = 0, '', '~' || a.attempt)) \
+             GROUP BY a.execution, a.step, a.attempt HAVING count(*) > 1",
+        ),
+        (
             "a record is missing",
             "SELECT e.id || ' ' || e.next_seq FROM executions e JOIN records r ON r.execution = e.id \
              GROUP BY e.id HAVING max(r.seq) + 1 <> e.next_seq OR max(r.seq) - min(r.seq) + 1 <> count(*)",
