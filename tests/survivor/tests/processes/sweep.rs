@@ -335,7 +335,7 @@ fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
             let mut points = points(undisturbed, true);
             if !all {
                 fastrand::shuffle(&mut points);
-                points.truncate(16);
+                points.truncate(24);
             }
             points
         })
