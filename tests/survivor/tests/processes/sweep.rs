@@ -2,7 +2,9 @@
 //!
 //! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with a pruned history, and with
 //! a second death after each first one:
-//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`.
+//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`, which takes a quarter of an hour.
+//! `SWEEP_FLOW=forks` takes one of the flows, and `KEEP=folder` keeps the database and the effects of points where something
+//! is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
