@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, StartOptions, Status, StoreError};
+use flow_runtime::durable::{RecordKind, Runtime, StartOptions, Status, StoreError};
 use flow_runtime::prelude::*;
 
 use crate::stores::{Faulty, Refusing};
@@ -195,4 +195,60 @@ async fn an_observer_hears_that_a_node_is_done_once_that_is_stored() {
     // It is where the outcome before it is.
     assert_eq!(told_with_refused("grow.compare").await, told[..1]);
     assert_eq!(told_with_refused("grow").await, told[..3]);
+}
+
+#[node]
+fn refuses(number: &u64) -> Result<u64, String> {
+    Err(format!("{number} is no good"))
+}
+
+flow! {
+    Refusal(number: u64) -> (refuses: u64) {
+        start >> double >> refuses >> end;
+    }
+}
+
+flow! {
+    Insists(number: u64) -> (refuses: Option<u64>) {
+        node refusal: Refusal = Refusal::new() with retry(attempts = 3, wait = "1h");
+        start >> refusal >> end;
+        refusal - "error" >> end("refused");
+    }
+}
+
+/// A replay comes to the failures of a flow again, of which the journal and the observer know.
+#[tokio::test(start_paused = true)]
+async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
+    let (store, notes) = (store(), Arc::new(Notes::default()));
+    let process = || {
+        let options = options().observer(notes.clone());
+        let runtime = Runtime::with_options(store.clone(), options);
+        runtime.register(Insists::new()).unwrap();
+        runtime
+    };
+    let mut runtime = process();
+    let started = runtime.start::<Insists>(InsistsInput { number: 1 }, StartOptions::new());
+    let id = started.await.unwrap().id();
+    for _ in 0..4 {
+        tokio::time::sleep(Duration::from_secs(25 * 60)).await;
+        runtime.shut_down().await;
+        runtime = process();
+        assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+    }
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let output = execution.output::<Insists>().unwrap().unwrap();
+    assert_eq!(output.end, InsistsEnd::Refused);
+    let journal = execution.journal().await.unwrap();
+    let failed = |path: &str| {
+        let failed = journal.iter().filter(|record| record.path == path);
+        let failed = failed.filter(|record| record.kind == RecordKind::AttemptFailed);
+        failed.map(|record| record.attempt).collect::<Vec<_>>()
+    };
+    assert_eq!(failed("insists.refusal"), [0, 1, 2]);
+    assert_eq!(failed("insists.refusal.refuses"), [0; 3]);
+    let told = notes.0.lock().unwrap().clone();
+    let told = told
+        .iter()
+        .filter(|line| line.starts_with("insists.refusal attempt"));
+    assert_eq!(told.count(), 3);
 }

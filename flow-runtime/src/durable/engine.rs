@@ -16,7 +16,7 @@ use super::events::Chunks;
 use super::journal::{Entry, Journal, Visits};
 use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
 use super::record::RecordKind;
-use super::replay::Outcome;
+use super::replay::{Outcome, Replay};
 use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 use crate::__private::{Json, Saved, Step, Stored, StoredState, Unstorable};
 use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
@@ -699,6 +699,10 @@ impl Observer for Attempts {
         if let EventKind::AttemptFailed { attempt, error } = event.kind()
             && let Some(place) = event.path().place()
         {
+            let known = |replay: &Replay| replay.has_failed_attempt(&place, attempt);
+            if self.journal.replaying(known) {
+                return;
+            }
             let payload = error.to_string();
             self.journal.add(Entry {
                 kind: RecordKind::AttemptFailed,

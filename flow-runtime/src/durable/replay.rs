@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
 
 use super::record::{Record, RecordKind};
-use crate::scope::Place;
+use crate::scope::{Place, write_retry};
 
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ struct Visited {
     finished: bool,
     ended: bool,
     failed: bool,
+    /// The attempts that failed.
+    failed_attempts: BTreeSet<u32>,
     /// When its wait ends.
     waits_until: Option<u64>,
     /// The number of the record that says that its wait is over.
@@ -83,6 +85,7 @@ impl Replay {
             kind,
             path,
             step,
+            attempt,
             payload,
             ..
         } = record;
@@ -97,6 +100,9 @@ impl Replay {
             RecordKind::NodeFinished => visited.finished = true,
             RecordKind::FlowEnded => visited.ended = true,
             RecordKind::FlowFailed => visited.failed = true,
+            RecordKind::AttemptFailed => {
+                visited.failed_attempts.insert(attempt);
+            }
             RecordKind::Waiting => visited.waits_until = Some(payload.parse().unwrap_or(at_ms)),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
@@ -147,6 +153,17 @@ impl Replay {
 
     pub(crate) fn has_failed(&self, place: &Place) -> bool {
         self.visited(place).is_some_and(|visited| visited.failed)
+    }
+
+    /// Whether an attempt at a flow has failed. A step's attempts begin anew.
+    pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
+        let mut flow = place.step.clone();
+        write_retry(&mut flow, attempt);
+        let is_flow = self.visited.get(&flow);
+        is_flow.is_some_and(|flow| flow.failed || flow.timed_out.is_some())
+            && self
+                .visited(place)
+                .is_some_and(|visited| visited.failed_attempts.contains(&attempt))
     }
 
     /// When a wait ends that has begun.

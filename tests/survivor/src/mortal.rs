@@ -1,47 +1,48 @@
-//! A store that kills its process before or after one of its calls.
+//! A store that kills or stops its process before or after one of its calls.
 
 use std::io;
+use std::process::Command;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, RecordKind, Row,
-    Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Record, RecordKind,
+    Row, Settlement, Status, Store, StoreError, Token,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::note_line;
 
-/// At which call of the store the process dies, counted from 1: `before 7` or `after 7` as text.
+/// A call of the store, counted from 1: `before 7` or `after 7` as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Death {
+pub enum Moment {
     /// When nothing of it has been done.
     Before(u64),
     /// When its effect is durable, and nobody has seen its answer.
     After(u64),
 }
 
-impl FromStr for Death {
+impl FromStr for Moment {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no death, such as `before 7`");
+        let wrong = || format!("`{text}` is no moment, such as `before 7`");
         let (when, call) = text.split_once(' ').ok_or_else(wrong)?;
         let call = call.parse().map_err(|_| wrong())?;
         match when {
-            "before" => Ok(Death::Before(call)),
-            "after" => Ok(Death::After(call)),
+            "before" => Ok(Moment::Before(call)),
+            "after" => Ok(Moment::After(call)),
             _ => Err(wrong()),
         }
     }
 }
 
-impl std::fmt::Display for Death {
+impl std::fmt::Display for Moment {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Death::Before(call) => write!(f, "before {call}"),
-            Death::After(call) => write!(f, "after {call}"),
+            Moment::Before(call) => write!(f, "before {call}"),
+            Moment::After(call) => write!(f, "after {call}"),
         }
     }
 }
@@ -50,16 +51,66 @@ impl std::fmt::Display for Death {
 #[derive(Debug)]
 pub struct Mortal<S> {
     store: S,
-    death: Option<Death>,
+    fate: Fate,
     calls: AtomicU64,
 }
 
+/// What happens to the process, if anything does.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fate {
+    /// When it dies.
+    pub death: Option<Moment>,
+    /// When it is stopped, until it is sent `SIGCONT`.
+    pub stop: Option<Moment>,
+}
+
+impl Fate {
+    /// What the environment variables `DIE` and `STOP` say.
+    ///
+    /// # Errors
+    ///
+    /// That is no moment.
+    pub fn from_env() -> Result<Fate, String> {
+        let moment = |name| {
+            std::env::var(name)
+                .ok()
+                .map(|text| text.parse())
+                .transpose()
+        };
+        Ok(Fate {
+            death: moment("DIE")?,
+            stop: moment("STOP")?,
+        })
+    }
+
+    fn befalls(&self, now: Moment) {
+        if self.death == Some(now) {
+            std::process::abort();
+        }
+        if self.stop == Some(now) {
+            let stopped = stop();
+            assert!(stopped.is_ok(), "{stopped:?}");
+        }
+    }
+}
+
+/// Stops all threads of this process. Where it goes on, time has gone by.
+fn stop() -> io::Result<()> {
+    note_line(&json!({ "stops": true }))?;
+    let id = std::process::id().to_string();
+    let sent = Command::new("kill").args(["-STOP", &id]).status()?;
+    match sent.success() {
+        true => Ok(()),
+        false => Err(io::Error::other("`kill -STOP` failed")),
+    }
+}
+
 impl<S: Store> Mortal<S> {
-    /// A store that lets its process live if there is no death.
-    pub fn new(store: S, death: Option<Death>) -> Self {
+    /// A store whose process has this fate.
+    pub fn new(store: S, fate: Fate) -> Self {
         Mortal {
             store,
-            death,
+            fate,
             calls: AtomicU64::new(0),
         }
     }
@@ -71,37 +122,30 @@ impl<S: Store> Mortal<S> {
 
     async fn call<T>(&self, call: impl Future<Output = T>) -> T {
         let number = 1 + self.calls.fetch_add(1, Ordering::SeqCst);
-        if self.death == Some(Death::Before(number)) {
-            std::process::abort();
-        }
+        self.fate.befalls(Moment::Before(number));
         let answer = call.await;
-        if self.death == Some(Death::After(number)) {
-            std::process::abort();
-        }
+        self.fate.befalls(Moment::After(number));
         answer
     }
 }
 
-/// What is a step's last word, after which it must not begin again.
-fn recorded(id: ExecutionId, records: &[Record]) -> Vec<String> {
-    let last = |record: &&Record| {
-        matches!(
-            record.kind,
-            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
-        )
+/// What a line says of each record that is a step's last word, after which it must not begin again, or the end of an
+/// attempt at a flow that took too long.
+fn words(id: ExecutionId, records: &[Record]) -> Vec<Value> {
+    let word = |record: &Record| {
+        let word = match record.kind {
+            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed => "recorded",
+            RecordKind::TimedOut => "timed_out",
+            _ => return None,
+        };
+        Some(json!({ word: format!("{id}/{}", record.step) }))
     };
-    let steps = records.iter().filter(last);
-    steps
-        .map(|record| format!("{id}/{}", record.step))
-        .collect()
+    records.iter().filter_map(word).collect()
 }
 
-fn note(recorded: &[String]) -> Result<(), StoreError> {
+fn note(words: &[Value]) -> Result<(), StoreError> {
     let failed = |error: io::Error| StoreError::Other(Box::new(error));
-    recorded
-        .iter()
-        .try_for_each(|step| note_line(&json!({ "recorded": step })))
-        .map_err(failed)
+    words.iter().try_for_each(note_line).map_err(failed)
 }
 
 #[async_trait]
@@ -113,11 +157,11 @@ impl<S: Store> Store for Mortal<S> {
         pauses: Vec<PauseRow>,
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
-        let recorded = recorded(row.id, &records);
+        let words = words(row.id, &records);
         self.call(async {
             let created = self.store.create(row, records, pauses, claim).await?;
             if created == Created::New {
-                note(&recorded)?;
+                note(&words)?;
             }
             Ok(created)
         })
@@ -160,10 +204,10 @@ impl<S: Store> Store for Mortal<S> {
     }
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
-        let recorded = recorded(id, &append.records);
+        let words = words(id, &append.records);
         self.call(async {
             self.store.append(id, fence, append).await?;
-            note(&recorded)
+            note(&words)
         })
         .await
     }
@@ -174,8 +218,10 @@ impl<S: Store> Store for Mortal<S> {
         status: Status,
         reason: &str,
         record: Record,
+        condition: EndIf,
     ) -> Result<Row, StoreError> {
-        self.call(self.store.end(id, status, reason, record)).await
+        self.call(self.store.end(id, status, reason, record, condition))
+            .await
     }
 
     async fn records(
@@ -205,8 +251,13 @@ impl<S: Store> Store for Mortal<S> {
             .await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
-        self.call(self.store.due(now_ms, limit)).await
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<ExecutionId>, StoreError> {
+        self.call(self.store.due(now_ms, after, limit)).await
     }
 
     async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {

@@ -1,5 +1,6 @@
-//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW SNAPSHOT_EVERY [prune]`. It dies at the
-//! call of the store that `DIE` says, such as `before 7`. Prints what came of it, and how many calls there were.
+//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW SNAPSHOT_EVERY [prune]`. It dies, or
+//! is stopped, at the call of the store that `DIE` or `STOP` says, such as `before 7`. Prints what came of it, and how many
+//! calls there were.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -11,7 +12,7 @@ use flow_runtime::durable::{
     DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, SqliteStore,
     StartOptions, Status,
 };
-use flow_survivor::mortal::Mortal;
+use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
 use flow_survivor::{SHORT_LEASE, note_line};
 use serde_json::{Value, json};
@@ -27,9 +28,10 @@ async fn main() -> Outcome {
     let file = PathBuf::from(arguments.next().ok_or("no file")?);
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
-    let death = std::env::var("DIE").ok();
-    let death = death.map(|text| text.parse()).transpose()?;
-    let store = Arc::new(Mortal::new(SqliteStore::open(file).await?, death));
+    let store = Arc::new(Mortal::new(
+        SqliteStore::open(file).await?,
+        Fate::from_env()?,
+    ));
     let mut options = RuntimeOptions::new()
         .lease(SHORT_LEASE)
         .snapshot_every(every);

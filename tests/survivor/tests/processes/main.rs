@@ -1,6 +1,8 @@
 //! Processes that are killed or stopped again and again come to the same as one that is left alone.
 
+mod grave;
 mod kills;
 mod stops;
 mod support;
 mod sweep;
+mod wakes;

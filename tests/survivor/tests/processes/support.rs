@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -69,13 +69,7 @@ impl Place {
 
     /// Whether nobody has the database to themselves for longer than a transaction takes.
     pub(crate) fn can_be_written(&self) -> Outcome<bool> {
-        let database = Connection::open(self.database())?;
-        database.busy_timeout(Duration::from_millis(200))?;
-        match database.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
-            Ok(()) => Ok(true),
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        can_be_written(&self.database())
     }
 
     /// The executions, with their journals.
@@ -92,6 +86,17 @@ impl Place {
             }
             Ok(found)
         })
+    }
+}
+
+/// Whether nobody has a database to themselves for longer than a transaction takes.
+pub(crate) fn can_be_written(file: &Path) -> Outcome<bool> {
+    let database = Connection::open(file)?;
+    database.busy_timeout(Duration::from_millis(200))?;
+    match database.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
+        Ok(()) => Ok(true),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,27 +2,27 @@
 //!
 //! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with a pruned history, and with
 //! a second death after each first one:
-//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`.
+//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`, which takes a quarter of an hour.
+//! `SWEEP_FLOW=forks` takes one of the flows, and `KEEP=folder` keeps the database and the effects of points where something
+//! is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{scope, sleep};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::thread::scope;
 
-use flow_survivor::mortal::Death;
-use rusqlite::Connection;
+use flow_survivor::mortal::Moment;
 use serde_json::Value;
 
+use crate::grave::{Grave, texts};
 use crate::support::Outcome;
 
 /// The flows, and how many of their steps can be under way at once.
-const FLOWS: [(&str, usize); 10] = [
+pub(crate) const FLOWS: [(&str, usize); 10] = [
     ("rounds", 1),
     ("forks", 3),
     ("fails", 2),
@@ -36,27 +36,27 @@ const FLOWS: [(&str, usize); 10] = [
 ];
 
 /// After how many records a snapshot is made, and whether those before are removed then.
-const MODES: [&[&str]; 3] = [&["256"], &["4"], &["3", "prune"]];
+pub(crate) const MODES: [&[&str]; 3] = [&["256"], &["4"], &["3", "prune"]];
 
 /// Processes at once: most of the time they wait.
-const AT_ONCE: usize = 4;
+pub(crate) const AT_ONCE: usize = 6;
 
-/// No process takes so long.
-const TOO_LONG: Duration = Duration::from_secs(60);
+/// The processes of a point note what they do in one file.
+const ALL: &str = "effects";
 
 /// What a flow comes to if nothing dies.
-struct Undisturbed {
-    flow: &'static str,
+pub(crate) struct Undisturbed {
+    pub(crate) flow: &'static str,
     at_once: usize,
-    mode: &'static [&'static str],
-    calls: u64,
-    seen: Value,
+    pub(crate) mode: &'static [&'static str],
+    pub(crate) calls: u64,
+    pub(crate) seen: Value,
 }
 
 /// Where processes die, one after the other. The last one lives.
 struct Point<'a> {
     undisturbed: &'a Undisturbed,
-    deaths: Vec<Death>,
+    deaths: Vec<Moment>,
 }
 
 impl fmt::Display for Point<'_> {
@@ -79,105 +79,14 @@ struct Found {
     violations: Vec<String>,
 }
 
-/// A database, and what the processes that had it have left behind.
-struct Grave {
-    folder: tempfile::TempDir,
-}
-
-impl Grave {
-    fn new() -> Outcome<Self> {
-        Ok(Grave {
-            folder: tempfile::tempdir()?,
-        })
-    }
-
-    fn database(&self) -> PathBuf {
-        self.folder.path().join("sweep.db")
-    }
-
-    fn effects(&self) -> PathBuf {
-        self.folder.path().join("effects")
-    }
-
-    /// A process that lives until it is done, or until its death.
-    fn live(&self, flow: &str, mode: &[&str], death: Option<Death>) -> Outcome<Output> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sweep"));
-        command.arg(self.database()).arg(flow).args(mode);
-        command
-            .env("EFFECTS", self.effects())
-            .env("RUST_BACKTRACE", "0")
-            .env_remove("DIE")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some(death) = death {
-            command.env("DIE", death.to_string());
-        }
-        let mut child = command.spawn()?;
-        let began = Instant::now();
-        while child.try_wait()?.is_none() {
-            if began.elapsed() > TOO_LONG {
-                child.kill()?;
-                break;
-            }
-            sleep(Duration::from_millis(2));
-        }
-        Ok(child.wait_with_output()?)
-    }
-
-    fn lines(&self) -> Outcome<Vec<Value>> {
-        let text = fs::read_to_string(self.effects()).unwrap_or_default();
-        let lines = text.lines().map(serde_json::from_str);
-        Ok(lines.collect::<Result<_, _>>()?)
-    }
-
-    /// The rows of a query, whose columns are texts.
-    fn query(&self, sql: &str) -> Outcome<Vec<Vec<Option<String>>>> {
-        let database = Connection::open(self.database())?;
-        database.busy_timeout(Duration::from_secs(5))?;
-        let mut statement = database.prepare(sql)?;
-        let columns = statement.column_count();
-        let rows = statement.query_map([], |row| {
-            (0..columns).map(|column| row.get(column)).collect()
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The steps that are recorded.
-    fn recorded(&self) -> Outcome<BTreeSet<String>> {
-        if !self.database().exists() {
-            return Ok(BTreeSet::new());
-        }
-        let sql = "SELECT execution || '/' || step FROM records \
-             WHERE kind IN ('outcome', 'node_failed', 'resumed')";
-        let has_tables = self.query("SELECT name FROM sqlite_master WHERE name = 'records'")?;
-        match has_tables.is_empty() {
-            true => Ok(BTreeSet::new()),
-            false => Ok(self.query(sql)?.into_iter().flatten().flatten().collect()),
-        }
-    }
-
-    /// Waits until what the dead process had claimed can be had.
-    fn until_free(&self) -> Outcome {
-        let has_tables = self.database().exists()
-            && !self
-                .query("SELECT name FROM sqlite_master WHERE name = 'executions'")?
-                .is_empty();
-        if !has_tables {
-            return Ok(());
-        }
-        let sql = "SELECT CAST(max(claimed_until_ms) AS TEXT) FROM executions";
-        let until = self.query(sql)?.into_iter().flatten().flatten().next();
-        let until: u64 = until.map_or(Ok(0), |text| text.parse())?;
-        let until = UNIX_EPOCH + Duration::from_millis(until);
-        sleep(until.duration_since(SystemTime::now()).unwrap_or_default());
-        Ok(())
-    }
-}
-
 impl Undisturbed {
-    fn run(flow: &'static str, at_once: usize, mode: &'static [&'static str]) -> Outcome<Self> {
+    pub(crate) fn run(
+        flow: &'static str,
+        at_once: usize,
+        mode: &'static [&'static str],
+    ) -> Outcome<Self> {
         let grave = Grave::new()?;
-        let output = grave.live(flow, mode, None)?;
+        let output = grave.live(ALL, flow, mode, None)?;
         if !output.status.success() {
             return Err(format!("{flow} {mode:?} undisturbed: {}", texts(&output)).into());
         }
@@ -192,12 +101,6 @@ impl Undisturbed {
     }
 }
 
-fn texts(output: &Output) -> String {
-    let (out, err) = (&output.stdout, &output.stderr);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    format!("{}: {} {}", output.status, text(out), text(err))
-}
-
 impl Point<'_> {
     /// Lets processes die and the last one live, and adds what is wrong then.
     fn visit(&self, found: &mut Found) -> Outcome {
@@ -209,9 +112,9 @@ impl Point<'_> {
         for death in self.deaths.iter().copied().map(Some).chain([None]) {
             let recorded = grave.recorded()?;
             grave.until_free()?;
-            let output = grave.live(flow, mode, death)?;
-            let all = grave.lines()?;
-            lives.push((recorded, all[lines..].to_vec()));
+            let output = grave.live(ALL, flow, mode, death)?;
+            let all = grave.lines(ALL)?;
+            lives.push([recorded, all[lines..].to_vec()].concat());
             lines = all.len();
             let died = output.status.signal() == Some(6);
             found.deaths += usize::from(died);
@@ -237,7 +140,7 @@ impl Point<'_> {
             if let Some(kept) = std::env::var_os("KEEP") {
                 let to = Path::new(&kept).join(self.to_string().replace([' ', ','], "-"));
                 fs::create_dir_all(&to)?;
-                fs::copy(grave.effects(), to.join("effects"))?;
+                fs::copy(grave.effects(ALL), to.join("effects"))?;
                 fs::copy(grave.database(), to.join("sweep.db"))?;
             }
             found.violations.push(text);
@@ -245,18 +148,12 @@ impl Point<'_> {
         Ok(())
     }
 
-    /// What the steps have noted in each life, and what was recorded before it.
-    fn judge(
-        &self,
-        lives: &[(BTreeSet<String>, Vec<Value>)],
-        found: &mut Found,
-        wrong: &mut Vec<String>,
-    ) {
+    /// What was recorded before each life, and what the steps and the store have noted in it.
+    fn judge(&self, lives: &[Vec<Value>], found: &mut Found, wrong: &mut Vec<String>) {
         let mut recorded: BTreeSet<&str> = BTreeSet::new();
         let mut inputs: BTreeMap<&str, &Value> = BTreeMap::new();
         let mut before: BTreeSet<&str> = BTreeSet::new();
-        for (stored, lines) in lives {
-            recorded.extend(stored.iter().map(String::as_str));
+        for lines in lives {
             let mut again = BTreeSet::new();
             let mut begun = Vec::new();
             for line in lines {
@@ -291,7 +188,7 @@ impl Point<'_> {
 /// What the database says in the end.
 fn judge_database(
     grave: &Grave,
-    lives: &[(BTreeSet<String>, Vec<Value>)],
+    lives: &[Vec<Value>],
     found: &mut Found,
     wrong: &mut Vec<String>,
 ) -> Outcome {
@@ -314,6 +211,18 @@ fn judge_database(
              GROUP BY execution, step HAVING count(*) > 1",
         ),
         (
+            "a replay is recorded",
+            "SELECT execution || '/' || step || ' ' || kind FROM records \
+             WHERE kind NOT IN ('attempt_failed', 'snapshot') GROUP BY execution, step, kind HAVING count(*) > 1",
+        ),
+        (
+            "the failure of a flow is recorded twice",
+            "SELECT a.execution || '/' || a.step || ' ' || a.attempt FROM records a WHERE a.kind = 'attempt_failed' \
+             AND EXISTS (SELECT 1 FROM records f WHERE f.execution = a.execution AND f.kind IN ('flow_failed', 'timed_out') \
+             AND f.step = a.step || iif(a.attempt = 0, '', '~' || a.attempt)) \
+             GROUP BY a.execution, a.step, a.attempt HAVING count(*) > 1",
+        ),
+        (
             "a record is missing",
             "SELECT e.id || ' ' || e.next_seq FROM executions e JOIN records r ON r.execution = e.id \
              GROUP BY e.id HAVING max(r.seq) + 1 <> e.next_seq OR max(r.seq) - min(r.seq) + 1 <> count(*)",
@@ -331,25 +240,33 @@ fn judge_database(
     }
 
     // An answer that was accepted is what a step saw, unless the flow that asked took too long meanwhile.
-    let lines: Vec<&Value> = lives.iter().flat_map(|(_, lines)| lines).collect();
+    let lines: Vec<&Value> = lives.iter().flatten().collect();
     let seen: Vec<String> = lines
         .iter()
         .filter(|line| line["began"].is_string())
         .map(|line| line["inputs"].to_string())
         .collect();
-    let answers = grave.query(
-        "SELECT p.answer, p.step, (SELECT count(*) FROM records r WHERE r.kind = 'timed_out' \
-         AND r.execution = p.execution AND (p.step LIKE r.step || '.%' OR p.step LIKE r.step || '~%')) || '' \
-         FROM pauses p WHERE p.answer IS NOT NULL",
-    )?;
+    let timed_out: BTreeSet<&str> = lines
+        .iter()
+        .filter_map(|line| line["timed_out"].as_str())
+        .collect();
+    let took_too_long = |step: &str| {
+        let inside = |flow: &&str| {
+            let rest = step.strip_prefix(*flow);
+            rest.is_some_and(|rest| rest.starts_with(['.', '~']))
+        };
+        timed_out.iter().any(inside)
+    };
+    let answers = grave
+        .query("SELECT answer, execution || '/' || step FROM pauses WHERE answer IS NOT NULL")?;
     let mut given = BTreeSet::new();
     for row in answers {
-        let [Some(answer), Some(step), Some(timed_out)] = &row[..] else {
+        let [Some(answer), Some(step)] = &row[..] else {
             return Err(format!("{row:?} is no answer").into());
         };
         found.answers += 1;
         let by = signature(&serde_json::from_str(answer)?).ok_or("an answer is not signed")?;
-        if timed_out == "0" && !seen.iter().any(|inputs| inputs.contains(&by)) {
+        if !took_too_long(step) && !seen.iter().any(|inputs| inputs.contains(&by)) {
             wrong.push(format!(
                 "the answer {answer} to {step} was accepted, and nobody saw it"
             ));
@@ -380,13 +297,13 @@ fn signature(answer: &Value) -> Option<String> {
 /// All points of a flow: before and after each call, and the same with a second death if there is to be one.
 fn points(undisturbed: &Undisturbed, twice: bool) -> Vec<Point<'_>> {
     let calls = 1..=undisturbed.calls;
-    let deaths = calls.flat_map(|call| [Death::Before(call), Death::After(call)]);
+    let deaths = calls.flat_map(|call| [Moment::Before(call), Moment::After(call)]);
     let points = deaths.flat_map(|death| {
         // The second process has less to do.
         let call = fastrand::u64(1..=undisturbed.calls / 2);
         let second = match fastrand::bool() {
-            true => Death::Before(call),
-            false => Death::After(call),
+            true => Moment::Before(call),
+            false => Moment::After(call),
         };
         let once = Point {
             undisturbed,
@@ -420,7 +337,7 @@ fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
             let mut points = points(undisturbed, true);
             if !all {
                 fastrand::shuffle(&mut points);
-                points.truncate(16);
+                points.truncate(24);
             }
             points
         })

@@ -1,0 +1,455 @@
+//! What is asked of a store, small enough to be written down, made at random, and asked of another store again.
+
+use flow_runtime::durable::{
+    Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Record,
+    RecordKind, Row, Settlement, Status, Store, StoreError, Token,
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// How many executions there are in a world.
+pub const EXECUTIONS: u8 = 2;
+
+/// How many questions there may be.
+pub const TOKENS: u8 = 3;
+
+/// How long a claim lasts, in milliseconds.
+pub const LEASE_MS: u64 = 50;
+
+/// A call of a store. Executions, questions and holders are numbers, so that a world can be told from others in one file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(
+    missing_docs,
+    reason = "the names are those of the store's methods and their parameters"
+)]
+pub enum Call {
+    Create {
+        execution: u8,
+        key: Option<u8>,
+        question: Option<u8>,
+        holder: Option<u8>,
+        now_ms: u64,
+    },
+    Claim {
+        execution: u8,
+        holder: u8,
+        now_ms: u64,
+    },
+    Renew {
+        holder: u8,
+        now_ms: u64,
+    },
+    Append {
+        execution: u8,
+        fence: u64,
+        /// The number of the record, if there is one.
+        seq: Option<u64>,
+        opened: Option<u8>,
+        closed: Option<u8>,
+        /// Its place in [`Status::ALL`].
+        status: Option<u8>,
+        release: bool,
+        now_ms: u64,
+    },
+    End {
+        execution: u8,
+        now_ms: u64,
+    },
+    Settle {
+        question: u8,
+        answer: Option<u8>,
+        now_ms: u64,
+    },
+    Delete {
+        execution: u8,
+    },
+    Execution {
+        execution: u8,
+    },
+    Records {
+        execution: u8,
+    },
+    Pauses {
+        execution: u8,
+    },
+    Pause {
+        question: u8,
+    },
+    Due {
+        now_ms: u64,
+    },
+    List,
+    Log,
+}
+
+/// What a store answers: as text, which is the same for every store, and the row that it has.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// All of it but the words of an error.
+    pub text: String,
+    /// The execution, if that is the answer.
+    pub row: Option<Row>,
+}
+
+/// The executions, questions and holders of one history among many in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct World {
+    /// Which history it is.
+    pub number: u64,
+    /// An offset in the store's log before which there is nothing of it.
+    pub after: u64,
+}
+
+impl World {
+    /// In a store where there is nothing else.
+    pub fn alone(number: u64) -> Self {
+        World { number, after: 0 }
+    }
+
+    fn uuid(self, kind: u64, number: u8) -> Uuid {
+        Uuid::from_u64_pair(self.number, kind << 8 | u64::from(number))
+    }
+
+    /// The execution with this number.
+    pub fn execution(self, number: u8) -> ExecutionId {
+        ExecutionId::from(self.uuid(1, number))
+    }
+
+    fn token(self, number: u8) -> Token {
+        Token::from(self.uuid(2, number))
+    }
+
+    fn holder(self, number: u8) -> Uuid {
+        self.uuid(3, number)
+    }
+
+    fn has(self, id: ExecutionId) -> bool {
+        id.as_uuid().as_u64_pair().0 == self.number
+    }
+
+    fn flow(self) -> String {
+        format!("flow {}", self.number)
+    }
+
+    fn question(self, number: u8, execution: u8, now_ms: u64) -> PauseRow {
+        PauseRow {
+            token: self.token(number),
+            execution: self.execution(execution),
+            path: "flow.node".to_owned(),
+            step: "flow.node".to_owned(),
+            prompt: format!("question {number}"),
+            expected: "Answer".to_owned(),
+            schema: None,
+            created_ms: now_ms,
+            expires_ms: (number == 0).then_some(now_ms + 30),
+            state: PauseState::Open,
+        }
+    }
+}
+
+fn record(seq: u64, now_ms: u64) -> Record {
+    Record {
+        seq,
+        at_ms: now_ms,
+        kind: RecordKind::NodeStarted,
+        path: "flow.node".to_owned(),
+        step: "flow.node".to_owned(),
+        visit: 1,
+        item: None,
+        attempt: 0,
+        payload: String::new(),
+    }
+}
+
+fn text(answer: &impl std::fmt::Debug) -> Answer {
+    Answer {
+        text: format!("{answer:?}"),
+        row: None,
+    }
+}
+
+fn of_row(row: Option<Row>) -> Answer {
+    Answer {
+        row: row.clone(),
+        ..text(&row)
+    }
+}
+
+fn refused(error: &StoreError) -> Answer {
+    let kind = match error {
+        StoreError::LeaseLost(_) => "the lease is lost",
+        StoreError::NotFound(_) => "there is no such execution",
+        StoreError::UnknownToken(_) => "there is no such question",
+        StoreError::Other(_) => "refused",
+        // What may have happened or not is no answer that a history can be judged by.
+        failed => return text(&format!("failed: {failed:?}")),
+    };
+    text(&kind)
+}
+
+impl Call {
+    /// Asks a store.
+    pub async fn ask(&self, store: &dyn Store, world: World) -> Answer {
+        self.answer(store, world)
+            .await
+            .unwrap_or_else(|error| refused(&error))
+    }
+
+    async fn answer(&self, store: &dyn Store, world: World) -> Result<Answer, StoreError> {
+        let until = |now_ms: u64| now_ms + LEASE_MS;
+        Ok(match *self {
+            Call::Create {
+                execution,
+                key,
+                question,
+                holder,
+                now_ms,
+            } => {
+                let row = Row {
+                    id: world.execution(execution),
+                    flow: world.flow(),
+                    structure: "structure".to_owned(),
+                    owner: None,
+                    idempotency_key: key.map(|key| format!("key {key}")),
+                    input_hash: "hash".to_owned(),
+                    status: Status::Running,
+                    format: JOURNAL_FORMAT,
+                    options: "{}".to_owned(),
+                    created_ms: now_ms,
+                    updated_ms: now_ms,
+                    wake_ms: None,
+                    next_seq: 1,
+                    snapshot_seq: None,
+                    forked_from: None,
+                    result: None,
+                    fence: 0,
+                };
+                let question = question.map(|number| world.question(number, execution, now_ms));
+                let claim = holder.map(|holder| Claim {
+                    holder: world.holder(holder),
+                    until_ms: until(now_ms),
+                });
+                let questions = question.into_iter().collect();
+                text(
+                    &store
+                        .create(row, vec![record(0, now_ms)], questions, claim)
+                        .await?,
+                )
+            }
+            Call::Claim {
+                execution,
+                holder,
+                now_ms,
+            } => {
+                let (id, holder) = (world.execution(execution), world.holder(holder));
+                of_row(store.claim(id, holder, now_ms, until(now_ms)).await?)
+            }
+            Call::Renew { holder, now_ms } => {
+                text(&store.renew(world.holder(holder), until(now_ms)).await?)
+            }
+            Call::Append {
+                execution,
+                fence,
+                seq,
+                opened,
+                closed,
+                status,
+                release,
+                now_ms,
+            } => {
+                let append = Append {
+                    records: seq.map(|seq| record(seq, now_ms)).into_iter().collect(),
+                    opened: opened
+                        .map(|number| world.question(number, execution, now_ms))
+                        .into_iter()
+                        .collect(),
+                    closed: closed
+                        .map(|number| world.token(number))
+                        .into_iter()
+                        .collect(),
+                    status: status.map(|place| Status::ALL[usize::from(place)]),
+                    release,
+                    now_ms,
+                    ..Append::default()
+                };
+                text(
+                    &store
+                        .append(world.execution(execution), fence, append)
+                        .await?,
+                )
+            }
+            Call::End { execution, now_ms } => {
+                let record = Record {
+                    kind: RecordKind::RunCancelled,
+                    ..record(0, now_ms)
+                };
+                let id = world.execution(execution);
+                of_row(Some(
+                    store
+                        .end(id, Status::Cancelled, "ended", record, EndIf::NotOver)
+                        .await?,
+                ))
+            }
+            Call::Settle {
+                question,
+                answer,
+                now_ms,
+            } => {
+                let settlement = match answer {
+                    Some(answer) => Settlement::Answer(answer.to_string()),
+                    None => Settlement::TimedOut,
+                };
+                text(
+                    &store
+                        .settle(world.token(question), settlement, now_ms)
+                        .await?,
+                )
+            }
+            Call::Delete { execution } => text(&store.delete(world.execution(execution)).await?),
+            Call::Execution { execution } => {
+                of_row(store.execution(world.execution(execution)).await?)
+            }
+            Call::Records { execution } => text(
+                &store
+                    .records(world.execution(execution), 0, usize::MAX)
+                    .await?,
+            ),
+            Call::Pauses { execution } => text(&store.pauses(world.execution(execution)).await?),
+            Call::Pause { question } => text(&store.pause(world.token(question)).await?),
+            Call::Due { now_ms } => {
+                let mut due = store.due(now_ms, None, usize::MAX).await?;
+                due.retain(|id| world.has(*id));
+                text(&due)
+            }
+            Call::List => {
+                let query = ListQuery {
+                    flow: Some(world.flow()),
+                    ..ListQuery::default()
+                };
+                text(&store.list(&query).await?)
+            }
+            Call::Log => {
+                let mut logged = store.log(world.after, usize::MAX).await?;
+                logged.retain(|logged| world.has(logged.execution));
+                let seqs = logged
+                    .iter()
+                    .map(|logged| (logged.execution, logged.record.seq));
+                text(&seqs.collect::<Vec<_>>())
+            }
+        })
+    }
+}
+
+/// A process that asks at random, with a clock of its own, and with what it has learned from the answers. So some of what it
+/// asks is sensible and some is out of date.
+#[derive(Debug)]
+pub struct Caller {
+    random: fastrand::Rng,
+    number: u8,
+    now_ms: u64,
+    /// Of each execution the fence of the last claim, and the next record as far as known.
+    known: [(u64, u64); EXECUTIONS as usize],
+}
+
+impl Caller {
+    /// One of several, whose clocks do not agree.
+    pub fn new(number: u8, seed: u64) -> Self {
+        let mut random = fastrand::Rng::with_seed(seed ^ (u64::from(number) << 56));
+        Caller {
+            now_ms: 1000 + random.u64(0..80),
+            random,
+            number,
+            known: [(1, 1); EXECUTIONS as usize],
+        }
+    }
+
+    /// What it asks next.
+    pub fn next_call(&mut self) -> Call {
+        self.now_ms += self.random.u64(0..30);
+        let (now_ms, holder) = (self.now_ms, self.number);
+        let random = &mut self.random;
+        let execution = random.u8(0..EXECUTIONS);
+        let question = random.u8(0..TOKENS);
+        let (fence, next) = self.known[usize::from(execution)];
+        match random.u8(0..100) {
+            0..14 => Call::Create {
+                execution,
+                key: random.bool().then_some(0),
+                question: (random.u8(0..3) == 0).then_some(question),
+                holder: random.bool().then_some(holder),
+                now_ms,
+            },
+            14..32 => Call::Claim {
+                execution,
+                holder,
+                now_ms,
+            },
+            32..38 => Call::Renew { holder, now_ms },
+            38..65 => Call::Append {
+                execution,
+                fence,
+                seq: (random.u8(0..4) > 0).then_some(next),
+                opened: (random.u8(0..4) == 0).then_some(question),
+                closed: (random.u8(0..6) == 0).then_some(question),
+                status: (random.u8(0..3) == 0).then(|| random.u8(0..3)),
+                release: random.u8(0..6) == 0,
+                now_ms,
+            },
+            65..69 => Call::End { execution, now_ms },
+            69..76 => Call::Settle {
+                question,
+                answer: random.bool().then_some(holder),
+                now_ms,
+            },
+            76..79 => Call::Delete { execution },
+            79..86 => Call::Execution { execution },
+            86..89 => Call::Records { execution },
+            89..92 => Call::Pauses { execution },
+            92..94 => Call::Pause { question },
+            94..96 => Call::Due { now_ms },
+            96..98 => Call::List,
+            _ => Call::Log,
+        }
+    }
+
+    /// What it has learned.
+    pub fn learn(&mut self, call: &Call, answer: &Answer) {
+        match *call {
+            Call::Claim { execution, .. } | Call::Execution { execution } => {
+                if let Some(row) = &answer.row {
+                    let known = &mut self.known[usize::from(execution)];
+                    *known = match call {
+                        Call::Claim { .. } => (row.fence, row.next_seq),
+                        _ => (known.0, row.next_seq),
+                    };
+                }
+            }
+            Call::Append {
+                execution,
+                seq: Some(seq),
+                ..
+            } if answer.text == "()" => self.known[usize::from(execution)].1 = seq + 1,
+            _ => {}
+        }
+    }
+
+    /// Whether it gives this call up before it has an answer.
+    pub fn gives_up(&mut self) -> bool {
+        self.random.u8(0..25) == 0
+    }
+}
+
+/// A line of what a process did: when it asked what, and when it had which answer, in nanoseconds since 1970.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Line {
+    /// The history that it belongs to.
+    pub world: u64,
+    /// The call.
+    pub call: Call,
+    /// When it was made.
+    pub asked_ns: u64,
+    /// The answer.
+    pub answer: String,
+    /// When it came.
+    pub answered_ns: u64,
+}
