@@ -278,7 +278,7 @@ impl<'a> Generator<'a> {
             settings.push("retry(attempts = 3, wait = \"20ms\")".to_owned());
         }
         if inner.timed || self.rng.u8(..4) == 0 {
-            settings.push(format!("timeout = \"{}m\"", [3, 10, 30][inner.level]));
+            settings.push(format!("timeout = \"{}m\"", [30, 120, 480][inner.level]));
         }
         let with = match settings.is_empty() {
             true => String::new(),

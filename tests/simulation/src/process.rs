@@ -21,13 +21,13 @@ use crate::store::Fragile;
 use crate::world::{hashed, world};
 
 /// How long a process keeps its executions after it has died.
-const LEASE: Duration = Duration::from_secs(1);
+const LEASE: Duration = Duration::from_secs(20);
 
 /// How often somebody looks at the execution and its questions.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_secs(4);
 
 /// How long an undisturbed execution takes at most.
-const LONGEST: Duration = Duration::from_secs(10 * 3600);
+const LONGEST: Duration = Duration::from_secs(200 * 3600);
 
 /// An answer that was accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,8 +137,10 @@ impl Work {
         flow: Simulated,
         accepted: &mut Vec<Accepted>,
     ) -> Option<Execution> {
-        // What fails is tried again by the runtime itself.
-        let _ = runtime.recover().await;
+        while let Err(error) = runtime.recover().await {
+            expected(&error, "recover");
+            tokio::time::sleep(LOOK).await;
+        }
         let id = match self {
             Work::Start(input) => loop {
                 let options = StartOptions::new().idempotency_key("case");
