@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, MOST_NOTES, shorten};
 use crate::visible::visible;
 
 /// One mistake in a document.
@@ -34,6 +34,90 @@ impl Problem {
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
+    }
+}
+
+/// How many problems of a document are listed.
+pub const MOST_PROBLEMS: usize = 100;
+
+/// Problems as they are found: the first [`MOST_PROBLEMS`] of them, each in a few words, and whether there are more.
+///
+/// A document may come from anywhere, and a mistake in it can be there a million times. What is said of it has to have
+/// room.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::FlowDocument;
+/// use flow_spec::document::Problems;
+///
+/// let mut problems = Problems::default();
+/// while !problems.is_full() {
+///     problems.extend(FlowDocument::parse("{}").unwrap_err());
+/// }
+/// let problems = problems.into_vec();
+/// assert_eq!(problems.len(), 101);
+/// assert_eq!(problems[100].message, "there are more problems than these 100");
+/// ```
+#[derive(Debug, Default)]
+pub struct Problems {
+    listed: Vec<Problem>,
+    more: bool,
+}
+
+impl Problems {
+    /// Adds a problem, or only that there are more.
+    pub fn push(&mut self, mut problem: Problem) {
+        if self.listed.len() == MOST_PROBLEMS {
+            self.more = true;
+            return;
+        }
+        shorten(&mut problem.pointer);
+        shorten(&mut problem.message);
+        problem.notes.truncate(MOST_NOTES);
+        problem.notes.iter_mut().for_each(shorten);
+        problem.help.iter_mut().for_each(shorten);
+        self.listed.push(problem);
+    }
+
+    /// Adds problems until there are more than have room.
+    pub fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for problem in problems {
+            self.push(problem);
+            if self.is_full() {
+                break;
+            }
+        }
+    }
+
+    /// Whether there are more than are listed, so that no further one changes anything.
+    pub fn is_full(&self) -> bool {
+        self.more
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// How many are listed.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// Those that are listed. If there are more, the last one says so.
+    pub fn into_vec(mut self) -> Vec<Problem> {
+        if self.more {
+            let message = format!("there are more problems than these {MOST_PROBLEMS}");
+            let problem = Problem::new(Code::Document, "", message);
+            self.listed.push(problem.help("mend these first"));
+        }
+        self.listed
+    }
+
+    /// Those that were added since there were as many as this.
+    pub(super) fn since(&self, len: usize) -> &[Problem] {
+        &self.listed[len..]
     }
 }
 
