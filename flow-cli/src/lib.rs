@@ -10,6 +10,7 @@ mod commands;
 mod error;
 mod flow_json;
 mod flows;
+mod read;
 mod screen;
 pub mod section;
 mod style;
