@@ -40,12 +40,12 @@ pub(crate) enum Error {
         /// What it is.
         what: &'static str,
     },
-    /// A file that is larger than any that has flows.
+    /// A file that is too large to be read.
     #[error("`{place}` {}", too_large(*limit))]
     TooLarge {
         /// The file.
         place: String,
-        /// How many bytes are read of it.
+        /// The limit, in bytes.
         limit: u64,
     },
     /// A file where a folder should be.

@@ -1,7 +1,7 @@
-//! Files that are read whole: if they are files, and no larger than anything that has flows.
+//! Reads whole files: regular ones only, and up to a limit.
 //!
-//! What is named on a command line can be anything that has a name. A pipe may never end, a device has no end, and a file
-//! can grow while it is read.
+//! A path on the command line can name anything. A pipe may never end, a device has no end, and a file can grow while it is
+//! read.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
@@ -9,17 +9,17 @@ use std::path::Path;
 
 use crate::{Error, flow_json};
 
-/// How much flow JSON a file can have, of all its flows together: that of ten thousand nodes has room.
+/// The most flow JSON that is read of one file, in bytes and for all its flows together. Ten thousand nodes fit in.
 pub(crate) const LARGEST_JSON: u64 = 32 << 20;
 
-/// How large any other file can be: programs with all that a debugger needs are smaller.
+/// The largest other file that is read, in bytes. Programs with all their debug information are smaller.
 const LARGEST_BINARY: u64 = 4 << 30;
 
 /// Reads a file as it is.
 ///
 /// # Errors
 ///
-/// It cannot be read, is no file, or is too large.
+/// It cannot be read, is not a regular file, or is too large.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read {
         path: path.to_owned(),
@@ -48,16 +48,16 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// As [`bytes`], or it is no UTF-8.
+/// As [`bytes`], or it is not UTF-8.
 pub(crate) fn text(path: &Path) -> Result<String, Error> {
     utf8(path, bytes(path)?)
 }
 
-/// The bytes of a file as text.
+/// Turns the bytes of a file into text.
 ///
 /// # Errors
 ///
-/// They are no UTF-8.
+/// They are not UTF-8.
 pub(crate) fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
     String::from_utf8(bytes).map_err(|error| Error::Read {
         path: path.to_owned(),
@@ -65,7 +65,7 @@ pub(crate) fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
     })
 }
 
-/// What it is, if it is not a file to be read.
+/// Names what is not a regular file. `None` if it is one.
 fn unreadable(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -89,8 +89,8 @@ fn unreadable(kind: FileType) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Reads to the end, or says which limit there was to it: the first one for JSON, the second one for all else. No more
-/// than one byte beyond the limit is read.
+/// Reads to the end, unless that is beyond the limit: the first one is for JSON, the second one for all else. Returns the
+/// limit in that case, after at most one byte more than it allows.
 fn limited(
     mut file: impl Read,
     (json, other): (u64, u64),

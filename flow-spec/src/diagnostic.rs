@@ -167,7 +167,7 @@ impl Diagnostic {
         self
     }
 
-    /// In no more words than have room.
+    /// Cuts its texts and lists to their limits.
     pub(crate) fn shortened(mut self) -> Self {
         shorten(&mut self.message);
         self.notes.truncate(MOST_NOTES);

@@ -37,13 +37,12 @@ impl Problem {
     }
 }
 
-/// How many problems of a document are listed.
+/// The most problems of a document that are listed.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// Problems as they are found: the first [`MOST_PROBLEMS`] of them, each in a few words, and whether there are more.
+/// Problems of a document: the first [`MOST_PROBLEMS`], without the ends of long texts, and whether there are more.
 ///
-/// A document may come from anywhere, and a mistake in it can be there a million times. What is said of it has to have
-/// room.
+/// A document may come from anywhere, and can have the same mistake a million times.
 ///
 /// # Examples
 ///
@@ -66,7 +65,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem, or only that there are more.
+    /// Adds a problem. If the list is complete, only notes that there are more.
     pub fn push(&mut self, mut problem: Problem) {
         if self.listed.len() == MOST_PROBLEMS {
             self.more = true;
@@ -80,7 +79,7 @@ impl Problems {
         self.listed.push(problem);
     }
 
-    /// Adds problems until there are more than have room.
+    /// Adds problems until there are more than are listed.
     pub fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
         for problem in problems {
             self.push(problem);
@@ -90,12 +89,12 @@ impl Problems {
         }
     }
 
-    /// Whether there are more than are listed, so that no further one changes anything.
+    /// Returns true if there are more than are listed, so that a further one changes nothing.
     pub fn is_full(&self) -> bool {
         self.more
     }
 
-    /// Whether there are none.
+    /// Returns true if there is no problem.
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }
@@ -105,7 +104,7 @@ impl Problems {
         self.listed.len()
     }
 
-    /// Those that are listed. If there are more, the last one says so.
+    /// The listed problems. If there are more, a last one says so.
     pub fn into_vec(mut self) -> Vec<Problem> {
         if self.more {
             let message = format!("there are more problems than these {MOST_PROBLEMS}");
@@ -115,14 +114,14 @@ impl Problems {
         self.listed
     }
 
-    /// Those that were added since there were as many as this.
+    /// The problems that were added after the first `len`.
     pub(super) fn since(&self, len: usize) -> &[Problem] {
         &self.listed[len..]
     }
 }
 
 /// The text of the problem: the message after its place, then a line for each note and the help. What is quoted from the
-/// document is [`visible`], so that it is no line of its own.
+/// document is [`visible`], so that it does not begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {

@@ -25,7 +25,7 @@ pub(super) struct Places<'a> {
     uses: Uses<'a>,
 }
 
-/// What the rest of the flow says of its nodes, by their ids.
+/// What nodes are used for in the flow, by their ids.
 #[derive(Default)]
 struct Uses<'a> {
     /// Those that a loop runs.

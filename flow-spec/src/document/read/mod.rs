@@ -1,8 +1,8 @@
 //! From JSON, with everything that is wrong at once, each at its JSON pointer.
 //!
 //! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank text, an empty list),
-//! which is reported where it is, and which nothing later complains about. What has been found to have more problems than
-//! are listed is not read to its end.
+//! which is reported where it is, and which nothing later complains about. A document with more
+//! problems than are listed is not read to its end.
 
 mod builtin;
 mod duplicates;
