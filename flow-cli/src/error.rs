@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use flow_spec::{Problem, did_you_mean};
 
+use crate::read::LARGEST_JSON;
 use crate::section::{Absence, Fault};
 
 /// Why a command cannot do what it was asked.
@@ -31,11 +32,21 @@ pub(crate) enum Error {
     /// Standard output cannot be written to.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
-    /// A folder where a file should be.
-    #[error("`{path}` is a folder")]
-    Folder {
-        /// The folder.
+    /// Something else where a file should be.
+    #[error("`{path}` is {what}")]
+    NotAFile {
+        /// Where it is.
         path: PathBuf,
+        /// What it is.
+        what: &'static str,
+    },
+    /// A file that is too large to be read.
+    #[error("`{place}` {}", too_large(*limit))]
+    TooLarge {
+        /// The file.
+        place: String,
+        /// The limit, in bytes.
+        limit: u64,
     },
     /// A file where a folder should be.
     #[error("`{path}` is no folder")]
@@ -174,12 +185,28 @@ impl Error {
                 "choose one with `--flow NAME`, or write them into a folder with `--out DIR`"
             }
             Error::Usage { help, .. } => help,
-            Error::Folder { .. } => "name a file in it",
+            Error::NotAFile {
+                what: "a folder", ..
+            } => "name a file in it",
+            Error::NotAFile { .. } => "write what comes out of it to a file, and name that",
+            Error::TooLarge { limit, .. } if *limit == LARGEST_JSON => {
+                "leave some of the flows out: more is not read of one file"
+            }
+            Error::TooLarge { .. } => {
+                "strip it, which leaves the flows in: more is not read of one file"
+            }
             Error::Build => "cargo says above why; if a file is there already, name it instead",
             Error::NothingBuilt => "name a package that has flows: `--package NAME`",
             _ => return None,
         };
         Some(help.to_owned())
+    }
+}
+
+fn too_large(limit: u64) -> String {
+    match limit {
+        LARGEST_JSON => format!("has more than {} MiB of flow JSON", limit >> 20),
+        limit => format!("is larger than {} GiB", limit >> 30),
     }
 }
 

@@ -10,6 +10,7 @@ mod commands;
 mod error;
 mod flow_json;
 mod flows;
+mod read;
 mod screen;
 pub mod section;
 mod style;
@@ -74,7 +75,7 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// The words as a message can show them.
+/// The words, made visible for a message that quotes them.
 fn visible_words(words: &[OsString]) -> Vec<OsString> {
     let visible = |word: &OsString| visible(&word.to_string_lossy()).into_owned().into();
     words.iter().map(visible).collect()

@@ -19,7 +19,7 @@ impl<'a> Screen<'a> {
         Screen { data, words }
     }
 
-    /// Writes what was asked for, for people.
+    /// Writes the result of a command for people.
     ///
     /// # Errors
     ///

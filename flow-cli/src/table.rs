@@ -30,7 +30,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> Text {
     text
 }
 
-/// How many columns a cell takes, with what it has to be written as.
+/// The width of a line of a cell, as it is shown.
 fn width(line: &str) -> usize {
     visible(line).chars().count()
 }

@@ -1,13 +1,13 @@
 //! From what a command is given to flows: a flow JSON, a built file, a folder of flow JSON, or nothing.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 use flow_spec::FlowDocument;
 
 use crate::args::{Build, Source};
 use crate::section::{self, Absence};
-use crate::{Error, Flows, cargo, flow_json};
+use crate::{Error, Flows, cargo, flow_json, read};
 
 /// Reads the flows of a file; without one, of the package in the current directory.
 ///
@@ -27,8 +27,7 @@ pub(crate) fn flows(source: &Source) -> Result<Flows, Error> {
 ///
 /// It cannot be read, or has no flows.
 pub(crate) fn of_file(path: &Path) -> Result<Flows, Error> {
-    let found = read(path)?;
-    some(vec![path.to_owned()], vec![found])
+    some(vec![path.to_owned()], vec![found(path)?])
 }
 
 /// Reads the flows of a file, or of all flow JSON in a folder.
@@ -43,7 +42,7 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
     let files = json_files(path)?;
     let found = files
         .iter()
-        .map(|file| read(file))
+        .map(|file| found(file))
         .collect::<Result<_, _>>()?;
     match files.is_empty() {
         true => some(vec![path.to_owned()], Vec::new()),
@@ -63,7 +62,7 @@ pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
     let mut found = Vec::new();
     for files in [artifacts.linked, artifacts.libraries] {
         for file in files {
-            found.push(read(&file)?);
+            found.push(self::found(&file)?);
             places.push(file);
         }
         let named = !build.bin.is_empty() || !build.example.is_empty() || build.examples;
@@ -98,51 +97,19 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Reads a file as it is.
-///
-/// # Errors
-///
-/// It cannot be read, or is a folder.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
-    if path.is_dir() {
-        return Err(Error::Folder {
-            path: path.to_owned(),
-        });
-    }
-    fs::read(path).map_err(|source| Error::Read {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Reads a file as text.
-///
-/// # Errors
-///
-/// It cannot be read, or is no UTF-8.
-pub(crate) fn text(path: &Path) -> Result<String, Error> {
-    String::from_utf8(bytes(path)?).map_err(|error| Error::Read {
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()),
-    })
-}
-
 struct Found {
     flows: Vec<FlowDocument>,
     /// What explains that a binary has none.
     absence: Option<Absence>,
 }
 
-fn read(path: &Path) -> Result<Found, Error> {
-    let bytes = bytes(path)?;
+fn found(path: &Path) -> Result<Found, Error> {
+    let bytes = read::bytes(path)?;
     if !flow_json::is_json(path, &bytes) {
         return in_binary(path, &bytes);
     }
-    let text = std::str::from_utf8(&bytes).map_err(|error| Error::Read {
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error),
-    })?;
-    let flows = flow_json::parse(text).map_err(|problems| Error::NotAFlow {
+    let text = read::utf8(path, bytes)?;
+    let flows = flow_json::parse(&text).map_err(|problems| Error::NotAFlow {
         path: path.to_owned(),
         record: None,
         problems,
@@ -164,6 +131,16 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
             fault: error.fault,
         }
     })?;
+    let json = contents
+        .records
+        .iter()
+        .map(|record| record.json.len() as u64);
+    if json.sum::<u64>() > read::LARGEST_JSON {
+        return Err(Error::TooLarge {
+            place: path.display().to_string(),
+            limit: read::LARGEST_JSON,
+        });
+    }
     let flow = |record: &section::Record<'_>| {
         FlowDocument::parse_spec(record.json).map_err(|problems| Error::NotAFlow {
             path: path.to_owned(),

@@ -1,20 +1,19 @@
-//! Text for people: words of this program around names, paths and values of others.
+//! Text for people: words of this program, and names, paths and values that may come from anywhere.
 //!
-//! Flow JSON, binaries and folders may come from anywhere, and so may the text in them. Whatever is added to a [`Text`] is
-//! made visible, line breaks too: only the program itself ends a line or sets a colour. The screen takes nothing else
-//! for people, so that no command can forget it.
+//! Whatever is added to a [`Text`] is made visible, line breaks too: only the program itself ends a line or sets a colour.
+//! The screen shows people nothing else, so that no command can forget it.
 
 use std::fmt::Display;
 
 use anstyle::Style;
 use flow_spec::visible;
 
-/// Lines of words, which can neither steer the terminal nor look like other lines.
+/// Lines for the screen. No word in them can steer the terminal or begin a line.
 #[derive(Debug, Default)]
 pub(crate) struct Text(String);
 
 impl Text {
-    /// A line without colours.
+    /// A text of one line, without colours.
     pub(crate) fn line(words: impl Display) -> Self {
         let mut text = Text::default();
         text.push(words).end_line();

@@ -136,7 +136,7 @@ pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
 }
 
-/// These observers as one that tells each of them, in this order. One alone is handed back as it is.
+/// Joins observers into one that tells each of them, in this order. Returns a single one as it is.
 pub(crate) fn together(
     observers: impl IntoIterator<Item = Arc<dyn Observer>>,
 ) -> Option<Arc<dyn Observer>> {
@@ -150,8 +150,8 @@ struct Both {
     second: Arc<dyn Observer>,
 }
 
-/// [`Observer::__went_on`] stays as it is by default, event by event: handed on as one call, the first would hear of the
-/// next node before the second has heard that the last one is done.
+/// [`Observer::__went_on`] keeps its default, which tells event by event. Handed on as one call, the first observer would
+/// hear of the next node before the second has heard that the last one is done.
 impl Observer for Both {
     fn on_event(&self, event: &Event<'_>) {
         tell(&*self.first, event);

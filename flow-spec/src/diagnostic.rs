@@ -125,6 +125,21 @@ pub struct Diagnostic {
     pub related: Vec<(Site, String)>,
 }
 
+/// How many notes a mistake has at most.
+pub(crate) const MOST_NOTES: usize = 20;
+
+/// How many bytes each text of a mistake has at most: it quotes names, which can be of any length.
+const LONGEST: usize = 2000;
+
+/// Leaves out the end of a text that is too long.
+pub(crate) fn shorten(text: &mut String) {
+    if text.len() > LONGEST {
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.shrink_to_fit();
+        text.push('…');
+    }
+}
+
 impl Diagnostic {
     /// A diagnostic with a message only.
     pub fn new(code: Code, site: Site, message: impl Into<String>) -> Self {
@@ -149,6 +164,18 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Cuts its texts and lists to their limits.
+    pub(crate) fn shortened(mut self) -> Self {
+        shorten(&mut self.message);
+        self.notes.truncate(MOST_NOTES);
+        self.notes.iter_mut().for_each(shorten);
+        self.help.iter_mut().for_each(shorten);
+        self.related.truncate(MOST_NOTES);
+        let related = self.related.iter_mut();
+        related.for_each(|(_, what)| shorten(what));
         self
     }
 

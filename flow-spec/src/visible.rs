@@ -1,22 +1,22 @@
-//! Text of others for people to read: what they see is what there is.
+//! Makes text safe to show: what people see is what there is.
 //!
-//! A name, a path or a value may come from anywhere, and so may the characters in it. Some of them are commands to a
-//! terminal, some turn the order of letters around, and some cannot be seen. The set of them is here, once for all that
-//! is shown: by `cargo flow`, at the terminal that asks people, and in pictures.
+//! A name, a path or a value may come from anywhere, and so may its characters. Some of them are commands to a terminal,
+//! some change the order of the letters around them, and some cannot be seen. Their set is defined here, for all that
+//! shows text: `cargo flow`, the terminal that asks people, and pictures.
 
 use std::borrow::Cow;
 
-/// Whether a character makes a text look like another one.
+/// Returns true for a character that can make a text look like another one:
 ///
 /// - control characters, line breaks and tabs included, with which a text can erase what stands before it or forge a line
 ///   after it;
 /// - characters of Unicode's bidirectional algorithm, which change the order in which letters are shown;
 /// - separators of lines and paragraphs;
-/// - what takes no room: joiners, fillers, tags, selectors and whatever else Unicode says to ignore where it is not
-///   supported.
+/// - invisible characters: joiners, fillers, tags, variation selectors and whatever else Unicode says to ignore where it
+///   is not supported.
 ///
-/// U+FE0E and U+FE0F, which say whether the sign before them is shown as text or as an emoji, are none of them: they are
-/// part of what people write. Letters that resemble others are none either.
+/// U+FE0E and U+FE0F are not in the set, since people write them: they choose between text and emoji for the character
+/// before them. Neither are letters that resemble others.
 ///
 /// # Examples
 ///
@@ -51,8 +51,7 @@ pub fn is_deceptive(letter: char) -> bool {
         )
 }
 
-/// The text with each [deceptive](is_deceptive) character written as Rust writes it: `\n`, `\u{202e}`. So it stays in one
-/// line, and shows all that is in it.
+/// The text with each [deceptive](is_deceptive) character as an escape of Rust: `\n`, `\u{202e}`. The result is one line.
 ///
 /// # Examples
 ///
@@ -76,8 +75,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// The JSON with each [deceptive](is_deceptive) character in its texts written as JSON writes it: `\u202e`. It means the
-/// same.
+/// The JSON with each [deceptive](is_deceptive) character of its strings as an escape of JSON: `\u202e`. It means the same.
 ///
 /// # Examples
 ///
@@ -110,7 +108,7 @@ pub fn visible_json(json: String) -> String {
 mod tests {
     use super::*;
 
-    /// What the tests of terminals and of the kind of attack that is named after Trojan sources use.
+    /// Characters of terminal escapes, and those that are known from "Trojan Source" attacks.
     const DECEPTIVE: &str = "\0\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{80}\u{85}\u{9b}\u{9d}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\
         \u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\u{2067}\
         \u{2068}\u{2069}\u{206f}\u{feff}\u{fff9}\u{e0001}\u{e0020}\u{e007f}\u{e0100}";

@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::args::{Build, Check};
 use crate::style::{BAD, BOLD, DIM, GOOD, LITERAL};
-use crate::{Error, Outcome, Screen, Text, cargo, flow_json, target};
+use crate::{Error, Outcome, Screen, Text, cargo, flow_json, read, target};
 
 pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let path = &options.path;
@@ -57,7 +57,7 @@ fn folder_of(
             push_line(&mut text, &shown, "belongs to no flow: remove it");
             continue;
         };
-        let committed = target::text(&path)?.replace("\r\n", "\n");
+        let committed = read::text(&path)?.replace("\r\n", "\n");
         let current = flow.to_json();
         if committed != current {
             outdated = true;
@@ -123,7 +123,7 @@ fn push_difference(text: &mut Text, committed: &str, current: &str) {
 fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut text = Text::default();
     for path in files {
-        let bytes = target::bytes(path)?;
+        let bytes = read::bytes(path)?;
         if !flow_json::is_json(path, &bytes) {
             return Err(Error::Usage {
                 message: format!("`{}` is no flow JSON", path.display()),
@@ -133,7 +133,7 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
                 ),
             });
         }
-        for problem in problems(&target::text(path)?) {
+        for problem in flow_json::check(&read::utf8(path, bytes)?) {
             push_problem(&mut text, path, problem);
         }
     }
@@ -143,13 +143,6 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     };
     screen.show(&text)?;
     Ok(outcome)
-}
-
-fn problems(text: &str) -> Vec<Problem> {
-    match flow_json::parse(text) {
-        Ok(flows) => flows.iter().flat_map(flow_json::Located::check).collect(),
-        Err(problems) => problems,
-    }
 }
 
 /// `flow.json:/nodes/0/id: message [F017]`, and what explains it.

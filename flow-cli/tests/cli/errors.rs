@@ -291,6 +291,19 @@ fn json_that_is_no_flow() {
     ");
 }
 
+/// As in a document of its own.
+#[test]
+fn a_name_that_stands_twice_is_found_in_a_list_too() {
+    let twice = r#"[{ "version": "2.0.0", "version": "2.0.0", "nodes": [{ "type": "a", "id": "a" }], "edges": [] }]"#;
+    assert_snapshot!(list("flows.json", twice), @"
+    [stderr]
+    error: `flows.json` is no flow
+           /0/version: `version` stands twice in this object [F023]
+             help: remove one of them: only one could be read, and the other would be lost
+    [exit code 2]
+    ");
+}
+
 #[test]
 fn text_of_others_does_not_steer_the_terminal() {
     assert_snapshot!(list("flow.json", r#"{ "\u001b[2Jgone": 1 }"#), @r#"

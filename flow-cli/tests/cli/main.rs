@@ -8,6 +8,7 @@ mod export;
 mod files;
 mod formats;
 mod hostile;
+mod limits;
 mod list;
 mod mutations;
 mod package;

@@ -63,7 +63,7 @@ impl NodeParams {
         NodeParams { params, omitted }
     }
 
-    /// None of those that a value of this type has. One without fields has nothing that could be missing.
+    /// Leaves out all settings of a value of this type. A type without fields has none.
     fn omitted<T>() -> Self {
         NodeParams::of(match size_of::<T>() {
             0 => Param::Value(Value::Null),
@@ -82,7 +82,7 @@ pub trait ParamsSettings {
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
-/// A type that serde can write. It says of no field whether it is secret, so that all of them may be.
+/// A type that serde can write. It does not say which of its fields are secret, so that any of them may be.
 pub trait SerializeSettings {
     /// Its settings.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;

@@ -9,7 +9,7 @@ use super::shape::{Content, Field, Shape, Variant};
 
 /// Asks one thing at a time.
 pub(crate) trait Prompts {
-    /// How much has room on the screen.
+    /// The size of the screen.
     fn size(&self) -> Size;
     /// Shows a line.
     fn show(&mut self, line: &str);
@@ -27,7 +27,7 @@ pub(crate) type Check<'a> = dyn Fn(&str) -> Result<(), String> + 'a;
 /// Shows the question and asks for a value until it is an answer. One that was put together and is none is asked for as
 /// JSON then.
 ///
-/// Whatever is in the question, in names and in reasons: what the prompts are given is [`Legible`].
+/// All that the prompts are given is [`Legible`].
 pub(crate) fn ask(
     prompts: &mut impl Prompts,
     question: &str,

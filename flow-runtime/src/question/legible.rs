@@ -1,8 +1,8 @@
-//! What a person is shown, so that it is what they are asked.
+//! Shows questions so that people see what they are asked.
 //!
-//! A question has values in it, which may come from anywhere. The hard thing is that the person must not mistake a value
-//! for something that the flow or the terminal says, and that the terminal does as it is told, by characters in a value
-//! too. So none of those reach it, and a question is never without a border around what may be a value.
+//! A question has values in it, which may come from anywhere. The hard thing is that nobody may mistake a value for
+//! something that the flow or the terminal says. So characters that command the terminal do not reach it, and each row of
+//! a question of several rows is marked.
 
 use std::borrow::Cow;
 
@@ -19,18 +19,18 @@ pub(crate) struct Size {
     pub(crate) columns: usize,
 }
 
-/// Makes visible whatever is shown by it: see [`visible`].
+/// Prompts whose words are made [`visible`].
 pub(crate) struct Legible<'p, P>(pub(crate) &'p mut P);
 
 impl<P: Prompts> Legible<'_, P> {
     /// Shows a question.
     ///
-    /// A question of one row is shown as it is. Which line breaks are the flow's own and which are in a value is not known
-    /// here, and texts to be read before they are approved have many. So line breaks break lines, and each row begins with a
-    /// bar, also one that the terminal would begin by itself: no part of a question looks like what comes after it.
+    /// A question of one row is shown as it is. Texts that people approve have line breaks, and whether one is the flow's own
+    /// or part of a value is not known here. So line breaks break lines, and each row begins with a bar, also where the
+    /// terminal would have wrapped the line: no part of a question looks like what comes after it.
     ///
-    /// A value can push the rows before it out of sight. After more rows than half a screen, it is said how many there are
-    /// and how they begin.
+    /// A value can push the rows before it out of sight. A question of more rows than half a screen therefore ends with the
+    /// number of its rows and the first one.
     pub(crate) fn ask(&mut self, question: &str) {
         let size = self.size();
         // The last column stays free: some terminals begin a new row as soon as it is written to.
@@ -81,13 +81,13 @@ impl<P: Prompts> Prompts for Legible<'_, P> {
     }
 }
 
-/// What each row of a question of several begins with.
+/// The mark before each row of a question of several rows.
 const BAR: &str = "| ";
 
-/// How many columns a terminal has at least, whatever it says.
+/// The fewest columns that a terminal is taken to have.
 const NARROWEST: usize = 8;
 
-/// The line in rows of at most this width.
+/// Breaks the line into rows of at most this width.
 fn rows(line: &str, room: usize) -> Vec<&str> {
     let (first, mut rest) = fitting(line, room);
     let mut rows = vec![first];
@@ -99,7 +99,7 @@ fn rows(line: &str, room: usize) -> Vec<&str> {
     rows
 }
 
-/// What of the line has room in a row, and what is left of it.
+/// Splits the line behind what fits in a row.
 fn fitting(line: &str, room: usize) -> (&str, &str) {
     let mut taken = 0;
     let end = line.char_indices().find(|(_, letter)| {
@@ -109,7 +109,7 @@ fn fitting(line: &str, room: usize) -> (&str, &str) {
     line.split_at(end.map_or(line.len(), |(at, _)| at))
 }
 
-/// How many columns a letter takes at most: no terminal gives it more.
+/// The most columns that a terminal gives a letter.
 fn width(letter: char) -> usize {
     if letter.is_ascii() { 1 } else { 2 }
 }

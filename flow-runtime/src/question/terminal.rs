@@ -20,10 +20,10 @@ use super::{Answer, Question};
 /// Questions that a flow asks at the same time are asked one after the other. They take one of tokio's threads for what
 /// blocks, until they are answered: also if the run has ended meanwhile.
 ///
-/// A question shows values, which may come from anywhere. Characters in it that would steer the terminal, turn the order of
-/// letters around or not be seen are shown as escapes, such as `\u{1b}`. Of a question that takes several rows, each begins
-/// with a bar, and after a long one it is said how many rows there are and how they begin: no value can pass for the end of a
-/// question, and none can hide its beginning.
+/// A question shows values, which may come from anywhere. Characters that would steer the terminal, change the order of
+/// letters or not be seen are shown as escapes, such as `\u{1b}`. Each row of a question of several rows begins with a bar,
+/// and after a long question stands how many rows it has and how it begins: no value can pass for the end of a question, or
+/// hide its beginning.
 ///
 /// # Examples
 ///

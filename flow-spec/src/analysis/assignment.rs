@@ -44,8 +44,13 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// Those of the points `asked` that a run can reach without passing one of the points `written_at`.
-    pub(super) fn unassigned(&mut self, written_at: &[usize], asked: &[usize]) -> Vec<Unassigned> {
+    /// Those of the points `asked` that a run can reach without passing one of the points `written_at`. The path to each
+    /// is put together when it is its turn: all of them can be far longer than the flow.
+    pub(super) fn unassigned<'q>(
+        &'q mut self,
+        written_at: &[usize],
+        asked: &'q [usize],
+    ) -> impl Iterator<Item = Unassigned> + use<'a, 'q> {
         self.question += 1;
         self.writers.clear();
         self.writers.extend(
@@ -59,19 +64,11 @@ impl<'a> Assignment<'a> {
                 .number(point)
                 .is_some_and(|number| self.reached_without(number))
         });
-        if !is_missing {
-            return Vec::new();
-        }
-        let before = self.paths_without(written_at);
-        let paths = asked.iter().enumerate();
-        paths
-            .filter_map(|(asked, &point)| {
-                Some(Unassigned {
-                    asked,
-                    path: self.edges(&before, point)?,
-                })
-            })
-            .collect()
+        let before = is_missing.then(|| self.paths_without(written_at));
+        asked.iter().enumerate().filter_map(move |(asked, &point)| {
+            let path = self.edges(before.as_ref()?, point)?;
+            Some(Unassigned { asked, path })
+        })
     }
 
     /// Whether a path leads from `start` to `target` on which no writer comes before it.

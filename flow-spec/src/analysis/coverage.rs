@@ -1,25 +1,25 @@
 //! Whether every action of every node goes somewhere, and to one place only.
 
+use std::collections::HashSet;
+
 use super::Model;
+use super::found::Found;
 use super::routes::{Effect, Source};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, To};
 
 /// Reports the actions that no edge routes.
-pub(super) fn unrouted(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
     for id in model.graph.node_ids() {
         if model.shape.place(id).is_some() || !model.routes.mentioned[id.0] {
             continue;
         }
         let node = model.graph.node(id);
+        let mut seen = HashSet::new();
         for (at, action) in node.actions.iter().enumerate() {
-            let first = node
-                .actions
-                .iter()
-                .position(|other| other.name == action.name)
-                == Some(at);
-            if model.routes.routed[id.0][at].is_some() || !first {
+            let is_first = seen.insert(action.name.as_str());
+            if model.routes.routed[id.0][at].is_some() || !is_first {
                 continue;
             }
             let message = if action.name == DEFAULT_ACTION {
@@ -37,7 +37,7 @@ pub(super) fn unrouted(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
 }
 
 /// Reports the second and every further edge for one action of a node.
-pub(super) fn twice(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn twice(model: &Model<'_>, found: &mut Found) {
     let mut first_error: Vec<Option<usize>> = vec![None; model.graph.nodes.len()];
     for (at, edge) in model.graph.edges.iter().enumerate() {
         let (id, first) = match model.routes.edges[at].effect {

@@ -2,6 +2,7 @@
 
 use super::Model;
 use super::components::Components;
+use super::found::Found;
 use super::points::Point;
 use super::reach::circle;
 use super::words;
@@ -13,7 +14,7 @@ pub(super) fn check(
     model: &Model<'_>,
     components: &Components,
     reached: &[bool],
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) {
     let points = &model.points;
     let ending = points.predecessors.reach(points.finals.iter().copied());
@@ -30,6 +31,9 @@ pub(super) fn check(
         }
     }
     for id in model.graph.node_ids() {
+        if found.is_full() {
+            return;
+        }
         let at = points.exit(id);
         let trapped = model.shape.place(id).is_none() && reached[at] && !ending[at];
         if trapped && !std::mem::replace(&mut excused[components.of(at)], true) {

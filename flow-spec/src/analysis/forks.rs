@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Model;
+use super::found::Found;
 use super::shape::Shape;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{Graph, NodeId, NodeKind};
@@ -141,7 +142,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
 }
 
 /// Reports the keys over which branches get in each other's way.
-pub(super) fn check(model: &Model<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(model: &Model<'_>, found: &mut Found) {
     let mut seen = HashSet::new();
     for access in &model.forks.accesses {
         let Some(uses) = model.forks.uses.get(&(access.fork, access.key)) else {

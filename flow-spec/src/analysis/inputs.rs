@@ -1,12 +1,13 @@
 //! Whether the inputs are of any use.
 
 use super::Model;
+use super::found::Found;
 use super::keys::Key;
 use super::suggestions::Suggestions;
 use crate::diagnostic::{Code, Diagnostic, Site};
 
 /// Reports the inputs that no node reads and that are no output.
-pub(super) fn check(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
     for (at, input) in model.graph.inputs.iter().enumerate() {
         let is_used = |key: &Key<'_>| key.output || !key.reads.is_empty() || key.input != Some(at);
         if model.keys.get(&input.key).is_none_or(is_used) || suggestions.is_meant(&input.key) {

@@ -7,6 +7,7 @@ mod coverage;
 mod dominators;
 mod ends;
 mod forks;
+mod found;
 mod inputs;
 mod keys;
 mod liveness;
@@ -28,6 +29,7 @@ mod words;
 use assignment::Assignment;
 use components::Components;
 use forks::Forks;
+use found::Found;
 use keys::Keys;
 use points::Points;
 use routes::Routes;
@@ -85,7 +87,7 @@ struct Model<'g> {
 }
 
 impl<'g> Model<'g> {
-    fn new(graph: &'g Graph, found: &mut Vec<Diagnostic>) -> Model<'g> {
+    fn new(graph: &'g Graph, found: &mut Found) -> Model<'g> {
         let shape = Shape::new(graph, found);
         let routes = Routes::new(graph, &shape, found);
         let points = Points::new(graph, &shape, &routes);
@@ -109,7 +111,7 @@ impl<'g> Model<'g> {
 ///
 /// # Errors
 ///
-/// Every mistake found, in the order of the places they are at.
+/// Every mistake found, in the order of the places they are at: a thousand at most, and long texts without their ends.
 ///
 /// # Examples
 ///
@@ -124,7 +126,7 @@ impl<'g> Model<'g> {
 /// assert!(check(graph).is_ok());
 /// ```
 pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let model = Model::new(&graph, &mut found);
     let components = Components::new(&model.points.successors);
     let dominators = model.points.dominators();
@@ -147,8 +149,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     }
 
     if !found.is_empty() {
-        found.sort_by_key(|diagnostic| diagnostic.site);
-        return Err(found);
+        return Err(found.sorted());
     }
     let takes = liveness::takes(&model, &components, &dominators);
     Ok(CheckedGraph { graph, takes })

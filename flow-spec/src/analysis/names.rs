@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Graph, Node, NodeId, NodeKind, To};
 
 const RESERVED_NODES: [&str; 7] = ["start", "end", "wait", "branch", "namespace", "node", "for"];
 
-pub(super) fn check(graph: &Graph, found: &mut Vec<Diagnostic>) {
+pub(super) fn check(graph: &Graph, found: &mut Found) {
     let inputs = graph
         .inputs
         .iter()
@@ -45,11 +46,7 @@ pub(super) fn check(graph: &Graph, found: &mut Vec<Diagnostic>) {
     }
 }
 
-fn signature<'g>(
-    what: &str,
-    keys: impl Iterator<Item = (Site, &'g String)>,
-    found: &mut Vec<Diagnostic>,
-) {
+fn signature<'g>(what: &str, keys: impl Iterator<Item = (Site, &'g String)>, found: &mut Found) {
     let mut first: HashMap<&str, Site> = HashMap::new();
     for (site, key) in keys {
         if key == ERROR_KEY {
@@ -72,7 +69,7 @@ fn node_name<'g>(
     id: NodeId,
     node: &'g Node,
     names: &mut HashMap<&'g str, NodeId>,
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) {
     if is_anonymous(node) {
         return;
@@ -110,12 +107,12 @@ fn is_anonymous(node: &Node) -> bool {
     }
 }
 
-fn actions_and_keys(id: NodeId, node: &Node, found: &mut Vec<Diagnostic>) {
-    for (at, action) in node.actions.iter().enumerate() {
-        let mut earlier = node.actions[..at]
-            .iter()
-            .filter(|earlier| earlier.name == action.name);
-        if earlier.next().is_some() && earlier.next().is_none() {
+fn actions_and_keys(id: NodeId, node: &Node, found: &mut Found) {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    for action in &node.actions {
+        let count = counts.entry(&action.name).or_default();
+        *count += 1;
+        if *count == 2 {
             let message = format!("`{}` has two actions \"{}\"", node.name, action.name);
             found.push(
                 Diagnostic::new(Code::Name, Site::Node(id), message)

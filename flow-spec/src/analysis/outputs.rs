@@ -1,7 +1,10 @@
 //! Whether every `end` has the outputs that the flow declares.
 
+use std::collections::HashSet;
+
 use super::Model;
 use super::assignment::Assignment;
+use super::found::Found;
 use super::points::Point;
 use super::reads::{explain, is_left_to_others};
 use super::suggestions::{Suggestions, exists};
@@ -10,11 +13,7 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, EdgePart};
 
 /// Reports the outputs that are no key of the flow.
-pub(super) fn check_names(
-    model: &Model<'_>,
-    suggestions: &Suggestions<'_>,
-    found: &mut Vec<Diagnostic>,
-) {
+pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
     for (at, output) in model.graph.outputs.iter().enumerate() {
         if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(exists) {
             continue;
@@ -36,7 +35,7 @@ pub(super) fn check(
     model: &Model<'_>,
     reached: &[bool],
     assignment: &mut Assignment<'_>,
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) {
     let ends: Vec<(usize, usize)> = model
         .points
@@ -52,22 +51,22 @@ pub(super) fn check(
         })
         .collect();
     let asked: Vec<usize> = ends.iter().map(|&(at, _)| at).collect();
+    let mut seen = HashSet::new();
     for (at, output) in model.graph.outputs.iter().enumerate() {
-        let is_first = || {
-            !model.graph.outputs[..at]
-                .iter()
-                .any(|other| other.key == output.key)
-        };
+        let is_first = seen.insert(output.key.as_str());
         let Some(key) = model.keys.get(&output.key) else {
             continue;
         };
-        if output.optional || key.given || key.name == ERROR_KEY || !exists(key) || !is_first() {
+        if output.optional || key.given || key.name == ERROR_KEY || !exists(key) || !is_first {
             continue;
         }
         if is_left_to_others(model, key, reached) {
             continue;
         }
         for missing in assignment.unassigned(&key.written_at, &asked) {
+            if found.is_full() {
+                return;
+            }
             let (_, edge) = ends[missing.asked];
             let path = words::path(model.graph, &missing.path);
             let message = format!("this end leaves the output `{}` unwritten", output.key);

@@ -2,6 +2,7 @@
 
 use super::Model;
 use super::components::Components;
+use super::found::Found;
 use super::points::{Point, START, point_of};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
@@ -17,7 +18,7 @@ pub(super) fn check(
     model: &Model<'_>,
     components: &Components,
     reached: &[bool],
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) {
     // Whatever leads to an unreached point is unreached too: such a part begins where nothing leads in.
     let mut led_to = vec![false; components.count()];
@@ -29,6 +30,9 @@ pub(super) fn check(
         }
     }
     for id in model.graph.node_ids() {
+        if found.is_full() {
+            return;
+        }
         let component = components.of(point_of(id));
         let begins = !reached[point_of(id)] && !std::mem::replace(&mut led_to[component], true);
         if begins && !has_taken_name(model, id) {

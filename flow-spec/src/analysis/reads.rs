@@ -4,12 +4,13 @@ use std::collections::HashSet;
 
 use super::Model;
 use super::assignment::{Assignment, Unassigned};
+use super::found::Found;
 use super::keys::Key;
 use super::points::point_of;
 use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};
 use super::words;
-use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, Read, Write};
 
 /// Reports each read that some path does not write, once for each node and key.
@@ -18,7 +19,7 @@ pub(super) fn check(
     suggestions: &Suggestions<'_>,
     reached: &[bool],
     assignment: &mut Assignment<'_>,
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) {
     for key in model.keys.iter().filter(|key| !key.given) {
         if is_left_to_others(model, key, reached) {
@@ -37,6 +38,9 @@ pub(super) fn check(
         }
         let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
         for missing in assignment.unassigned(&key.written_at, &asked) {
+            if found.is_full() {
+                return;
+            }
             let (id, at) = readers[missing.asked];
             found.push(unassigned(model, suggestions, key, (id, at), &missing));
         }
@@ -134,6 +138,9 @@ pub(super) fn explain(
         };
         if !writers.contains(&id) || !explained.insert(id) {
             continue;
+        }
+        if explained.len() > MOST_NOTES {
+            break;
         }
         let node = model.graph.node(id);
         let on = node.actions.iter().filter(|action| writes(&action.writes));

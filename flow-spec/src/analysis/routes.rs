@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use super::found::Found;
 use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
@@ -64,7 +65,7 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    pub(super) fn new(graph: &Graph, shape: &Shape, found: &mut Vec<Diagnostic>) -> Routes {
+    pub(super) fn new(graph: &Graph, shape: &Shape, found: &mut Found) -> Routes {
         let mut resolver = Resolver::new(graph, shape);
         let mut unknown = Vec::new();
         let edges = graph.edges.iter().enumerate();
@@ -83,6 +84,9 @@ impl Routes {
             .collect();
         // Only now it is known which actions are routed, and so which ones the unknown names may stand for.
         for (at, id) in unknown {
+            if found.is_full() {
+                break;
+            }
             let (diagnostic, meant) = resolver.unknown_action(at, id);
             found.push(diagnostic);
             let Some(meant) = meant else { continue };
@@ -129,6 +133,8 @@ pub(super) struct Resolver<'g> {
     pub(super) fallible: Vec<bool>,
     pub(super) routed: Vec<Vec<Option<usize>>>,
     mentioned: Vec<bool>,
+    /// For each node and name, the first action that is called so.
+    actions: HashMap<(NodeId, &'g str), usize>,
     /// How many names have been compared with misspelt ones.
     pub(super) compared: usize,
 }
@@ -147,12 +153,19 @@ impl<'g> Resolver<'g> {
             .map(|node| vec![None; node.actions.len()])
             .collect();
         let mentioned = vec![false; graph.nodes.len()];
+        let mut actions = HashMap::new();
+        for id in graph.node_ids() {
+            for (at, action) in graph.node(id).actions.iter().enumerate() {
+                actions.entry((id, action.name.as_str())).or_insert(at);
+            }
+        }
         Resolver {
             graph,
             shape,
             fallible,
             routed,
             mentioned,
+            actions,
             compared: 0,
         }
     }
@@ -162,7 +175,7 @@ impl<'g> Resolver<'g> {
         at: usize,
         edge: &'g Edge,
         unknown: &mut Vec<(usize, NodeId)>,
-        found: &mut Vec<Diagnostic>,
+        found: &mut Found,
     ) -> (Source, Effect) {
         let id = match edge.from {
             From::Start => {
@@ -199,11 +212,10 @@ impl<'g> Resolver<'g> {
     }
 
     pub(super) fn action(&self, id: NodeId, name: &str) -> Option<usize> {
-        let actions = &self.graph.node(id).actions;
-        actions.iter().position(|action| action.name == name)
+        self.actions.get(&(id, name)).copied()
     }
 
-    fn target(&mut self, at: usize, edge: &Edge, found: &mut Vec<Diagnostic>) -> Target {
+    fn target(&mut self, at: usize, edge: &Edge, found: &mut Found) -> Target {
         match edge.to {
             To::End(_) => Target::End,
             To::Node(id) => self
@@ -218,7 +230,7 @@ impl<'g> Resolver<'g> {
         at: usize,
         part: EdgePart,
         id: NodeId,
-        found: &mut Vec<Diagnostic>,
+        found: &mut Found,
     ) -> Option<NodeId> {
         let Some(mentioned) = self.mentioned.get_mut(id.0) else {
             let message = format!("this edge names node number {}, which does not exist", id.0);

@@ -3,6 +3,7 @@
 //! The hard thing is that a graph may say anything: a node in two places, a fork inside itself. Here it is cut
 //! down to a forest, with a report of what was cut, so that no later pass can meet such a thing.
 
+use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
 
@@ -24,7 +25,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// The nesting that `graph` describes, without what cannot be.
-    pub(super) fn new(graph: &Graph, found: &mut Vec<Diagnostic>) -> Shape {
+    pub(super) fn new(graph: &Graph, found: &mut Found) -> Shape {
         let mut places = vec![None; graph.nodes.len()];
         let mut written: Vec<Vec<Vec<NodeId>>> = graph.nodes.iter().map(chains).collect();
         for owner in graph.node_ids() {
@@ -81,7 +82,7 @@ impl Shape {
 }
 
 /// Reports the actions that would leave a fork or a loop from the inside.
-pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Vec<Diagnostic>) {
+pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
     for id in graph.node_ids() {
         let Some(place) = shape.place(id) else {
             continue;
@@ -125,7 +126,7 @@ fn claim(
     places: &mut [Option<Place>],
     place: Place,
     part: NodeId,
-    found: &mut Vec<Diagnostic>,
+    found: &mut Found,
 ) -> bool {
     let owner = &graph.node(place.owner).name;
     let Some(taken) = places.get_mut(part.0) else {

@@ -1,11 +1,12 @@
 //! Whether the flow starts, and at one place.
 
+use super::found::Found;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, From, Graph, To};
 
 /// Reports a missing or a second start; says whether there is one at all.
-pub(super) fn check(graph: &Graph, found: &mut Vec<Diagnostic>) -> bool {
+pub(super) fn check(graph: &Graph, found: &mut Found) -> bool {
     let mut starts = graph
         .edges
         .iter()

@@ -5,12 +5,16 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, Graph, NodeKind};
 
-/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to do it.
+/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to do it. As [`check`], it
+/// reports a thousand mistakes at most.
+///
+/// [`check`]: crate::check
 pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
+    let mut found = Found::default();
     let owners = writers(graph, &mut found);
     let loops: HashSet<&str> = graph
         .nodes
@@ -22,6 +26,9 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
         .collect();
     for id in graph.node_ids() {
         let node = graph.node(id);
+        if found.is_full() {
+            break;
+        }
         for read in &node.reads {
             // An item has a type of its own, and is not a key of the flow.
             let Some(owner) = owners.get(read.key.as_str()) else {
@@ -46,6 +53,9 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
         }
     }
     for (at, output) in graph.outputs.iter().enumerate() {
+        if found.is_full() {
+            break;
+        }
         let Some(owner) = owners.get(output.key.as_str()) else {
             continue;
         };
@@ -70,8 +80,7 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
             );
         }
     }
-    found.sort_by_key(|diagnostic| diagnostic.site);
-    found
+    found.sorted()
 }
 
 /// What gives a key its type.
@@ -82,7 +91,7 @@ struct Owner<'g> {
 }
 
 /// The first input or writer of each key whose type is known; reports the later ones that differ.
-fn writers<'g>(graph: &'g Graph, found: &mut Vec<Diagnostic>) -> HashMap<&'g str, Owner<'g>> {
+fn writers<'g>(graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
     let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
     for (at, input) in graph
         .inputs

@@ -1,5 +1,7 @@
 //! The flow itself, and what can be done with it as a whole.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -139,13 +141,9 @@ impl FlowDocument {
 
     /// The labels of its ends, each once, in the order written.
     pub fn end_labels(&self) -> Vec<&str> {
-        let mut labels: Vec<&str> = Vec::new();
-        for end in &self.ends {
-            if !labels.contains(&end.label.as_str()) {
-                labels.push(&end.label);
-            }
-        }
-        labels
+        let mut seen = HashSet::new();
+        let labels = self.ends.iter().map(|end| end.label.as_str());
+        labels.filter(|label| seen.insert(*label)).collect()
     }
 }
 

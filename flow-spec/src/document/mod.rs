@@ -16,7 +16,7 @@ mod settings;
 pub use edge::{EdgeDocument, EndDocument};
 pub use flow::FlowDocument;
 pub use node::{ActionDocument, MappingsDocument, NodeDocument};
-pub use problem::Problem;
+pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use schema::{Property, Schema, property};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 

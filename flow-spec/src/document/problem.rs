@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, MOST_NOTES, shorten};
 use crate::visible::visible;
 
 /// One mistake in a document.
@@ -37,8 +37,91 @@ impl Problem {
     }
 }
 
+/// The most problems of a document that are listed.
+pub const MOST_PROBLEMS: usize = 100;
+
+/// Problems of a document: the first [`MOST_PROBLEMS`], without the ends of long texts, and whether there are more.
+///
+/// A document may come from anywhere, and can have the same mistake a million times.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::FlowDocument;
+/// use flow_spec::document::Problems;
+///
+/// let mut problems = Problems::default();
+/// while !problems.is_full() {
+///     problems.extend(FlowDocument::parse("{}").unwrap_err());
+/// }
+/// let problems = problems.into_vec();
+/// assert_eq!(problems.len(), 101);
+/// assert_eq!(problems[100].message, "there are more problems than these 100");
+/// ```
+#[derive(Debug, Default)]
+pub struct Problems {
+    listed: Vec<Problem>,
+    more: bool,
+}
+
+impl Problems {
+    /// Adds a problem. If the list is complete, only notes that there are more.
+    pub fn push(&mut self, mut problem: Problem) {
+        if self.listed.len() == MOST_PROBLEMS {
+            self.more = true;
+            return;
+        }
+        shorten(&mut problem.pointer);
+        shorten(&mut problem.message);
+        problem.notes.truncate(MOST_NOTES);
+        problem.notes.iter_mut().for_each(shorten);
+        problem.help.iter_mut().for_each(shorten);
+        self.listed.push(problem);
+    }
+
+    /// Adds problems until there are more than are listed.
+    pub fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
+        for problem in problems {
+            self.push(problem);
+            if self.is_full() {
+                break;
+            }
+        }
+    }
+
+    /// Returns true if there are more than are listed, so that a further one changes nothing.
+    pub fn is_full(&self) -> bool {
+        self.more
+    }
+
+    /// Returns true if there is no problem.
+    pub fn is_empty(&self) -> bool {
+        self.listed.is_empty()
+    }
+
+    /// How many are listed.
+    pub fn len(&self) -> usize {
+        self.listed.len()
+    }
+
+    /// The listed problems. If there are more, a last one says so.
+    pub fn into_vec(mut self) -> Vec<Problem> {
+        if self.more {
+            let message = format!("there are more problems than these {MOST_PROBLEMS}");
+            let problem = Problem::new(Code::Document, "", message);
+            self.listed.push(problem.help("mend these first"));
+        }
+        self.listed
+    }
+
+    /// The problems that were added after the first `len`.
+    pub(super) fn since(&self, len: usize) -> &[Problem] {
+        &self.listed[len..]
+    }
+}
+
 /// The text of the problem: the message after its place, then a line for each note and the help. What is quoted from the
-/// document is [`visible`], so that it is no line of its own.
+/// document is [`visible`], so that it does not begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {

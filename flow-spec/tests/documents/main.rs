@@ -7,6 +7,7 @@ mod conformance;
 mod dice;
 mod diffs;
 mod generate;
+mod limits;
 mod mutate;
 mod pages;
 mod reading;

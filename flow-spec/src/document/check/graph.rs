@@ -2,11 +2,11 @@
 //!
 //! The document is read, so that all it names exists; what does not is left out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problems, inside};
 use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::graph::{
     Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
@@ -22,6 +22,25 @@ pub(super) struct Places<'a> {
     pub(super) pointer: String,
     ids: HashMap<&'a str, NodeId>,
     edges: Vec<PlacedEdge>,
+    uses: Uses<'a>,
+}
+
+/// What nodes are used for in the flow, by their ids.
+#[derive(Default)]
+struct Uses<'a> {
+    /// Those that a loop runs.
+    bodies: HashSet<&'a str>,
+    /// Those that stand in a fork.
+    in_branches: HashSet<&'a str>,
+    /// The conditions of the edges from each, and then of its ends, each once.
+    conditions: HashMap<&'a str, Conditions<'a>>,
+}
+
+#[derive(Default)]
+struct Conditions<'a> {
+    /// Whether one of them is an edge's.
+    has_edge: bool,
+    names: Vec<&'a str>,
 }
 
 /// An edge of the graph, which may be an edge, an end or the entry of the document.
@@ -41,6 +60,7 @@ impl<'a> Places<'a> {
                 .map(|(index, node)| (node.id.as_str(), NodeId(index)))
                 .collect(),
             edges: Vec::new(),
+            uses: Uses::of(flow),
         };
         places.add_entry();
         places.add_edges();
@@ -50,7 +70,7 @@ impl<'a> Places<'a> {
     }
 
     /// The graph. Reports mappings that name nothing or clash.
-    pub(super) fn graph(&self, problems: &mut Vec<Problem>) -> Graph {
+    pub(super) fn graph(&self, problems: &mut Problems) -> Graph {
         let flow = self.flow;
         let mut nodes: Vec<Node> = flow
             .nodes
@@ -150,8 +170,9 @@ impl<'a> Places<'a> {
             return;
         }
         for (index, node) in flow.nodes.iter().enumerate() {
-            let goes_on = flow.edges.iter().any(|edge| edge.from == node.id);
-            let is_part = is_body(flow, node) || is_in_branch(flow, node);
+            let id = node.id.as_str();
+            let goes_on = self.uses.conditions.get(id).is_some_and(|of| of.has_edge);
+            let is_part = self.uses.bodies.contains(id) || self.uses.in_branches.contains(id);
             if node.actions.is_some() || goes_on || is_part {
                 continue;
             }
@@ -200,7 +221,8 @@ impl<'a> Places<'a> {
     /// Its actions; of a node that does not say them, those that its edges are for. What a loop runs for each item is
     /// collected, whatever it decides.
     fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
-        if is_body(self.flow, node) {
+        let id = node.id.as_str();
+        if self.uses.bodies.contains(id) {
             return vec![ActionDocument {
                 name: DEFAULT_ACTION.to_owned(),
                 ..ActionDocument::default()
@@ -209,22 +231,10 @@ impl<'a> Places<'a> {
         if let Some(actions) = &node.actions {
             return actions.clone();
         }
-        let edges = self.flow.edges.iter();
-        let edges = edges.filter(|edge| edge.from == node.id);
-        let ends = self.flow.ends.iter();
-        let ends = ends.filter(|end| end.from.as_deref() == Some(&node.id));
-        let conditions = edges
-            .map(|edge| edge.condition.as_str())
-            .chain(ends.filter_map(|end| end.condition.as_deref()));
-        let mut names: Vec<&str> = Vec::new();
-        for name in conditions {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        if names.is_empty() {
-            names.push(DEFAULT_ACTION);
-        }
+        let names = match self.uses.conditions.get(id) {
+            Some(conditions) => conditions.names.as_slice(),
+            None => &[DEFAULT_ACTION],
+        };
         let outputs = node.outputs.properties.keys().cloned();
         let (writes, may_write): (Vec<_>, Vec<_>) =
             outputs.partition(|name| node.outputs.requires(name));
@@ -233,7 +243,7 @@ impl<'a> Places<'a> {
             writes: writes.clone(),
             may_write: may_write.clone(),
         };
-        names.into_iter().map(action).collect()
+        names.iter().map(|name| action(name)).collect()
     }
 
     fn kind(&self, node: &NodeDocument) -> NodeKind {
@@ -274,25 +284,33 @@ pub(super) fn key(mappings: &Map<String, Value>, name: &str) -> String {
     mapped.unwrap_or(name).to_owned()
 }
 
-/// Whether a loop runs it.
-fn is_body(flow: &FlowDocument, node: &NodeDocument) -> bool {
-    flow.nodes.iter().any(|owner| {
-        let body = owner.params.get("body").and_then(Value::as_str);
-        owner.r#type == types::EACH && body == Some(&node.id)
-    })
-}
-
-/// Whether it stands in a fork.
-fn is_in_branch(flow: &FlowDocument, node: &NodeDocument) -> bool {
-    flow.nodes.iter().any(|owner| {
-        let branches = owner.params.get("branches").and_then(Value::as_array);
-        let mut ids = branches
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_array)
-            .flatten();
-        owner.r#type == types::FORK && ids.any(|id| id.as_str() == Some(&node.id))
-    })
+impl<'a> Uses<'a> {
+    fn of(flow: &'a FlowDocument) -> Self {
+        let mut uses = Uses::default();
+        for owner in &flow.nodes {
+            match owner.r#type.as_str() {
+                types::EACH => uses.bodies.extend(owner.body()),
+                types::FORK => uses
+                    .in_branches
+                    .extend(owner.branches().into_iter().flatten()),
+                _ => {}
+            }
+        }
+        let edges = flow.edges.iter();
+        let edges = edges.map(|edge| (edge.from.as_str(), edge.condition.as_str(), true));
+        let ends = flow.ends.iter();
+        let ends =
+            ends.filter_map(|end| Some((end.from.as_deref()?, end.condition.as_deref()?, false)));
+        let mut seen = HashSet::new();
+        for (id, condition, is_edge) in edges.chain(ends) {
+            let conditions = uses.conditions.entry(id).or_default();
+            conditions.has_edge |= is_edge;
+            if seen.insert((id, condition)) {
+                conditions.names.push(condition);
+            }
+        }
+        uses
+    }
 }
 
 fn inputs(schema: &Schema) -> Vec<Input> {

@@ -4,19 +4,22 @@ use std::collections::HashMap;
 
 use crate::diagnostic::Code;
 use crate::document::EdgeDocument;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::graph::{Action, ERROR_ACTION, Node, Write};
 use crate::suggest::did_you_mean;
 
 use super::graph::{Places, key};
 
 /// Reports nodes that write two values under one key, so that one of them would be lost.
-pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Vec<Problem>) {
+pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Problems) {
     for (index, node) in places.flow.nodes.iter().enumerate() {
         let mappings = &node.mappings.outputs;
         let pointer = inside(&inside(&places.node(index), "mappings"), "outputs");
         let mut first: HashMap<String, &str> = HashMap::new();
         for name in node.outputs.properties.keys() {
+            if problems.is_full() {
+                return;
+            }
             let key = key(mappings, name);
             let Some(other) = first.insert(key.clone(), name) else {
                 continue;
@@ -37,8 +40,14 @@ pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Vec<Problem>) {
 }
 
 /// What a mapping on an edge renames is written under its new name as well, when that edge is taken (D-25).
-pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Vec<Problem>) {
+pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Problems) {
     for (index, edge) in places.flow.edges.iter().enumerate() {
+        if problems.is_full() {
+            return;
+        }
+        if edge.mappings.is_empty() {
+            continue;
+        }
         let Some(node) = places.id(&edge.from).and_then(|id| nodes.get_mut(id.0)) else {
             continue;
         };
@@ -57,9 +66,12 @@ pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mu
     }
 }
 
-fn apply(edge: &EdgeDocument, action: &mut Action, pointer: &str, problems: &mut Vec<Problem>) {
+fn apply(edge: &EdgeDocument, action: &mut Action, pointer: &str, problems: &mut Problems) {
     let written = action.writes.clone();
     for (source, target) in &edge.mappings {
+        if problems.is_full() {
+            return;
+        }
         let Some(write) = written.iter().find(|write| write.key == *source) else {
             problems.push(not_written(edge, source, &written, pointer));
             continue;

@@ -11,20 +11,23 @@ use crate::diagnostic::Code;
 use crate::graph::Graph;
 
 use super::FlowDocument;
-use super::problem::{Problem, inside};
+use super::problem::{Problem, Problems, inside};
 
 impl FlowDocument {
-    /// Whether the flow is sound, and every flow inside it: everything that is not.
+    /// Whether the flow is sound, and every flow inside it: everything that is not. Of more problems than
+    /// [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one that says so.
     ///
     /// It is the analysis that `flow!` makes, and reports the same; types are compared as they are spelled
     /// ([`check_types`]). A document that was put together by a program is first read as
     /// [`parse`](FlowDocument::parse) would.
     pub fn check(&self) -> Vec<Problem> {
-        let mut problems = self.misread();
-        if problems.is_empty() {
-            check_level(self, "", &mut Vec::new(), &mut problems);
+        let misread = self.misread();
+        if !misread.is_empty() {
+            return misread;
         }
-        problems
+        let mut problems = Problems::default();
+        check_level(self, "", &mut Vec::new(), &mut problems);
+        problems.into_vec()
     }
 
     /// The flow itself as a graph, without the flows inside it. Values are borrowed by all who read them: whether they
@@ -34,14 +37,16 @@ impl FlowDocument {
     ///
     /// What [`parse`](FlowDocument::parse) would say of it, and mappings that name nothing.
     pub fn graph(&self) -> Result<Graph, Vec<Problem>> {
-        let mut problems = self.misread();
-        if problems.is_empty() {
-            let graph = graph::Places::new(self, "").graph(&mut problems);
-            if problems.is_empty() {
-                return Ok(graph);
-            }
+        let misread = self.misread();
+        if !misread.is_empty() {
+            return Err(misread);
         }
-        Err(problems)
+        let mut problems = Problems::default();
+        let graph = graph::Places::new(self, "").graph(&mut problems);
+        match problems.is_empty() {
+            true => Ok(graph),
+            false => Err(problems.into_vec()),
+        }
     }
 
     /// What would be wrong if it was read.
@@ -55,8 +60,11 @@ fn check_level<'a>(
     flow: &'a FlowDocument,
     pointer: &str,
     around: &mut Vec<&'a FlowDocument>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
+    if problems.is_full() {
+        return;
+    }
     if let Some(problem) = recursion(flow, pointer, around) {
         problems.push(problem);
         return;

@@ -1,7 +1,9 @@
 //! Whether a node says of itself what the flow says that it is.
 
+use std::collections::HashSet;
+
 use crate::diagnostic::Code;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{FlowDocument, NodeDocument};
 use crate::suggest::{closest, did_you_mean};
 
@@ -9,7 +11,7 @@ pub(super) fn check(
     node: &NodeDocument,
     inner: &FlowDocument,
     pointer: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     if node.actions.is_some() && !inner.ends.is_empty() {
         check_actions(node, inner, &inside(pointer, "actions"), problems);
@@ -24,15 +26,19 @@ fn check_actions(
     node: &NodeDocument,
     inner: &FlowDocument,
     pointer: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let labels = inner.end_labels();
     let actions = node.actions.as_deref().unwrap_or_default();
     let names: Vec<&str> = actions.iter().map(|action| action.name.as_str()).collect();
+    let (all_labels, all_names) = (set(&labels), set(&names));
     let mut missing: Vec<&str> = labels.clone();
-    missing.retain(|label| !names.contains(label));
+    missing.retain(|label| !all_names.contains(label));
     for (index, name) in names.iter().enumerate() {
-        if labels.contains(name) {
+        if problems.is_full() {
+            return;
+        }
+        if all_labels.contains(name) {
             continue;
         }
         let message = format!(
@@ -56,6 +62,10 @@ fn check_actions(
     }
 }
 
+fn set<'a>(names: &[&'a str]) -> HashSet<&'a str> {
+    names.iter().copied().collect()
+}
+
 /// What was misspelt is said where it is misspelt, and does not lack.
 fn forget_meant(wrong: &str, missing: &mut Vec<&str>) {
     if let Some(meant) = closest(wrong, missing.iter().copied()) {
@@ -70,7 +80,7 @@ fn check_side(
     node: &NodeDocument,
     inner: &FlowDocument,
     pointer: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let (of_node, of_flow, verb) = match side {
         "inputs" => (&node.inputs, &inner.inputs, "takes"),
@@ -82,6 +92,9 @@ fn check_side(
     let is_missing = |name: &&str| !of_node.properties.contains_key(*name);
     let mut missing: Vec<&str> = names.clone().filter(is_missing).filter(is_needed).collect();
     for name in of_node.properties.keys() {
+        if problems.is_full() {
+            return;
+        }
         if of_flow.properties.contains_key(name) {
             continue;
         }

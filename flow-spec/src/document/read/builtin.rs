@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diagnostic::Code;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{NodeDocument, types};
 use crate::suggest::closest;
 
@@ -80,7 +80,7 @@ fn params(
     params: &Value,
     fields: &[&'static str],
     pointer: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     let Some(mut object) = Object::of(params, pointer, "`params`", fields, problems) else {
         return;

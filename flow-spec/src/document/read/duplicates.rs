@@ -6,30 +6,43 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::diagnostic::Code;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 
-/// Every name that an object has a second time. The text has to be JSON.
-pub(super) fn find(text: &str) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    let names = Names {
-        pointer: String::new(),
-        problems: &mut problems,
-    };
+/// Reports every name that an object has a second time. The text has to be JSON.
+pub(super) fn find(text: &str, problems: &mut Problems) {
+    let place = &Place::Document;
+    let names = Names { place, problems };
     // Whether it can be read at all is not asked here, and said elsewhere.
     let _ = names.deserialize(&mut serde_json::Deserializer::from_str(text));
-    problems
+}
+
+/// Where a value stands. Its pointer is put together only for what is wrong: there can be many values under a long name.
+enum Place<'a> {
+    Document,
+    Item(&'a Place<'a>, usize),
+    Field(&'a Place<'a>, &'a str),
+}
+
+impl Place<'_> {
+    fn pointer(&self) -> String {
+        match self {
+            Place::Document => String::new(),
+            Place::Item(list, index) => inside(&list.pointer(), index),
+            Place::Field(object, name) => inside(&object.pointer(), name),
+        }
+    }
 }
 
 /// A value of which only the names are looked at.
-struct Names<'p> {
-    pointer: String,
-    problems: &'p mut Vec<Problem>,
+struct Names<'a, 'p> {
+    place: &'a Place<'a>,
+    problems: &'p mut Problems,
 }
 
-impl<'de> DeserializeSeed<'de> for Names<'_> {
+impl<'de> DeserializeSeed<'de> for Names<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -37,7 +50,7 @@ impl<'de> DeserializeSeed<'de> for Names<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Names<'_> {
+impl<'de> Visitor<'de> for Names<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -47,14 +60,16 @@ impl<'de> Visitor<'de> for Names<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let mut seen = HashSet::new();
         while let Some(name) = map.next_key::<String>()? {
-            let pointer = inside(&self.pointer, &name);
             if seen.contains(&name) {
-                self.problems.push(twice(&name, pointer));
+                self.problems.push(twice(&name, self.place));
+                if self.problems.is_full() {
+                    return Err(A::Error::custom("that is enough"));
+                }
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
             map.next_value_seed(Names {
-                pointer,
+                place: &Place::Field(self.place, &name),
                 problems: self.problems,
             })?;
             seen.insert(name);
@@ -65,7 +80,7 @@ impl<'de> Visitor<'de> for Names<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         for index in 0.. {
             let item = Names {
-                pointer: inside(&self.pointer, index),
+                place: &Place::Item(self.place, index),
                 problems: self.problems,
             };
             if list.next_element_seed(item)?.is_none() {
@@ -100,8 +115,9 @@ impl<'de> Visitor<'de> for Names<'_> {
     }
 }
 
-fn twice(name: &str, pointer: String) -> Problem {
+fn twice(name: &str, object: &Place<'_>) -> Problem {
     let message = format!("`{name}` stands twice in this object");
+    let pointer = Place::Field(object, name).pointer();
     Problem::new(Code::Document, pointer, message)
         .help("remove one of them: only one could be read, and the other would be lost")
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diagnostic::Code;
-use crate::document::problem::Problem;
+use crate::document::problem::{Problem, Problems};
 use crate::document::{DEEPEST, EdgeDocument, EndDocument, FlowDocument, VERSION};
 
 use super::object::Object;
@@ -28,7 +28,7 @@ pub(super) fn flow(
     value: &Value,
     pointer: &str,
     depth: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> Option<FlowDocument> {
     if depth > DEEPEST {
         let message = format!("flows nest deeper than {DEEPEST} levels");
@@ -85,7 +85,7 @@ fn version(object: &mut Object<'_, '_>) -> String {
     version
 }
 
-fn edge(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> EdgeDocument {
+fn edge(value: &Value, pointer: &str, problems: &mut Problems) -> EdgeDocument {
     let fields = ["from", "to", "condition", "mappings"];
     let Some(mut object) = Object::of(value, pointer, "an edge", &fields, problems) else {
         return EdgeDocument {
@@ -106,7 +106,7 @@ fn edge(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> EdgeDocume
     }
 }
 
-fn end(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> EndDocument {
+fn end(value: &Value, pointer: &str, problems: &mut Problems) -> EndDocument {
     let fields = ["from", "condition", "label"];
     let Some(mut object) = Object::of(value, pointer, "an end", &fields, problems) else {
         return EndDocument {

@@ -1,7 +1,8 @@
 //! From JSON, with everything that is wrong at once, each at its JSON pointer.
 //!
 //! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank text, an empty list),
-//! which is reported where it is, and which nothing later complains about.
+//! which is reported where it is, and which nothing later complains about. A document with more
+//! problems than are listed is not read to its end.
 
 mod builtin;
 mod duplicates;
@@ -17,7 +18,7 @@ use serde_json::Value;
 use crate::diagnostic::Code;
 
 use super::FlowDocument;
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 
 impl FlowDocument {
     /// Reads a document. Whether the flow is sound is another question: see [`check`](FlowDocument::check).
@@ -31,12 +32,15 @@ impl FlowDocument {
     /// - a field is missing, unknown or of the wrong type;
     /// - an id stands twice, or what names a node, a value or a type of the language names nothing;
     /// - nothing says where the flow begins.
+    ///
+    /// Of more problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one that says so.
     pub fn parse(text: &str) -> Result<FlowDocument, Vec<Problem>> {
         // Some editors write a mark before the text that says how it is encoded.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: Value = serde_json::from_str(text)
             .map_err(|error| vec![Problem::new(Code::Document, "", no_json(&error))])?;
-        let mut problems = duplicates::find(text);
+        let mut problems = Problems::default();
+        duplicates::find(text, &mut problems);
         let flow = flow::flow(&value, "", 0, &mut problems);
         finished(flow, problems)
     }
@@ -59,19 +63,16 @@ impl FlowDocument {
     ///
     /// As [`parse`](FlowDocument::parse).
     pub fn from_value(value: &Value) -> Result<FlowDocument, Vec<Problem>> {
-        let mut problems = Vec::new();
+        let mut problems = Problems::default();
         let flow = flow::flow(value, "", 0, &mut problems);
         finished(flow, problems)
     }
 }
 
-fn finished(
-    flow: Option<FlowDocument>,
-    problems: Vec<Problem>,
-) -> Result<FlowDocument, Vec<Problem>> {
+fn finished(flow: Option<FlowDocument>, problems: Problems) -> Result<FlowDocument, Vec<Problem>> {
     match flow {
         Some(flow) if problems.is_empty() => Ok(flow),
-        _ => Err(problems),
+        _ => Err(problems.into_vec()),
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::diagnostic::Code;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{FlowDocument, NodeDocument, Schema, types};
 use crate::suggest::did_you_mean;
 
 /// Reports every name in the flow, without the flows inside it, that names nothing.
-pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let nodes = inside(pointer, "nodes");
     check_ids(flow, &nodes, problems);
     if flow.nodes.is_empty() && !ends_at_start(flow) {
@@ -23,6 +23,9 @@ pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Probl
     let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
     if !ids.contains("") {
         for (id, pointer) in references(flow, pointer) {
+            if problems.is_full() {
+                return;
+            }
             if !id.is_empty() && !ids.contains(id) {
                 problems.push(no_node(flow, id, pointer));
             }
@@ -36,7 +39,7 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
 }
 
 /// An entry has to be named, unless there is no choice.
-fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     if flow.entry_node_id.is_some() || ends_at_start(flow) || flow.nodes.len() < 2 {
         return;
     }
@@ -46,9 +49,12 @@ fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) 
     problems.push(Problem::new(Code::Start, pointer, "`entryNodeId` is missing").help(help));
 }
 
-fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Vec<Problem>) {
+fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let mut first: HashMap<&str, usize> = HashMap::new();
     for (index, node) in flow.nodes.iter().enumerate() {
+        if problems.is_full() {
+            return;
+        }
         let id = node.id.as_str();
         let at = inside(&inside(pointer, index), "id");
         if id.is_empty() {
@@ -132,7 +138,7 @@ fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
 }
 
 /// Reports what the mappings and actions of a node speak of, and it does not have.
-pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Vec<Problem>) {
+pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
     let mappings = inside(pointer, "mappings");
     let sides = [
         ("inputs", &node.mappings.inputs, &node.inputs, "reads"),
@@ -140,21 +146,23 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Vec<
     ];
     for (side, names, schema, verb) in sides {
         for name in names.keys() {
-            let message = format!("`{}` {verb} no `{name}`", node.id);
-            let pointer = inside(&inside(&mappings, side), name);
-            check_property(schema, name, pointer, message, problems);
+            check_property(schema, name, problems, || {
+                let message = format!("`{}` {verb} no `{name}`", node.id);
+                (inside(&inside(&mappings, side), name), message)
+            });
         }
     }
     for (index, action) in node.actions.iter().flatten().enumerate() {
         let pointer = inside(&inside(pointer, "actions"), index);
         for (field, names) in [("writes", &action.writes), ("mayWrite", &action.may_write)] {
             for (index, name) in names.iter().enumerate() {
-                let message = format!(
-                    "`{}` writes `{name}` on \"{}\", and has no such output",
-                    node.id, action.name
-                );
-                let pointer = inside(&inside(&pointer, field), index);
-                check_property(&node.outputs, name, pointer, message, problems);
+                check_property(&node.outputs, name, problems, || {
+                    let message = format!(
+                        "`{}` writes `{name}` on \"{}\", and has no such output",
+                        node.id, action.name
+                    );
+                    (inside(&inside(&pointer, field), index), message)
+                });
             }
         }
     }
@@ -163,13 +171,13 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Vec<
 fn check_property(
     schema: &Schema,
     name: &str,
-    pointer: String,
-    message: String,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
+    wrong: impl FnOnce() -> (String, String),
 ) {
-    if name.is_empty() || schema.properties.contains_key(name) {
+    if name.is_empty() || schema.properties.contains_key(name) || problems.is_full() {
         return;
     }
+    let (pointer, message) = wrong();
     let mut problem = Problem::new(Code::NamesNothing, pointer, message);
     let names = schema.properties.keys().map(String::as_str);
     problem.help = did_you_mean(name, names).map(|help| help.replace('"', "`"));

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::diagnostic::Code;
-use crate::document::problem::Problem;
+use crate::document::problem::{Problem, Problems};
 use crate::document::{ActionDocument, MappingsDocument, NodeDocument};
 
 use super::object::Object;
@@ -31,7 +31,7 @@ pub(super) fn node(
     value: &Value,
     pointer: &str,
     depth: usize,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) -> NodeDocument {
     let Some(mut object) = Object::of(value, pointer, "a node", &FIELDS, problems) else {
         return NodeDocument::default();
@@ -40,7 +40,9 @@ pub(super) fn node(
     let before = object.problems.len();
     let inputs = object.part("inputs", schema::schema).unwrap_or_default();
     let outputs = object.part("outputs", schema::schema).unwrap_or_default();
-    let are_known = object.problems[before..]
+    let are_known = object
+        .problems
+        .since(before)
         .iter()
         .all(|problem| problem.code == Code::NamesNothing)
         && !object.is_misspelt("inputs")
@@ -85,7 +87,7 @@ fn check_flow(node: &NodeDocument, object: &mut Object<'_, '_>) {
     }
 }
 
-fn action(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> ActionDocument {
+fn action(value: &Value, pointer: &str, problems: &mut Problems) -> ActionDocument {
     let fields = ["name", "writes", "mayWrite"];
     let Some(mut object) = Object::of(value, pointer, "an action", &fields, problems) else {
         return ActionDocument::default();
@@ -97,7 +99,7 @@ fn action(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> ActionDo
     }
 }
 
-fn mappings(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> MappingsDocument {
+fn mappings(value: &Value, pointer: &str, problems: &mut Problems) -> MappingsDocument {
     let fields = ["inputs", "outputs"];
     let Some(mut object) = Object::of(value, pointer, "`mappings`", &fields, problems) else {
         return MappingsDocument::default();

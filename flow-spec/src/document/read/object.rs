@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::closest;
 
 /// An object whose fields are known.
@@ -14,7 +14,7 @@ pub(super) struct Object<'a, 'p> {
     pointer: String,
     /// The fields that a misspelt one stands for. They are reported where they are misspelt, and not as missing.
     misspelt: Vec<&'static str>,
-    pub(super) problems: &'p mut Vec<Problem>,
+    pub(super) problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Object<'a, 'p> {
@@ -24,7 +24,7 @@ impl<'a, 'p> Object<'a, 'p> {
         pointer: &str,
         what: &str,
         fields: &[&'static str],
-        problems: &'p mut Vec<Problem>,
+        problems: &'p mut Problems,
     ) -> Option<Self> {
         let mut object = Object::open(value, pointer, what, problems)?;
         object.report_unknown(fields);
@@ -36,7 +36,7 @@ impl<'a, 'p> Object<'a, 'p> {
         value: &'a Value,
         pointer: &str,
         what: &str,
-        problems: &'p mut Vec<Problem>,
+        problems: &'p mut Problems,
     ) -> Option<Self> {
         let Value::Object(map) = value else {
             problems.push(wrong(pointer, what, "an object", value));
@@ -52,6 +52,9 @@ impl<'a, 'p> Object<'a, 'p> {
 
     fn report_unknown(&mut self, fields: &[&'static str]) {
         for name in self.map.keys() {
+            if self.problems.is_full() {
+                return;
+            }
             if fields.contains(&name.as_str()) {
                 continue;
             }
@@ -157,6 +160,9 @@ impl<'a, 'p> Object<'a, 'p> {
     pub(super) fn texts_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.object(name)?;
         for (key, value) in map {
+            if self.problems.is_full() {
+                break;
+            }
             if !value.is_string() {
                 let (pointer, what) = (inside(&self.at(name), key), format!("`{key}`"));
                 self.problems
@@ -170,6 +176,9 @@ impl<'a, 'p> Object<'a, 'p> {
     pub(super) fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.texts_by_name(name)?;
         for (key, _) in map.iter().filter(|(_, value)| *value == "") {
+            if self.problems.is_full() {
+                break;
+            }
             let pointer = inside(&self.at(name), key);
             let message = format!("`{key}` is mapped to an empty name");
             self.problems
@@ -203,23 +212,28 @@ impl<'a, 'p> Object<'a, 'p> {
     pub(super) fn part<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(&'a Value, &str, &mut Vec<Problem>) -> T,
+        read: impl FnOnce(&'a Value, &str, &mut Problems) -> T,
     ) -> Option<T> {
         let value = self.map.get(name)?;
         Some(read(value, &self.at(name), self.problems))
     }
 
-    /// A list whose items are read by a function of their own.
+    /// A list whose items are read by a function of their own, until there are more problems than are listed.
     pub(super) fn list<T>(
         &mut self,
         name: &str,
-        mut read: impl FnMut(&'a Value, &str, &mut Vec<Problem>) -> T,
+        mut read: impl FnMut(&'a Value, &str, &mut Problems) -> T,
     ) -> Option<Vec<T>> {
         let list = self.value(name, "a list", Value::as_array)?;
         let pointer = self.at(name);
-        let items = list.iter().enumerate();
-        let items = items.map(|(index, item)| read(item, &inside(&pointer, index), self.problems));
-        Some(items.collect())
+        let mut items = Vec::new();
+        for (index, item) in list.iter().enumerate() {
+            if self.problems.is_full() {
+                break;
+            }
+            items.push(read(item, &inside(&pointer, index), self.problems));
+        }
+        Some(items)
     }
 }
 

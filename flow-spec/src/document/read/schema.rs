@@ -4,12 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
 use crate::document::Schema;
-use crate::document::problem::{Problem, inside};
+use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::closest;
 
 use super::object::Object;
 
-pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Schema {
+pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> Schema {
     let side = pointer.rsplit('/').next().unwrap_or_default();
     let what = format!("`{side}`");
     let Some(mut object) = Object::open(value, pointer, &what, problems) else {
@@ -39,8 +39,11 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Vec<Problem>) 
     }
 }
 
-fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &mut Vec<Problem>) {
+fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &mut Problems) {
     for (name, property) in properties {
+        if problems.is_full() {
+            return;
+        }
         let pointer = inside(pointer, name);
         let what = format!("the schema of `{name}`");
         let Some(mut property) = Object::open(property, &pointer, &what, problems) else {
@@ -55,9 +58,12 @@ fn check_required(
     required: &[String],
     properties: &Map<String, Value>,
     pointer: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
 ) {
     for (index, name) in required.iter().enumerate() {
+        if problems.is_full() {
+            return;
+        }
         if name.is_empty() || properties.contains_key(name) {
             continue;
         }

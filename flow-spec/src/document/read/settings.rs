@@ -3,16 +3,12 @@
 use serde_json::Value;
 
 use crate::diagnostic::Code;
-use crate::document::problem::Problem;
+use crate::document::problem::{Problem, Problems};
 use crate::document::{PollSettings, RetrySettings, SettingsDocument};
 
 use super::object::Object;
 
-pub(super) fn settings(
-    value: &Value,
-    pointer: &str,
-    problems: &mut Vec<Problem>,
-) -> SettingsDocument {
+pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) -> SettingsDocument {
     let fields = [
         "retry",
         "timeout",
@@ -34,7 +30,7 @@ pub(super) fn settings(
     }
 }
 
-fn retry(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Option<RetrySettings> {
+fn retry(value: &Value, pointer: &str, problems: &mut Problems) -> Option<RetrySettings> {
     let fields = ["attempts", "wait", "backoff", "maxWait", "jitter"];
     let mut object = Object::of(value, pointer, "`retry`", &fields, problems)?;
     object.require("attempts", "say how many there are, the first included");
@@ -52,7 +48,7 @@ fn retry(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Option<Re
     })
 }
 
-fn poll(value: &Value, pointer: &str, problems: &mut Vec<Problem>) -> Option<PollSettings> {
+fn poll(value: &Value, pointer: &str, problems: &mut Problems) -> Option<PollSettings> {
     let fields = ["every", "timeout"];
     let mut object = Object::of(value, pointer, "`poll`", &fields, problems)?;
     let help = "say how long to wait before asking again: `\"every\": \"1s\"`";
