@@ -21,10 +21,11 @@ use crate::store::Fragile;
 use crate::world::{hashed, world};
 
 /// How long a process keeps its executions after it has died.
-const LEASE: Duration = Duration::from_secs(20);
+const LEASE: Duration = Duration::from_secs(60);
 
-/// How often somebody looks at the execution and its questions.
+/// How often somebody looks at the execution and its questions, and how often when nothing has happened for long.
 const LOOK: Duration = Duration::from_secs(4);
+const SELDOM: Duration = Duration::from_secs(90);
 
 /// How long an undisturbed execution takes at most.
 const LONGEST: Duration = Duration::from_secs(200 * 3600);
@@ -189,7 +190,8 @@ async fn see_to_its_end(
             }
         }
         round += 1;
-        tokio::time::sleep(LOOK).await;
+        let idle = began.elapsed() > LOOK * 30;
+        tokio::time::sleep(if idle { SELDOM } else { LOOK }).await;
     }
     world(|world| {
         world
