@@ -1,5 +1,5 @@
-//! `cargo run -p flow-simulation -- --cases 100000` checks so many cases, on all cores; with the options that a failure
-//! prints, that one.
+//! `cargo run --release -p flow-simulation -- --cases 100000` checks so many cases, on all cores, and stops after five
+//! failures (`--failures`); with the options that a failure prints, it checks that case.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
         return Ok(report(&case));
     }
     let cases = number(arguments, "--cases", 1)?;
+    let most = number(arguments, "--failures", 5)?;
     let began = Instant::now();
     let next = AtomicU64::new(first);
     let failed = AtomicU64::new(0);
@@ -57,7 +58,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
             scope.spawn(|| {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= first + cases || failed.load(Ordering::Relaxed) >= 5 {
+                    if seed >= first + cases || failed.load(Ordering::Relaxed) >= most {
                         return;
                     }
                     if !report(&Case::of_seed(seed)) {
