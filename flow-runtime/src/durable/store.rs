@@ -4,6 +4,7 @@
 //! has lost its lease. Whatever a method returns `Ok` for is durable.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -321,6 +322,13 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// There is something at the path that is not a store of this library. It was not touched.
+    NotAStore {
+        /// The path, as it was given.
+        path: PathBuf,
+        /// What is there instead.
+        reason: String,
+    },
     /// There is no room left to write to.
     Full(BoxError),
     /// Another process kept it locked for longer than the store waits.
@@ -351,6 +359,9 @@ impl fmt::Display for StoreError {
             }
             StoreError::Corrupt { place, reason } => {
                 write!(f, "the store is damaged at {place}: {reason}")
+            }
+            StoreError::NotAStore { path, reason } => {
+                write!(f, "`{}` is not a store of flows: {reason}", path.display())
             }
             StoreError::Full(_) => {
                 f.write_str("the store has no room left: make some, then `recover`")

@@ -4,6 +4,7 @@
 //! other. Other processes may use the same file.
 
 mod errors;
+mod file;
 mod open;
 mod read;
 mod readers;
@@ -113,12 +114,14 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes one.
+    /// Opens a file, or makes one. A new one can be read and written by its owner only, where the system has such
+    /// permissions; one that is there keeps those that it has. An empty file becomes a store.
     ///
     /// # Errors
     ///
-    /// The file or its folder cannot be written to, is not the file of a store, or was written by a newer version of
-    /// this library.
+    /// [`StoreError::NotAStore`] if there is a file that is not empty and not one of a store, or something that is not a
+    /// file: it is left as it was. [`StoreError::TooNew`] if a newer version of this library wrote it,
+    /// [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot be written to.
     pub async fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, SqliteOptions::new()).await
     }
@@ -127,8 +130,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// The file or its folder cannot be written to, is not the file of a store, or was written by a newer version of
-    /// this library.
+    /// As [`open`](SqliteStore::open).
     pub async fn open_with(
         path: impl AsRef<Path>,
         options: SqliteOptions,
@@ -190,7 +192,9 @@ fn start(
     options: &SqliteOptions,
     reads: Receiver<Read>,
 ) -> Result<(Connection, Vec<JoinHandle<()>>), StoreError> {
-    let writer = open::writer(path, options)?;
+    let given = path;
+    let path = &file::absolute(given)?;
+    let writer = open::writer(path, given, options)?;
     let reads = Arc::new(Mutex::new(reads));
     let mut threads = Vec::new();
     for _ in 0..readers::READERS {

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use super::errors::store_error;
+use super::file::{self, APPLICATION, Found};
 use super::{Durability, SqliteOptions};
 use crate::durable::store::StoreError;
 
@@ -22,12 +23,16 @@ const STATEMENTS: usize = 64;
 
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
-/// The connection that writes, to a file with the newest tables.
-pub(super) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
+/// The connection that writes, to a file with the newest tables. `given` is how errors name the file.
+pub(super) fn writer(
+    path: &Path,
+    given: &Path,
+    options: &SqliteOptions,
+) -> Result<Connection, StoreError> {
     let start = Instant::now();
     loop {
         // SQLite does not wait for others while it switches to a write-ahead log, so that is done here.
-        match writer_at_once(path, options) {
+        match writer_at_once(path, given, options) {
             Err(StoreError::Locked(_)) if start.elapsed() < options.busy_timeout => {
                 thread::sleep(BETWEEN_ATTEMPTS);
             }
@@ -44,12 +49,18 @@ pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection,
     Ok(connection)
 }
 
-fn writer_at_once(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn writer_at_once(
+    path: &Path,
+    given: &Path,
+    options: &SqliteOptions,
+) -> Result<Connection, StoreError> {
+    let found = file::look(path, given)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
     prepare(&connection, options)?;
+    if found == Found::Empty {
+        mark(&mut connection, given)?;
+    }
     refuse_newer(&connection)?;
 
     let mode: String = connection
@@ -77,6 +88,25 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), Store
     connection
         .busy_timeout(options.busy_timeout)
         .map_err(store_error)
+}
+
+/// Writes into an empty file that it is a store. Without a log yet, so that it stands in the file itself.
+fn mark(connection: &mut Connection, given: &Path) -> Result<(), StoreError> {
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(store_error)?;
+    let number = |sql| transaction.query_row(sql, [], |row| row.get::<_, i64>(0));
+    // Somebody else may have been faster.
+    let application = number("PRAGMA application_id").map_err(store_error)?;
+    let objects = number("SELECT count(*) FROM sqlite_schema").map_err(store_error)?;
+    if application == 0 && objects == 0 {
+        transaction
+            .pragma_update(None, "application_id", APPLICATION)
+            .map_err(store_error)?;
+    } else if application != APPLICATION {
+        return Err(file::of_another_program(given, application));
+    }
+    transaction.commit().map_err(store_error)
 }
 
 fn set_durability(connection: &Connection, durability: Durability) -> rusqlite::Result<()> {
@@ -137,7 +167,7 @@ mod tests {
         let default = SqliteOptions::new();
         let normal = SqliteOptions::new().durability(Durability::Normal);
         for (options, expected) in [(default, (2, true)), (normal, (1, false))] {
-            let connection = writer(&path, &options).unwrap();
+            let connection = writer(&path, &path, &options).unwrap();
             let pragma = |name| connection.pragma_query_value(None, name, |row| row.get(0));
             let synchronous: i64 = pragma("synchronous").unwrap();
             let flush_drive = pragma("fullfsync").unwrap() == 1;

@@ -1,5 +1,7 @@
 //! The stores: that they pass the suite, and what only one in a file can do.
 
+mod opening;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -367,39 +369,6 @@ async fn damaged_rows_and_questions_are_reported() {
     let place = "execution garbage";
     is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
     is_corrupt(store.due(NOW + LEASE, 10).await, place, "`garbage`");
-}
-
-#[tokio::test]
-async fn a_file_that_is_not_a_store_is_refused() {
-    let folder = Folder::new();
-    std::fs::write(
-        folder.path(),
-        "no database, but a text that is long enough. ".repeat(99),
-    )
-    .unwrap();
-    let opened = SqliteStore::open(folder.path()).await;
-    assert!(
-        matches!(opened, Err(StoreError::Corrupt { .. })),
-        "{opened:?}"
-    );
-
-    let opened = SqliteStore::open(folder.0.path().join("no/such/folder.db")).await;
-    assert!(matches!(opened, Err(StoreError::Other(_))), "{opened:?}");
-}
-
-#[tokio::test]
-async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
-    let folder = Folder::new();
-    let raw = folder.raw();
-    raw.execute_batch("CREATE TABLE dreams (id TEXT); PRAGMA user_version = 7")
-        .unwrap();
-    let opened = SqliteStore::open(folder.path()).await;
-    assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 1 })),
-        "{opened:?}"
-    );
-    let tables = number(&raw, "SELECT count(*) FROM sqlite_schema");
-    assert_eq!(tables, 1);
 }
 
 #[tokio::test]
