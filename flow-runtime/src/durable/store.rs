@@ -292,6 +292,18 @@ pub struct ListQuery {
     pub limit: Option<usize>,
 }
 
+impl ListQuery {
+    /// Whether it allows an execution.
+    pub(super) fn allows(&self, row: &Row) -> bool {
+        self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
+            && self.status.is_none_or(|status| status == row.status)
+            && self.owner.as_ref().is_none_or(|owner| *owner == row.owner)
+            && self.created_before_ms.is_none_or(|ms| row.created_ms < ms)
+            && self.updated_before_ms.is_none_or(|ms| row.updated_ms < ms)
+            && self.before.is_none_or(|id| row.id < id)
+    }
+}
+
 /// A record with where it stands among those of all executions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {

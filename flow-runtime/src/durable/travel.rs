@@ -18,7 +18,7 @@ use super::engine::{Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
 use super::journal::Journal;
-use super::record::{Record, RecordKind, is_inside, is_within};
+use super::record::{Record, RecordKind, is_inside, is_within, missing};
 use super::replay::Replay;
 use super::runtime::{Loaded, Runtime, loaded_visits};
 use super::store::{Created, ExecutionId, PauseRow, PauseState, Row, Status, Token};
@@ -207,8 +207,15 @@ impl Runtime {
     /// As [`state`](Runtime::state), or the store could not be written to.
     pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
-        let mut records = self.inner.records(id, 0).await?;
-        records.retain(|record| record.seq <= seq && !is_end(record.kind));
+        let mut records = self.inner.records(id, 0, Some(seq + 1)).await?;
+        if let Some(gap) = missing(&records, seq + 1) {
+            return Err(RuntimeError::Unreadable {
+                execution: id,
+                path: row.flow,
+                reason: format!("record {gap} is missing"),
+            });
+        }
+        records.retain(|record| !is_end(record.kind));
         let now_ms = self.inner.now_ms();
         let new = ExecutionId::from(self.inner.new_id(now_ms));
         let pauses = self.reopened(&row, new, &records, now_ms).await?;

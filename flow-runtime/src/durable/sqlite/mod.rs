@@ -3,6 +3,7 @@
 //! One thread writes, and others read from the state before (the file has a write-ahead log), so neither waits for the
 //! other. Other processes may use the same file.
 
+mod cells;
 mod errors;
 mod file;
 mod open;
@@ -237,8 +238,8 @@ impl Store for SqliteStore {
     }
 
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
-        self.read(move |connection| read::execution(connection, id))
-            .await
+        let found = self.read(move |connection| read::execution(connection, id));
+        Ok(found.await?.map(|execution| execution.row))
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
@@ -291,13 +292,19 @@ impl Store for SqliteStore {
     }
 
     async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
-        self.read(move |connection| read::pauses(connection, id))
-            .await
+        self.read(move |connection| {
+            let Some(execution) = read::execution(connection, id)? else {
+                return Ok(Vec::new());
+            };
+            let questions = read::questions(connection, &execution)?;
+            Ok(questions.into_iter().map(|question| question.row).collect())
+        })
+        .await
     }
 
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
-        self.read(move |connection| read::pause(connection, token))
-            .await
+        let found = self.read(move |connection| read::question(connection, token));
+        Ok(found.await?.map(|question| question.row))
     }
 
     async fn settle(

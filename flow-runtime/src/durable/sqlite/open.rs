@@ -1,5 +1,6 @@
 //! Opening the file, and bringing its tables to the newest version.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
-use super::errors::store_error;
+use super::errors::{Damage, store_error};
 use super::file::{self, APPLICATION, Found};
 use super::{Durability, SqliteOptions};
 use crate::durable::store::StoreError;
@@ -80,11 +81,16 @@ fn writer_at_once(
             .map_err(store_error)?;
     }
     migrate(&mut connection)?;
+    check_schema(&connection)?;
     Ok(connection)
 }
 
 fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    // Finds more of what is damaged, where a page is read from the file.
+    connection
+        .pragma_update(None, "cell_size_check", true)
+        .map_err(store_error)?;
     connection
         .busy_timeout(options.busy_timeout)
         .map_err(store_error)
@@ -132,6 +138,38 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     Err(match error {
         rusqlite_migration::Error::RusqliteError { err, .. } => store_error(err),
         other => StoreError::Other(Box::new(other)),
+    })
+}
+
+/// Compares the tables, indexes, triggers and views with those that this library makes. Others may be there as well.
+///
+/// What they say decides what is read as what: with another expression in it, an index would hide rows.
+fn check_schema(connection: &Connection) -> Result<(), StoreError> {
+    let mut expected = Connection::open_in_memory().map_err(store_error)?;
+    migrate(&mut expected)?;
+    let found = schema(connection)?;
+    for (name, sql) in schema(&expected)? {
+        if found.get(&name) != Some(&sql) {
+            let reason = "it is not what this library makes".to_owned();
+            return Err(Damage(reason).at(format!("the schema of {name}")));
+        }
+    }
+    Ok(())
+}
+
+/// How each object was made, by its name. SQLite keeps the text; what it does with spaces may change.
+fn schema(connection: &Connection) -> Result<BTreeMap<String, String>, StoreError> {
+    let sql =
+        "SELECT name, type || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema";
+    let mut statement = connection.prepare(sql).map_err(store_error)?;
+    let objects = statement.query_map([], |row| {
+        let text: String = row.get(1)?;
+        Ok((row.get(0)?, text.split_whitespace().collect()))
+    });
+    let objects = objects.and_then(Iterator::collect);
+    objects.map_err(|error| match error {
+        rusqlite::Error::SqliteFailure(..) => store_error(error),
+        error => Damage(error.to_string()).at("the schema".to_owned()),
     })
 }
 
