@@ -52,6 +52,7 @@ async fn a_damaged_record_is_named() {
             "the stored input `number` does not fit its type: ",
         ),
         (0, Damage::Missing, "stops", "its first record is missing"),
+        (4, Damage::Missing, "stops", "record 4 is missing"),
     ] {
         let gate = Gate::closed();
         let (store, id) = left(&gate).await;
@@ -79,7 +80,14 @@ async fn a_damaged_record_is_named() {
             (now.status, now.next_seq, now.result),
             (row.status, row.next_seq, row.result)
         );
-        assert!(second.get(id).await.unwrap().journal().await.is_ok());
+        let journal = second.get(id).await.unwrap().journal().await;
+        if let Damage::Missing = damage {
+            let error = journal.unwrap_err().to_string();
+            let missing = format!("record {seq} is missing");
+            assert!(error.ends_with(&missing), "{error}");
+        } else {
+            assert!(journal.is_ok());
+        }
 
         failing.fault.mend();
         pass(minutes(1)).await;

@@ -168,7 +168,7 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// The store could not be read, or a record is damaged.
+    /// The store could not be read, or a record is damaged, or missing after the first that the store has.
     pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
         self.runtime.journal(self.row.id).await
     }

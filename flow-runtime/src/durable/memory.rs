@@ -294,7 +294,7 @@ impl Store for MemoryStore {
         let contents = self.contents();
         let rows = contents.executions.values().rev().map(|it| &it.row);
         Ok(rows
-            .filter(|row| allows(query, row))
+            .filter(|row| query.allows(row))
             .take(query.limit.unwrap_or(usize::MAX))
             .cloned()
             .collect())
@@ -521,13 +521,4 @@ impl Store for MemoryStore {
         }
         Ok(true)
     }
-}
-
-fn allows(query: &ListQuery, row: &Row) -> bool {
-    query.flow.as_ref().is_none_or(|flow| *flow == row.flow)
-        && query.status.is_none_or(|status| status == row.status)
-        && query.owner.as_ref().is_none_or(|owner| *owner == row.owner)
-        && query.created_before_ms.is_none_or(|ms| row.created_ms < ms)
-        && query.updated_before_ms.is_none_or(|ms| row.updated_ms < ms)
-        && query.before.is_none_or(|id| row.id < id)
 }

@@ -179,6 +179,17 @@ pub(crate) fn without_retry(step: &str) -> &str {
     }
 }
 
+/// The first that is missing among records that should go on up to this number, that one not included. `None` if none is. They
+/// may begin with a snapshot instead of record 0: what was before it is pruned, or was not asked for.
+pub(crate) fn missing(records: &[Record], until: u64) -> Option<u64> {
+    let first = match records.first() {
+        Some(first) if first.kind == RecordKind::Snapshot => first.seq,
+        _ => 0,
+    };
+    let mut found = records.iter().map(|record| record.seq);
+    (first..until).find(|seq| found.next() != Some(*seq))
+}
+
 /// Milliseconds since 1970 (UTC); 0 for anything earlier.
 pub(crate) fn to_ms(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| {

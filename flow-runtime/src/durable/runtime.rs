@@ -25,7 +25,7 @@ use super::journal::{Clock, Journal, Visits, sleep_until};
 use super::lease::{Lease, Term};
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::payload::{self, VALUE_DEPTH};
-use super::record::{Record, RecordKind, to_ms};
+use super::record::{Record, RecordKind, missing, to_ms};
 use super::registered::{DurableFlow, Entry, Registered, hash_of};
 use super::store::{
     Append, Claim, Created, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState,
@@ -718,8 +718,16 @@ impl Runtime {
     }
 
     pub(super) async fn journal(&self, id: ExecutionId) -> Result<Vec<Record>, RuntimeError> {
-        self.row(id).await?;
-        self.inner.records(id, 0).await
+        let row = self.row(id).await?;
+        let records = self.inner.records(id, 0, None).await?;
+        match missing(&records, row.next_seq) {
+            None => Ok(records),
+            Some(seq) => Err(RuntimeError::Unreadable {
+                execution: id,
+                path: row.flow,
+                reason: format!("record {seq} is missing"),
+            }),
+        }
     }
 }
 
@@ -1011,17 +1019,21 @@ impl Inner {
         })
     }
 
+    /// The records from one on, up to and without another one.
     pub(super) async fn records(
         &self,
         id: ExecutionId,
         from: u64,
+        until: Option<u64>,
     ) -> Result<Vec<Record>, RuntimeError> {
         let mut records: Vec<Record> = Vec::new();
         let mut next = from;
         loop {
+            let left = until.map_or(u64::MAX, |until| until.saturating_sub(next));
+            let limit = usize::try_from(left).map_or(PAGE, |left| left.min(PAGE));
             let page = self
                 .store
-                .records(id, next, PAGE)
+                .records(id, next, limit)
                 .await
                 .map_err(RuntimeError::of(id))?;
             let full = page.len() == PAGE;
@@ -1057,8 +1069,14 @@ impl Inner {
             (Some(seq), Some(until)) if seq < until => Some(seq),
             _ => None,
         };
-        let mut records = self.records(row.id, snapshot_seq.unwrap_or(0)).await?;
-        records.retain(|record| until.is_none_or(|until| record.seq < until));
+        let from = snapshot_seq.unwrap_or(0);
+        let mut records = self.records(row.id, from, until).await?;
+        let end = until.map_or(row.next_seq, |until| until.min(row.next_seq));
+        let gap = missing(&records, end).map(|seq| {
+            let after = records.iter().find(|record| record.seq > seq);
+            let path = after.map_or(flow.namespace(), |record| &record.path);
+            unreadable(path, format!("record {seq} is missing"))
+        });
         let at = records
             .iter()
             .rposition(|record| record.kind == RecordKind::Snapshot);
@@ -1099,13 +1117,8 @@ impl Inner {
                 ));
             }
         };
-        let mut expected = records.first().map(|first| first.seq);
-        for record in &records {
-            if expected != Some(record.seq) {
-                let reason = format!("record {} is missing", expected.unwrap_or_default());
-                return Err(unreadable(&record.path, reason));
-            }
-            expected = Some(record.seq + 1);
+        if let Some(gap) = gap {
+            return Err(gap);
         }
         let pauses = self
             .store

@@ -4,6 +4,7 @@
 //! has lost its lease. Whatever a method returns `Ok` for is durable.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -346,6 +347,18 @@ pub struct ListQuery {
     pub limit: Option<usize>,
 }
 
+impl ListQuery {
+    /// Whether it allows an execution.
+    pub(super) fn allows(&self, row: &Row) -> bool {
+        self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
+            && self.status.is_none_or(|status| status == row.status)
+            && self.owner.as_ref().is_none_or(|owner| *owner == row.owner)
+            && self.created_before_ms.is_none_or(|ms| row.created_ms < ms)
+            && self.updated_before_ms.is_none_or(|ms| row.updated_ms < ms)
+            && self.before.is_none_or(|id| row.id < id)
+    }
+}
+
 /// A record with where it stands among those of all executions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
@@ -376,6 +389,13 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// There is something at the path that is not a store of this library. It was not touched.
+    NotAStore {
+        /// The path, as it was given.
+        path: PathBuf,
+        /// What is there instead.
+        reason: String,
+    },
     /// There is no room left to write to.
     Full(BoxError),
     /// Another process kept it locked for longer than the store waits.
@@ -404,6 +424,9 @@ impl fmt::Display for StoreError {
             StoreError::UnknownToken(_) => f.write_str("there is no question with this token"),
             StoreError::Corrupt { place, reason } => {
                 write!(f, "the store is damaged at {place}: {reason}")
+            }
+            StoreError::NotAStore { path, reason } => {
+                write!(f, "`{}` is not a store of flows: {reason}", path.display())
             }
             StoreError::Full(_) => {
                 f.write_str("the store has no room left: make some, then `recover`")

@@ -19,7 +19,7 @@ use super::engine::{Asked, Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
 use super::journal::Journal;
-use super::record::{Record, RecordKind, is_inside, is_within};
+use super::record::{Record, RecordKind, is_inside, is_within, missing};
 use super::refusal::newest_snapshot;
 use super::registered::Registered;
 use super::runtime::{Loaded, Runtime, loaded_visits};
@@ -267,21 +267,23 @@ impl Runtime {
     async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
-            let mut records = self.inner.records(id, 0).await?;
-            records.retain(|record| record.seq <= seq);
-            let Some(first) = records.first() else {
+            let records = self.inner.records(id, 0, Some(seq + 1)).await?;
+            let Some(first) = records.first().map(|first| first.seq) else {
                 return Err(RuntimeError::NoRecord { execution: id, seq });
             };
-            let (first_seq, first_kind) = (first.seq, first.kind);
-            let whole = (first_seq..=seq).eq(records.iter().map(|record| record.seq));
-            if whole && (first_seq == 0 || first_kind == RecordKind::Snapshot) {
+            let Some(gap) = missing(&records, seq + 1) else {
                 return Ok(records);
-            }
+            };
             // Nothing has been pruned since it was last read.
-            if first_before == Some(first_seq) {
-                return Err(RuntimeError::NoRecord { execution: id, seq });
+            if first_before == Some(first) {
+                let path = self.row(id).await?.flow;
+                return Err(RuntimeError::Unreadable {
+                    execution: id,
+                    path,
+                    reason: format!("record {gap} is missing"),
+                });
             }
-            first_before = Some(first_seq);
+            first_before = Some(first);
         }
     }
 

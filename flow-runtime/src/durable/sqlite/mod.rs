@@ -3,7 +3,9 @@
 //! One thread writes, and others read from the state before (the file has a write-ahead log), so neither waits for the
 //! other. Other processes may use the same file.
 
+mod cells;
 mod errors;
+mod file;
 mod open;
 mod read;
 mod readers;
@@ -113,12 +115,14 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes one.
+    /// Opens a file, or makes one. A new one can be read and written by its owner only, where the system has such
+    /// permissions; one that is there keeps those that it has. An empty file becomes a store.
     ///
     /// # Errors
     ///
-    /// The file or its folder cannot be written to, is not the file of a store, or was written by a newer version of
-    /// this library.
+    /// [`StoreError::NotAStore`] if there is a file that is not empty and not one of a store, or something that is not a
+    /// file: it is left as it was. [`StoreError::TooNew`] if a newer version of this library wrote it,
+    /// [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot be written to.
     pub async fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, SqliteOptions::new()).await
     }
@@ -127,8 +131,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// The file or its folder cannot be written to, is not the file of a store, or was written by a newer version of
-    /// this library.
+    /// As [`open`](SqliteStore::open).
     pub async fn open_with(
         path: impl AsRef<Path>,
         options: SqliteOptions,
@@ -190,7 +193,9 @@ fn start(
     options: &SqliteOptions,
     reads: Receiver<Read>,
 ) -> Result<(Connection, Vec<JoinHandle<()>>), StoreError> {
-    let writer = open::writer(path, options)?;
+    let given = path;
+    let path = &file::absolute(given)?;
+    let writer = open::writer(path, given, options)?;
     let reads = Arc::new(Mutex::new(reads));
     let mut threads = Vec::new();
     for _ in 0..readers::READERS {
@@ -233,8 +238,8 @@ impl Store for SqliteStore {
     }
 
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
-        self.read(move |connection| read::execution(connection, id))
-            .await
+        let found = self.read(move |connection| read::execution(connection, id));
+        Ok(found.await?.map(|execution| execution.row))
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
@@ -290,13 +295,19 @@ impl Store for SqliteStore {
     }
 
     async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
-        self.read(move |connection| read::pauses(connection, id))
-            .await
+        self.read(move |connection| {
+            let Some(execution) = read::execution(connection, id)? else {
+                return Ok(Vec::new());
+            };
+            let questions = read::questions(connection, &execution)?;
+            Ok(questions.into_iter().map(|question| question.row).collect())
+        })
+        .await
     }
 
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
-        self.read(move |connection| read::pause(connection, token))
-            .await
+        let found = self.read(move |connection| read::question(connection, token));
+        Ok(found.await?.map(|question| question.row))
     }
 
     async fn settle(

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
-use super::writer::thread_ended;
+use super::errors::shared_error;
+use super::writer::{execute, thread_ended};
 use crate::durable::store::StoreError;
 
 /// How many there are.
@@ -24,10 +25,23 @@ pub(super) async fn read<T: Send + 'static>(
     let _ = reads.send(Box::new(move |connection| {
         if !reply.is_closed() {
             // Nobody may be waiting any more.
-            let _ = reply.send(run(connection));
+            let _ = reply.send(as_of_now(connection, run));
         }
     }));
     outcome.await.unwrap_or_else(|_| Err(thread_ended()))
+}
+
+/// Reads everything as it stands at one moment.
+fn as_of_now<T>(
+    connection: &Connection,
+    run: impl FnOnce(&Connection) -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    execute(connection, "BEGIN").map_err(|error| shared_error(&error))?;
+    let outcome = run(connection);
+    if !connection.is_autocommit() {
+        execute(connection, "ROLLBACK").map_err(|error| shared_error(&error))?;
+    }
+    outcome
 }
 
 /// Serves reads until nobody can send any more.

@@ -1,119 +1,302 @@
-//! Rows read back, with every value checked.
+//! Rows as they are stored and read back, with every value checked.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
 use rusqlite::types::{Type, ValueRef};
 
+use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
 use crate::durable::record::Record;
-use crate::durable::store::{ExecutionId, Logged, PauseRow, PauseState, Row, StoreError};
+use crate::durable::store::{
+    Claim, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError,
+};
 
-pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, options, created_ms, \
-     updated_ms, wake_ms, next_seq, snapshot_seq, forked_from, result, fence";
+/// The columns of the tables, the checksum as the last one.
+pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
+     options, created_ms, \
+     updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms, timer_ms, wake_ms, \
+     settled, unclosed, due_ms, checksum";
 
-pub(super) const RECORD: &str =
-    "seq, at_ms, kind, path, step, visit, item, attempt, payload, records.execution, \"offset\"";
+pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
+     payload, checksum";
 
-pub(super) const PAUSE: &str = "token, execution, path, step, prompt, expected, \"schema\", created_ms, \
-     expires_ms, state, answer";
+pub(super) const PAUSE: &str = "number, token, execution, path, step, prompt, expected, \"schema\", created_ms, \
+     expires_ms, state, answer, checksum";
 
-pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
+pub(super) const STRUCTURE: &str = "hash, structure, checksum";
+
+/// An execution with what only its store knows of it.
+#[derive(Debug, Clone)]
+pub(super) struct Execution {
+    pub(super) row: Row,
+    /// The first of its records that was not pruned.
+    pub(super) first_seq: u64,
+    pub(super) claim: Option<Claim>,
+    /// When it goes on by itself, if it is paused.
+    pub(super) timer_ms: Option<u64>,
+    /// How many of its questions have an answer that the run has not seen.
+    pub(super) settled: u64,
+    /// How many of its questions are not closed.
+    pub(super) unclosed: u64,
+}
+
+impl Execution {
+    pub(super) fn cells(&self) -> [Cell<'_>; 24] {
+        let row = &self.row;
+        [
+            row.id.to_string().into(),
+            (&row.flow).into(),
+            (&row.structure).into(),
+            row.owner.as_ref().into(),
+            row.idempotency_key.as_ref().into(),
+            (&row.input_hash).into(),
+            row.status.as_str().into(),
+            row.format.into(),
+            (&row.options).into(),
+            row.created_ms.into(),
+            row.updated_ms.into(),
+            row.next_seq.into(),
+            self.first_seq.into(),
+            row.snapshot_seq.into(),
+            row.forked_from.map(|id| id.to_string()).into(),
+            row.result.as_ref().into(),
+            row.fence.into(),
+            self.claim.map(|claim| claim.holder.to_string()).into(),
+            self.claim.map(|claim| claim.until_ms).into(),
+            self.timer_ms.into(),
+            row.wake_ms.into(),
+            self.settled.into(),
+            self.unclosed.into(),
+            self.due_ms().into(),
+        ]
+    }
+
+    /// From when on it could go on, if nobody writes to it. `None` if it could not.
+    pub(super) fn due_ms(&self) -> Option<u64> {
+        let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
+        match self.row.status {
+            Status::Running => Some(free_ms),
+            Status::Paused if self.settled > 0 => Some(free_ms),
+            Status::Paused => self.row.wake_ms.map(|wake_ms| wake_ms.max(free_ms)),
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
+    /// Takes over what its questions say. Those that are closed may be among them.
+    pub(super) fn count(&mut self, questions: &[Question]) {
+        let states = || questions.iter().map(|question| &question.row.state);
+        let count = |is: fn(&PauseState) -> bool| states().filter(|state| is(state)).count() as u64;
+        self.unclosed = count(|state| !state.is_closed());
+        self.settled =
+            count(|state| matches!(state, PauseState::Answered(_) | PauseState::TimedOut));
+        let open = questions
+            .iter()
+            .filter(|question| question.row.state == PauseState::Open);
+        let expiries = open.filter_map(|question| question.row.expires_ms);
+        self.row.wake_ms = expiries.chain(self.timer_ms).min();
+    }
+
+    /// What is damaged, if it is about this execution.
+    pub(super) fn damage(&self, reason: String) -> StoreError {
+        Damage(reason).at(format!("execution {}", self.row.id))
+    }
+}
+
+pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError> {
     let columns = Columns(row);
     let read = || {
-        Ok(Row {
-            id: columns.parsed(0)?,
-            flow: columns.text(1)?,
-            structure: columns.text(2)?,
-            owner: columns.text_or_none(3)?,
-            idempotency_key: columns.text_or_none(4)?,
-            input_hash: columns.text(5)?,
-            status: columns.parsed(6)?,
-            format: columns.number(7)?,
-            options: columns.text(8)?,
-            created_ms: columns.number(9)?,
-            updated_ms: columns.number(10)?,
-            wake_ms: columns.number_or_none(11)?,
-            next_seq: columns.number(12)?,
-            snapshot_seq: columns.number_or_none(13)?,
-            forked_from: match columns.value(14)? {
-                ValueRef::Null => None,
-                _ => Some(columns.parsed(14)?),
+        let execution = Execution {
+            row: Row {
+                id: columns.parsed(0)?,
+                flow: columns.text(1)?,
+                structure: columns.text(2)?,
+                owner: columns.text_or_none(3)?,
+                idempotency_key: columns.text_or_none(4)?,
+                input_hash: columns.text(5)?,
+                status: columns.parsed(6)?,
+                format: columns.number(7)?,
+                options: columns.text(8)?,
+                created_ms: columns.number(9)?,
+                updated_ms: columns.number(10)?,
+                next_seq: columns.number(11)?,
+                snapshot_seq: columns.number_or_none(13)?,
+                forked_from: columns.parsed_or_none(14)?,
+                result: columns.text_or_none(15)?,
+                fence: columns.number(16)?,
+                wake_ms: columns.number_or_none(20)?,
             },
-            result: columns.text_or_none(15)?,
-            fence: columns.number(16)?,
-        })
+            first_seq: columns.number(12)?,
+            claim: match columns.parsed_or_none(17)? {
+                Some(holder) => Some(Claim {
+                    holder,
+                    until_ms: columns.number(18)?,
+                }),
+                None => None,
+            },
+            timer_ms: columns.number_or_none(19)?,
+            settled: columns.number(21)?,
+            unclosed: columns.number(22)?,
+        };
+        columns.check("executions", 24)?;
+        Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
 }
 
-pub(super) fn record(row: &rusqlite::Row<'_>) -> Result<Record, StoreError> {
-    let columns = Columns(row);
-    let read = || {
-        Ok(Record {
-            seq: columns.number(0)?,
-            at_ms: columns.number(1)?,
-            kind: columns.parsed(2)?,
-            path: columns.text(3)?,
-            step: columns.text(4)?,
-            visit: columns.number(5)?,
-            item: columns.number_or_none(6)?,
-            attempt: columns.number(7)?,
-            payload: columns.text(8)?,
-        })
-    };
-    read().map_err(|damage: Damage| damage.at(columns.record_place()))
+/// The values of a record.
+pub(super) fn record_cells<'a>(
+    offset: u64,
+    execution: &'a str,
+    owner: Option<&'a String>,
+    record: &'a Record,
+) -> [Cell<'a>; 12] {
+    [
+        offset.into(),
+        execution.into(),
+        owner.into(),
+        record.seq.into(),
+        record.at_ms.into(),
+        record.kind.as_str().into(),
+        (&record.path).into(),
+        (&record.step).into(),
+        record.visit.into(),
+        record.item.into(),
+        record.attempt.into(),
+        (&record.payload).into(),
+    ]
 }
 
-/// A record, its offset, and its owner as the column after.
 pub(super) fn logged(row: &rusqlite::Row<'_>) -> Result<Logged, StoreError> {
-    let record = record(row)?;
     let columns = Columns(row);
     let read = || {
-        Ok((
-            columns.parsed(9)?,
-            columns.number(10)?,
-            columns.text_or_none(11)?,
-        ))
-    };
-    let (execution, offset, owner) =
-        read().map_err(|damage: Damage| damage.at(columns.record_place()))?;
-    Ok(Logged {
-        offset,
-        execution,
-        owner,
-        record,
-    })
-}
-
-pub(super) fn pause(row: &rusqlite::Row<'_>) -> Result<PauseRow, StoreError> {
-    let columns = Columns(row);
-    let read = || {
-        Ok(PauseRow {
-            token: columns.parsed(0)?,
+        let logged = Logged {
+            offset: columns.number(0)?,
             execution: columns.parsed(1)?,
-            path: columns.text(2)?,
-            step: columns.text(3)?,
-            prompt: columns.text(4)?,
-            expected: columns.text(5)?,
-            schema: columns.text_or_none(6)?,
-            created_ms: columns.number(7)?,
-            expires_ms: columns.number_or_none(8)?,
-            state: match columns.str(9)? {
-                "open" => PauseState::Open,
-                "answered" => PauseState::Answered(columns.text(10)?),
-                "timed_out" => PauseState::TimedOut,
-                "used" => PauseState::Used,
-                "expired" => PauseState::Expired,
-                "withdrawn" => PauseState::Withdrawn,
-                other => return Err(columns.damage(9, &format!("the name `{other}` is not known"))),
+            owner: columns.text_or_none(2)?,
+            record: Record {
+                seq: columns.number(3)?,
+                at_ms: columns.number(4)?,
+                kind: columns.parsed(5)?,
+                path: columns.text(6)?,
+                step: columns.text(7)?,
+                visit: columns.number(8)?,
+                item: columns.number_or_none(9)?,
+                attempt: columns.number(10)?,
+                payload: columns.text(11)?,
             },
-        })
+        };
+        columns.check("records", 12)?;
+        Ok(logged)
     };
     read().map_err(|damage: Damage| {
-        let (execution, step) = (columns.shown(1), columns.shown(3));
+        let (execution, seq) = (columns.shown(1), columns.shown(3));
+        damage.at(format!("execution {execution}, record {seq}"))
+    })
+}
+
+/// A question with what only its store knows of it.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    /// Its number among all questions, in the order asked.
+    pub(super) number: u64,
+    pub(super) row: PauseRow,
+    /// Its answer, also when it is closed.
+    pub(super) answer: Option<String>,
+}
+
+impl Question {
+    pub(super) fn new(number: u64, row: PauseRow) -> Question {
+        let mut question = Question {
+            number,
+            answer: None,
+            row,
+        };
+        question.set(question.row.state.clone());
+        question
+    }
+
+    pub(super) fn set(&mut self, state: PauseState) {
+        if let PauseState::Answered(answer) = &state {
+            self.answer = Some(answer.clone());
+        }
+        self.row.state = state;
+    }
+
+    pub(super) fn cells(&self) -> [Cell<'_>; 12] {
+        let row = &self.row;
+        let state = match row.state {
+            PauseState::Open => "open",
+            PauseState::Answered(_) => "answered",
+            PauseState::TimedOut => "timed_out",
+            PauseState::Used => "used",
+            PauseState::Expired => "expired",
+            PauseState::Withdrawn => "withdrawn",
+        };
+        [
+            self.number.into(),
+            row.token.to_string().into(),
+            row.execution.to_string().into(),
+            (&row.path).into(),
+            (&row.step).into(),
+            (&row.prompt).into(),
+            (&row.expected).into(),
+            row.schema.as_ref().into(),
+            row.created_ms.into(),
+            row.expires_ms.into(),
+            state.into(),
+            self.answer.as_ref().into(),
+        ]
+    }
+}
+
+pub(super) fn question(row: &rusqlite::Row<'_>) -> Result<Question, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let question = Question {
+            number: columns.number(0)?,
+            row: PauseRow {
+                token: columns.parsed(1)?,
+                execution: columns.parsed(2)?,
+                path: columns.text(3)?,
+                step: columns.text(4)?,
+                prompt: columns.text(5)?,
+                expected: columns.text(6)?,
+                schema: columns.text_or_none(7)?,
+                created_ms: columns.number(8)?,
+                expires_ms: columns.number_or_none(9)?,
+                state: match columns.str(10)? {
+                    "open" => PauseState::Open,
+                    "answered" => PauseState::Answered(columns.text(11)?),
+                    "timed_out" => PauseState::TimedOut,
+                    "used" => PauseState::Used,
+                    "expired" => PauseState::Expired,
+                    "withdrawn" => PauseState::Withdrawn,
+                    other => {
+                        let reason = format!("the name `{other}` is not known");
+                        return Err(columns.damage(10, &reason));
+                    }
+                },
+            },
+            answer: columns.text_or_none(11)?,
+        };
+        columns.check("pauses", 12)?;
+        Ok(question)
+    };
+    read().map_err(|damage: Damage| {
+        let (execution, step) = (columns.shown(2), columns.shown(4));
         damage.at(format!("execution {execution}, question of `{step}`"))
     })
+}
+
+pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let structure = columns.text(1)?;
+        columns.check("structures", 2)?;
+        Ok(structure)
+    };
+    read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
 }
 
 /// An id as the only column.
@@ -122,11 +305,6 @@ pub(super) fn id(row: &rusqlite::Row<'_>) -> Result<ExecutionId, StoreError> {
     columns
         .parsed(0)
         .map_err(|damage| damage.at(format!("execution {}", columns.shown(0))))
-}
-
-/// A text as the only column.
-pub(super) fn text(row: &rusqlite::Row<'_>, place: String) -> Result<String, StoreError> {
-    Columns(row).text(0).map_err(|damage| damage.at(place))
 }
 
 /// A number as the only column.
@@ -145,22 +323,6 @@ pub(super) fn all<T>(
         all.push(read(row)?);
     }
     Ok(all)
-}
-
-pub(super) fn pause_state(state: &PauseState) -> (&'static str, Option<&str>) {
-    match state {
-        PauseState::Open => ("open", None),
-        PauseState::Answered(answer) => ("answered", Some(answer)),
-        PauseState::TimedOut => ("timed_out", None),
-        PauseState::Used => ("used", None),
-        PauseState::Expired => ("expired", None),
-        PauseState::Withdrawn => ("withdrawn", None),
-    }
-}
-
-/// As SQLite stores numbers: times that are out of its range are the last one that is in it.
-pub(super) fn integer(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 pub(super) fn limit(limit: usize) -> i64 {
@@ -200,6 +362,13 @@ impl<'a> Columns<'a, '_> {
             .map_err(|error: T::Err| self.damage(index, &error.to_string()))
     }
 
+    fn parsed_or_none<T: FromStr<Err: Display>>(&self, index: usize) -> Result<Option<T>, Damage> {
+        match self.value(index)? {
+            ValueRef::Null => Ok(None),
+            _ => self.parsed(index).map(Some),
+        }
+    }
+
     fn number<T: TryFrom<i64, Error: Display>>(&self, index: usize) -> Result<T, Damage> {
         let value = self.value(index)?;
         let number = value
@@ -224,8 +393,15 @@ impl<'a> Columns<'a, '_> {
         Damage(format!("column `{column}`: {reason}"))
     }
 
-    fn record_place(&self) -> String {
-        format!("execution {}, record {}", self.shown(9), self.shown(0))
+    /// Whether the values before this column are those that its checksum was made of.
+    fn check(&self, table: &str, column: usize) -> Result<(), Damage> {
+        // A column that could not be read would have been missed before.
+        let values = (0..column).map_while(|index| self.0.get_ref(index).ok());
+        let stored: i64 = self.number(column)?;
+        if stored == checksum(table, values) {
+            return Ok(());
+        }
+        Err(Damage("its checksum does not fit".to_owned()))
     }
 
     /// A value to point at a row with, whatever it is.

@@ -1,6 +1,9 @@
+-- Each row has a checksum of all that is stored of it: one that is changed by hand cannot be read any more.
+
 CREATE TABLE structures (
     hash TEXT PRIMARY KEY,
-    structure TEXT NOT NULL -- JSON
+    structure TEXT NOT NULL, -- JSON
+    checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE executions (
@@ -16,23 +19,19 @@ CREATE TABLE executions (
     created_ms INTEGER NOT NULL,
     updated_ms INTEGER NOT NULL,
     next_seq INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL, -- of the records that were not pruned
     snapshot_seq INTEGER,
     forked_from TEXT,
     result TEXT, -- the output as JSON, or the reason
-    fence INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL,
     holder TEXT, -- the UUID of who has claimed it
     claimed_until_ms INTEGER,
     timer_ms INTEGER, -- when it goes on by itself, if it is paused
     wake_ms INTEGER, -- that, or when the first of the open questions is no longer to be answered
-    settled INTEGER NOT NULL DEFAULT 0, -- how many questions have an answer that the run has not seen
-    -- From when on it could go on, if nobody writes to it.
-    due_ms INTEGER GENERATED ALWAYS AS (
-        CASE
-            WHEN status = 'running' THEN coalesce(claimed_until_ms, 0)
-            WHEN status = 'paused' AND settled > 0 THEN coalesce(claimed_until_ms, 0)
-            WHEN status = 'paused' THEN max(wake_ms, coalesce(claimed_until_ms, 0))
-        END
-    ) VIRTUAL
+    settled INTEGER NOT NULL, -- how many questions have an answer that the run has not seen
+    unclosed INTEGER NOT NULL, -- how many questions it has that are not closed
+    due_ms INTEGER, -- from when on it could go on, if nobody writes to it
+    checksum INTEGER NOT NULL
 ) STRICT;
 
 CREATE UNIQUE INDEX executions_by_idempotency_key
@@ -42,12 +41,13 @@ CREATE UNIQUE INDEX executions_by_idempotency_key
 CREATE INDEX executions_by_owner ON executions (owner, id);
 CREATE INDEX executions_by_flow ON executions (owner, flow, id);
 CREATE INDEX executions_by_status ON executions (owner, status, id);
-CREATE INDEX executions_by_holder ON executions (holder) WHERE holder IS NOT NULL;
-CREATE INDEX executions_due ON executions (due_ms) WHERE due_ms IS NOT NULL;
+CREATE INDEX executions_by_holder ON executions (holder, id) WHERE holder IS NOT NULL;
+CREATE INDEX executions_due ON executions (due_ms, id) WHERE due_ms IS NOT NULL;
 
 CREATE TABLE records (
     "offset" INTEGER PRIMARY KEY, -- among the records of all executions
     execution TEXT NOT NULL REFERENCES executions (id) ON DELETE CASCADE,
+    owner TEXT, -- that of the execution
     seq INTEGER NOT NULL, -- within the execution, from 0
     at_ms INTEGER NOT NULL,
     kind TEXT NOT NULL,
@@ -57,6 +57,7 @@ CREATE TABLE records (
     item INTEGER,
     attempt INTEGER NOT NULL,
     payload TEXT NOT NULL, -- JSON, or empty
+    checksum INTEGER NOT NULL,
     UNIQUE (execution, seq)
 ) STRICT;
 
@@ -84,7 +85,8 @@ CREATE TABLE pauses (
     created_ms INTEGER NOT NULL,
     expires_ms INTEGER,
     state TEXT NOT NULL, -- open, answered, timed_out; when the run has gone on: used, expired, withdrawn
-    answer TEXT -- JSON
+    answer TEXT, -- JSON
+    checksum INTEGER NOT NULL
 ) STRICT;
 
 CREATE INDEX pauses_by_execution ON pauses (execution, state);

@@ -1,12 +1,16 @@
 //! What is written: each function within a transaction that is undone if it fails.
+//!
+//! A row is changed by being read, checked, and written as a whole with a new checksum: a statement that changed a part of it
+//! would give a damaged row a checksum that fits.
 
 use rusqlite::{Connection, Params, params};
 use uuid::Uuid;
 
+use super::cells::{self, Cell, integer};
 use super::errors::store_error;
 use super::read;
-use super::rows::{self, EXECUTION};
-use crate::durable::record::Record;
+use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, STRUCTURE};
+use crate::durable::record::{Record, RecordKind};
 use crate::durable::refusal;
 use crate::durable::store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Row, Settlement, Status,
@@ -21,56 +25,68 @@ pub(super) fn create(
     claim: Option<Claim>,
 ) -> Result<Created, StoreError> {
     if let Some(key) = &row.idempotency_key {
-        let sql = "SELECT id FROM executions INDEXED BY executions_by_idempotency_key \
-             WHERE flow = ?1 AND idempotency_key = ?2 AND owner IS ?3";
-        let existing = read::first(connection, sql, params![row.flow, key, row.owner], rows::id)?;
+        let sql = format!(
+            "SELECT {EXECUTION} FROM executions INDEXED BY executions_by_idempotency_key \
+             WHERE flow = ?1 AND idempotency_key = ?2 AND owner IS ?3"
+        );
+        let values = params![row.flow, key, row.owner];
+        let existing = read::first(connection, &sql, values, rows::execution)?;
         if let Some(existing) = existing {
-            return Ok(Created::Existing(existing));
+            return Ok(Created::Existing(existing.row.id));
         }
     }
     let next_seq = match records.first() {
         Some(first) => refusal::sequence(row.id, first.seq, records)?,
         None => row.next_seq,
     };
-    let snapshot_seq = refusal::newest_snapshot(records).or(row.snapshot_seq);
-    refusal::questions_of(row.id, pauses)?;
-
-    let sql = "INSERT INTO executions (id, flow, structure, owner, idempotency_key, input_hash, status, format, options, created_ms, \
-         updated_ms, next_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18) ON CONFLICT (id) DO NOTHING";
     let claim = claim.filter(|_| !row.status.is_over());
-    let values = params![
-        row.id.to_string(),
-        row.flow,
-        row.structure,
-        row.owner,
-        row.idempotency_key,
-        row.input_hash,
-        row.status.as_str(),
-        row.format,
-        row.options,
-        rows::integer(row.created_ms),
-        rows::integer(row.updated_ms),
-        rows::integer(next_seq),
-        snapshot_seq.map(rows::integer),
-        row.forked_from.map(|id| id.to_string()),
-        row.result,
-        claim.is_some(),
-        claim.map(|claim| claim.holder.to_string()),
-        claim.map(|claim| rows::integer(claim.until_ms)),
-    ];
-    if execute(connection, sql, values)? == 0 {
+    let mut execution = Execution {
+        row: Row {
+            fence: u64::from(claim.is_some()),
+            next_seq,
+            snapshot_seq: refusal::newest_snapshot(records).or(row.snapshot_seq),
+            wake_ms: None,
+            ..row.clone()
+        },
+        first_seq: records.first().map_or(next_seq, |first| first.seq),
+        claim,
+        timer_ms: None,
+        settled: 0,
+        unclosed: 0,
+    };
+    let sql = insert("executions", EXECUTION, "ON CONFLICT (id) DO NOTHING");
+    if cells::write(connection, &sql, "executions", &execution.cells())? == 0 {
         return Err(refusal::id_taken(row.id));
     }
-    insert_records(connection, row.id, records)?;
-    insert_pauses(connection, pauses)?;
-    if row.status.is_over() {
-        close_all(connection, row.id)?;
-    }
+    insert_records(connection, &execution.row, records)?;
     if !pauses.is_empty() {
-        questions_changed(connection, row.id)?;
+        change_questions(connection, &mut execution, pauses, &[])?;
+        put(connection, &execution)?;
     }
     Ok(Created::New)
+}
+
+/// A statement that takes the values of a row in the order of these columns.
+fn insert(table: &str, columns: &str, otherwise: &str) -> String {
+    let values = vec!["?"; columns.split(',').count()].join(", ");
+    format!("INSERT INTO {table} ({columns}) VALUES ({values}) {otherwise}")
+}
+
+/// Writes an execution as it is now.
+fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
+    // The numbers are those of the columns in `EXECUTION`; what is never changed has none.
+    let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
+         snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_until_ms = ?19, timer_ms = ?20, \
+         wake_ms = ?21, settled = ?22, unclosed = ?23, due_ms = ?24, checksum = ?25 WHERE id = ?1";
+    cells::write(connection, sql, "executions", &execution.cells())?;
+    Ok(())
+}
+
+/// Writes an execution of which nothing has changed but how long its journal is: no index has that.
+fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?25 WHERE id = ?1";
+    cells::write(connection, sql, "executions", &execution.cells())?;
+    Ok(())
 }
 
 pub(super) fn put_structure(
@@ -78,9 +94,9 @@ pub(super) fn put_structure(
     hash: &str,
     structure: &str,
 ) -> Result<(), StoreError> {
-    let sql =
-        "INSERT INTO structures (hash, structure) VALUES (?1, ?2) ON CONFLICT (hash) DO NOTHING";
-    execute(connection, sql, params![hash, structure])?;
+    let sql = insert("structures", STRUCTURE, "ON CONFLICT (hash) DO NOTHING");
+    let cells = [hash, structure].map(Cell::from);
+    cells::write(connection, &sql, "structures", &cells)?;
     Ok(())
 }
 
@@ -91,18 +107,17 @@ pub(super) fn claim(
     now_ms: u64,
     until_ms: u64,
 ) -> Result<Option<Row>, StoreError> {
-    let sql = format!(
-        "UPDATE executions SET fence = fence + 1, holder = ?2, claimed_until_ms = ?4 \
-         WHERE id = ?1 AND status NOT IN ('completed', 'failed', 'cancelled') \
-         AND (holder IS NULL OR claimed_until_ms <= ?3) RETURNING {EXECUTION}"
-    );
-    let values = params![
-        id.to_string(),
-        holder.to_string(),
-        rows::integer(now_ms),
-        rows::integer(until_ms)
-    ];
-    read::first(connection, &sql, values, rows::execution)
+    let Some(mut execution) = read::execution(connection, id)? else {
+        return Ok(None);
+    };
+    let taken = execution.claim.is_some_and(|claim| claim.until_ms > now_ms);
+    if taken || execution.row.status.is_over() {
+        return Ok(None);
+    }
+    execution.claim = Some(Claim { holder, until_ms });
+    execution.row.fence += 1;
+    put(connection, &execution)?;
+    Ok(Some(execution.row))
 }
 
 pub(super) fn renew(
@@ -110,10 +125,15 @@ pub(super) fn renew(
     holder: Uuid,
     until_ms: u64,
 ) -> Result<Vec<ExecutionId>, StoreError> {
-    let sql = "UPDATE executions SET claimed_until_ms = max(claimed_until_ms, ?2) WHERE holder = ?1 RETURNING id";
-    let values = params![holder.to_string(), rows::integer(until_ms)];
-    let mut held = read::all(connection, sql, values, rows::id)?;
-    held.sort_unstable();
+    let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
+    let held = read::all(connection, sql, &[&holder.to_string()], rows::id)?;
+    for id in &held {
+        let mut execution = read::indexed(connection, *id)?;
+        if let Some(claim) = &mut execution.claim {
+            claim.until_ms = claim.until_ms.max(until_ms);
+        }
+        put(connection, &execution)?;
+    }
     Ok(held)
 }
 
@@ -123,82 +143,54 @@ pub(super) fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
+    let mut execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
+    let row = &mut execution.row;
+    if row.fence != fence || execution.claim.is_none() {
+        return Err(StoreError::LeaseLost(id));
+    }
     let records = &append.records;
-    let first = records.first().map(|first| first.seq);
-    let sequence = first.map_or(Ok(0), |first| refusal::sequence(id, first, records));
-    let sql = "UPDATE executions SET next_seq = next_seq + ?4, updated_ms = ?5, \
-         snapshot_seq = coalesce(?6, snapshot_seq), timer_ms = ?7 \
-         WHERE id = ?1 AND fence = ?2 AND holder IS NOT NULL AND (?3 IS NULL OR next_seq = ?3)";
-    let values = params![
-        id.to_string(),
-        rows::integer(fence),
-        first.map(rows::integer),
-        rows::limit(records.len()),
-        rows::integer(append.now_ms),
-        refusal::newest_snapshot(records).map(rows::integer),
-        append.timer_ms.map(rows::integer),
-    ];
-    if sequence.is_err() || execute(connection, sql, values)? == 0 {
-        return Err(why_refused(connection, id, fence, records)?);
-    }
-    insert_records(connection, id, records)?;
+    row.next_seq = refusal::sequence(id, row.next_seq, records)?;
+    row.snapshot_seq = refusal::newest_snapshot(records).or(row.snapshot_seq);
+    row.updated_ms = append.now_ms;
+    insert_records(connection, row, records)?;
 
-    refusal::questions_of(id, &append.opened)?;
-    insert_pauses(connection, &append.opened)?;
-    for token in &append.closed {
-        let sql = format!("{CLOSE} WHERE token = ?1 AND execution = ?2");
-        if execute(connection, &sql, params![token.to_string(), id.to_string()])? == 0 {
-            return Err(StoreError::UnknownToken(*token));
-        }
-    }
     let over = append.status.is_some_and(Status::is_over);
-    if over {
-        close_all(connection, id)?;
+    let asks = !append.opened.is_empty() || !append.closed.is_empty();
+    let changes = append.status.is_some() || append.result.is_some() || append.structure.is_some();
+    let times = execution.timer_ms != append.timer_ms;
+    if !(asks || changes || times || append.release || append.prune_before.is_some()) {
+        return put_grown(connection, &execution);
     }
-    if append.status.is_some() || !append.opened.is_empty() || !append.closed.is_empty() {
-        questions_changed(connection, id)?;
+    let row = &mut execution.row;
+    row.status = append.status.unwrap_or(row.status);
+    row.result = append.result.clone().or(row.result.take());
+    if let Some(structure) = &append.structure {
+        row.structure.clone_from(structure);
     }
     if over || append.release {
-        let sql = "UPDATE executions SET holder = NULL, claimed_until_ms = NULL WHERE id = ?1";
-        execute(connection, sql, [id.to_string()])?;
+        execution.claim = None;
     }
-    if append.status.is_some() || append.result.is_some() || append.structure.is_some() {
-        let sql = "UPDATE executions SET status = coalesce(?2, status), result = coalesce(?3, result), \
-             structure = coalesce(?4, structure) WHERE id = ?1";
-        let status = append.status.map(Status::as_str);
-        let values = params![id.to_string(), status, append.result, append.structure];
-        execute(connection, sql, values)?;
+    execution.timer_ms = append.timer_ms.filter(|_| !over);
+    if over || asks || times {
+        change_questions(connection, &mut execution, &append.opened, &append.closed)?;
     }
     if let Some(seq) = append.prune_before {
-        prune(connection, id, seq)?;
+        prune(connection, &mut execution, seq)?;
     }
-    Ok(())
+    put(connection, &execution)
 }
 
-fn why_refused(
-    connection: &Connection,
-    id: ExecutionId,
-    fence: u64,
-    records: &[Record],
-) -> Result<StoreError, StoreError> {
-    let row = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
-    let sql = "SELECT id FROM executions WHERE id = ?1 AND holder IS NOT NULL";
-    let claimed = read::first(connection, sql, &[&id.to_string()], rows::id)?.is_some();
-    if claimed && row.fence == fence {
-        refusal::sequence(id, row.next_seq, records)?;
-    }
-    Ok(StoreError::LeaseLost(id))
-}
-
-fn prune(connection: &Connection, id: ExecutionId, seq: u64) -> Result<(), StoreError> {
-    let values = params![id.to_string(), rows::integer(seq)];
-    let sql =
-        "SELECT execution FROM records WHERE execution = ?1 AND seq = ?2 AND kind = 'snapshot'";
-    if read::first(connection, sql, values, rows::id)?.is_none() {
+fn prune(connection: &Connection, execution: &mut Execution, seq: u64) -> Result<(), StoreError> {
+    let id = execution.row.id;
+    let sql = format!("SELECT {RECORD} FROM records WHERE execution = ?1 AND seq = ?2");
+    let values = params![id.to_string(), integer(seq)];
+    let record = read::first(connection, &sql, values, rows::logged)?;
+    if record.is_none_or(|logged| logged.record.kind != RecordKind::Snapshot) {
         return Err(refusal::not_a_snapshot(id, seq));
     }
     let sql = "DELETE FROM records WHERE execution = ?1 AND seq < ?2";
     execute(connection, sql, values)?;
+    execution.first_seq = seq;
     Ok(())
 }
 
@@ -211,37 +203,34 @@ pub(super) fn end(
     condition: EndIf,
 ) -> Result<Row, StoreError> {
     refusal::is_an_end(status)?;
-    let row = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
+    let mut execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
     let ends = match condition {
-        EndIf::NotOver => !row.status.is_over(),
+        EndIf::NotOver => !execution.row.status.is_over(),
         EndIf::PausedUntouchedSince(ms) => {
-            row.status == Status::Paused
-                && row.updated_ms < ms
-                && !read::pauses(connection, id)?
-                    .iter()
-                    .any(|pause| pause.state != PauseState::Open)
+            let row = &execution.row;
+            row.status == Status::Paused && row.updated_ms < ms && execution.settled == 0
         }
     };
     if !ends {
-        return Ok(row);
+        return Ok(execution.row);
     }
-    let seq = row.next_seq;
-    insert_records(
-        connection,
-        id,
-        &[Record {
-            seq,
-            ..record.clone()
-        }],
-    )?;
-    let sql = "UPDATE executions SET status = ?2, result = ?3, updated_ms = ?4, next_seq = next_seq + 1, \
-         fence = fence + 1, holder = NULL, claimed_until_ms = NULL, timer_ms = NULL WHERE id = ?1";
-    let updated_ms = rows::integer(record.at_ms);
-    let values = params![id.to_string(), status.as_str(), reason, updated_ms];
-    execute(connection, sql, values)?;
-    close_all(connection, id)?;
-    questions_changed(connection, id)?;
-    read::execution(connection, id)?.ok_or(StoreError::NotFound(id))
+    let row = &mut execution.row;
+    let (seq, at_ms) = (row.next_seq, record.at_ms);
+    let record = Record {
+        seq,
+        ..record.clone()
+    };
+    insert_records(connection, row, &[record])?;
+    row.status = status;
+    row.result = Some(reason.to_owned());
+    row.updated_ms = at_ms;
+    row.next_seq += 1;
+    row.fence += 1;
+    execution.claim = None;
+    execution.timer_ms = None;
+    change_questions(connection, &mut execution, &[], &[])?;
+    put(connection, &execution)?;
+    Ok(execution.row)
 }
 
 pub(super) fn settle(
@@ -250,21 +239,26 @@ pub(super) fn settle(
     settlement: &Settlement,
     now_ms: u64,
 ) -> Result<PauseRow, StoreError> {
-    let before = read::pause(connection, token)?.ok_or(StoreError::UnknownToken(token))?;
-    if before.state != PauseState::Open {
-        return Ok(before);
+    let unknown = StoreError::UnknownToken(token);
+    let before = read::question(connection, token)?.ok_or(unknown)?;
+    if before.row.state != PauseState::Open {
+        return Ok(before.row);
     }
-    let (state, answer) = match settlement {
-        Settlement::Answer(answer) => ("answered", Some(answer)),
-        Settlement::TimedOut => ("timed_out", None),
-    };
-    let sql = "UPDATE pauses SET state = ?2, answer = ?3 WHERE token = ?1";
-    execute(connection, sql, params![token.to_string(), state, answer])?;
-    let sql = "UPDATE executions SET updated_ms = ?2 WHERE id = ?1";
-    let values = params![before.execution.to_string(), rows::integer(now_ms)];
-    execute(connection, sql, values)?;
-    questions_changed(connection, before.execution)?;
-    Ok(before)
+    let mut execution = read::indexed(connection, before.row.execution)?;
+    let mut questions = read::questions(connection, &execution)?;
+    for question in &mut questions {
+        if question.number == before.number {
+            question.set(match settlement {
+                Settlement::Answer(answer) => PauseState::Answered(answer.clone()),
+                Settlement::TimedOut => PauseState::TimedOut,
+            });
+            put_question(connection, question)?;
+        }
+    }
+    execution.row.updated_ms = now_ms;
+    execution.count(&questions);
+    put(connection, &execution)?;
+    Ok(before.row)
 }
 
 pub(super) fn delete(connection: &Connection, id: ExecutionId) -> Result<bool, StoreError> {
@@ -274,76 +268,78 @@ pub(super) fn delete(connection: &Connection, id: ExecutionId) -> Result<bool, S
 
 fn insert_records(
     connection: &Connection,
-    id: ExecutionId,
+    row: &Row,
     records: &[Record],
 ) -> Result<(), StoreError> {
-    let sql = "INSERT INTO records (\"offset\", execution, seq, at_ms, kind, path, step, visit, item, attempt, payload) \
-         VALUES (1 + max((SELECT \"offset\" FROM deleted), (SELECT coalesce(max(\"offset\"), 0) FROM records)), \
-         ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let id = id.to_string();
-    for record in records {
-        let values = params![
-            id,
-            rows::integer(record.seq),
-            rows::integer(record.at_ms),
-            record.kind.as_str(),
-            record.path,
-            record.step,
-            record.visit,
-            record.item,
-            record.attempt,
-            record.payload,
-        ];
-        execute(connection, sql, values)?;
+    if records.is_empty() {
+        return Ok(());
+    }
+    let sql = "SELECT max((SELECT \"offset\" FROM deleted), (SELECT coalesce(max(\"offset\"), 0) FROM records))";
+    let newest = read::number(connection, sql)?;
+    let (sql, id) = (insert("records", RECORD, ""), row.id.to_string());
+    for (offset, record) in (newest + 1..).zip(records) {
+        let cells = rows::record_cells(offset, &id, row.owner.as_ref(), record);
+        cells::write(connection, &sql, "records", &cells)?;
     }
     Ok(())
 }
 
-fn insert_pauses(connection: &Connection, pauses: &[PauseRow]) -> Result<(), StoreError> {
-    let sql = "INSERT INTO pauses (token, execution, path, step, prompt, expected, \"schema\", created_ms, \
-         expires_ms, state, answer) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
-         ON CONFLICT (token) DO NOTHING";
-    for pause in pauses {
-        let (state, answer) = rows::pause_state(&pause.state);
-        let values = params![
-            pause.token.to_string(),
-            pause.execution.to_string(),
-            pause.path,
-            pause.step,
-            pause.prompt,
-            pause.expected,
-            pause.schema,
-            rows::integer(pause.created_ms),
-            pause.expires_ms.map(rows::integer),
-            state,
-            answer,
-        ];
-        if execute(connection, sql, values)? == 0 {
-            return Err(refusal::token_taken());
+/// Adds questions to an execution and closes others, all of them if it is over.
+fn change_questions(
+    connection: &Connection,
+    execution: &mut Execution,
+    opened: &[PauseRow],
+    closed: &[Token],
+) -> Result<(), StoreError> {
+    let id = execution.row.id;
+    refusal::questions_of(id, opened)?;
+    let mut questions = read::questions(connection, execution)?;
+    questions.extend(insert_questions(connection, opened)?);
+    for token in closed {
+        let is_known = questions
+            .iter()
+            .any(|question| question.row.token == *token);
+        let was_closed =
+            || Ok(read::question(connection, *token)?.is_some_and(|it| it.row.execution == id));
+        if !is_known && !was_closed()? {
+            return Err(StoreError::UnknownToken(*token));
         }
     }
+    for question in &mut questions {
+        if execution.row.status.is_over() || closed.contains(&question.row.token) {
+            question.set(question.row.state.closed());
+            put_question(connection, question)?;
+        }
+    }
+    execution.count(&questions);
     Ok(())
 }
 
-/// As [`PauseState::closed`].
-const CLOSE: &str = "UPDATE pauses SET state = CASE state WHEN 'open' THEN 'withdrawn' WHEN 'answered' THEN 'used' \
-     WHEN 'timed_out' THEN 'expired' ELSE state END, answer = NULL";
-
-fn close_all(connection: &Connection, id: ExecutionId) -> Result<(), StoreError> {
-    let sql =
-        format!("{CLOSE} WHERE execution = ?1 AND state IN ('open', 'answered', 'timed_out')");
-    execute(connection, &sql, [id.to_string()])?;
-    Ok(())
+fn insert_questions(
+    connection: &Connection,
+    pauses: &[PauseRow],
+) -> Result<Vec<Question>, StoreError> {
+    if pauses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let newest = read::number(connection, "SELECT coalesce(max(number), 0) FROM pauses")?;
+    let sql = insert("pauses", PAUSE, "ON CONFLICT (token) DO NOTHING");
+    let mut inserted = Vec::new();
+    for (number, pause) in (newest + 1..).zip(pauses) {
+        let question = Question::new(number, pause.clone());
+        if cells::write(connection, &sql, "pauses", &question.cells())? == 0 {
+            return Err(refusal::token_taken());
+        }
+        inserted.push(question);
+    }
+    Ok(inserted)
 }
 
-/// Brings up to date what the execution's row says about its questions.
-fn questions_changed(connection: &Connection, id: ExecutionId) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET \
-         wake_ms = (SELECT min(at_ms) FROM (SELECT timer_ms AS at_ms UNION ALL \
-         SELECT expires_ms FROM pauses WHERE execution = ?1 AND state = 'open')), \
-         settled = (SELECT count(*) FROM pauses WHERE execution = ?1 AND state IN ('answered', 'timed_out')) \
-         WHERE id = ?1";
-    execute(connection, sql, [id.to_string()])?;
+/// Writes a question as it is now.
+fn put_question(connection: &Connection, question: &Question) -> Result<(), StoreError> {
+    // The numbers are those of the columns in `PAUSE`.
+    let sql = "UPDATE pauses SET state = ?11, answer = ?12, checksum = ?13 WHERE number = ?1";
+    cells::write(connection, sql, "pauses", &question.cells())?;
     Ok(())
 }
 

@@ -155,7 +155,8 @@ fn run_together(connection: &Connection, group: &mut [Box<dyn Request>]) -> Resu
     Ok(End::Done)
 }
 
-fn execute(connection: &Connection, sql: &str) -> Result<(), Shared> {
+/// Runs a statement that returns nothing.
+pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), Shared> {
     let mut statement = connection.prepare_cached(sql).map_err(Arc::new)?;
     statement.raw_execute().map_err(Arc::new)?;
     Ok(())

@@ -1,5 +1,9 @@
 //! The stores: that they pass the suite, and what only one in a file can do.
 
+mod damage;
+mod flips;
+mod opening;
+
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,9 +12,8 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, MemoryStore, PauseRow, PauseState,
-    Record, RecordKind, Row, Settlement, SqliteOptions, SqliteStore, Status, Store, StoreError,
-    Token, store_tests,
+    Append, Created, ExecutionId, JOURNAL_FORMAT, MemoryStore, PauseRow, PauseState, Record,
+    RecordKind, Row, SqliteOptions, SqliteStore, Status, Store, StoreError, Token, store_tests,
 };
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -291,179 +294,63 @@ async fn a_failed_request_does_not_spoil_those_beside_it() {
 }
 
 #[tokio::test]
-async fn damage_is_reported_where_it_is_and_nowhere_else() {
-    let damages = [
-        ("kind = 'node_strated'", "`node_strated` is not known"),
-        ("kind = CAST(x'6ff8' AS TEXT)", "column `kind`"),
-        ("payload = CAST(x'ff' AS TEXT)", "column `payload`"),
-        ("at_ms = -1", "column `at_ms`"),
-        ("visit = 4294967296", "column `visit`"),
-    ];
-    for (damage, reason) in damages {
-        let folder = Folder::new();
-        let store = folder.open().await;
-        let (id, fence) = claimed(&store).await;
-        store.append(id, fence, append(1..5)).await.unwrap();
-        let other = started(&store).await;
-        let sql = format!("UPDATE records SET {damage} WHERE execution = ?1 AND seq = 3");
-        let changed = folder.raw().execute(&sql, [id.to_string()]).unwrap();
-        assert_eq!(changed, 1);
-
-        let place = format!("execution {id}, record 3");
-        is_corrupt(store.records(id, 0, 10).await, &place, reason);
-        is_corrupt(store.log(0, 10).await, &place, reason);
-        assert_eq!(store.records(id, 0, 3).await.unwrap(), records(0..3));
-        assert_eq!(store.records(id, 4, 3).await.unwrap(), records(4..5));
-        assert_eq!(store.records(other, 0, 10).await.unwrap().len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn damaged_rows_and_questions_are_reported() {
-    let folder = Folder::new();
-    let store = folder.open().await;
-    let (id, fence) = claimed(&store).await;
-    let token = Token::from(Uuid::new_v4());
-    let pause = Append {
-        opened: vec![question(id, token)],
-        ..append(1..2)
-    };
-    store.append(id, fence, pause).await.unwrap();
-    let other = started(&store).await;
-    let raw = folder.raw();
-
-    raw.execute("UPDATE pauses SET state = 'opne'", []).unwrap();
-    let place = format!("execution {id}, question {token}");
-    is_corrupt(store.pause(token).await, &place, "`opne` is not known");
-    is_corrupt(store.pauses(id).await, &place, "`opne` is not known");
-    let settled = store.settle(token, Settlement::TimedOut, NOW).await;
-    is_corrupt(settled, &place, "`opne` is not known");
-
-    let place = format!("execution {id}");
-    for (damage, reason) in [
-        ("status = 'runing'", "`runing` is not known"),
-        (
-            "status = 'running', forked_from = 'nobody'",
-            "`nobody` is not the id",
-        ),
-        ("forked_from = NULL, next_seq = -2", "column `next_seq`"),
-    ] {
-        let sql = format!("UPDATE executions SET {damage} WHERE id = ?1");
-        raw.execute(&sql, [id.to_string()]).unwrap();
-        is_corrupt(store.execution(id).await, &place, reason);
-        is_corrupt(store.list(&ListQuery::default()).await, &place, reason);
-        let at = NOW + LEASE;
-        is_corrupt(
-            store.claim(id, Uuid::new_v4(), at, at + 1).await,
-            &place,
-            reason,
-        );
-    }
-    assert!(store.execution(other).await.unwrap().is_some());
-
-    let sql = "UPDATE executions SET id = 'garbage', next_seq = 2 WHERE id = ?1";
-    raw.pragma_update(None, "foreign_keys", false).unwrap();
-    raw.execute(sql, [id.to_string()]).unwrap();
-    let place = "execution garbage";
-    is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
-    is_corrupt(store.due(NOW + LEASE, None, 10).await, place, "`garbage`");
-}
-
-#[tokio::test]
-async fn a_file_that_is_not_a_store_is_refused() {
-    let folder = Folder::new();
-    std::fs::write(
-        folder.path(),
-        "no database, but a text that is long enough. ".repeat(99),
-    )
-    .unwrap();
-    let opened = SqliteStore::open(folder.path()).await;
-    assert!(
-        matches!(opened, Err(StoreError::Corrupt { .. })),
-        "{opened:?}"
-    );
-
-    let opened = SqliteStore::open(folder.0.path().join("no/such/folder.db")).await;
-    assert!(matches!(opened, Err(StoreError::Other(_))), "{opened:?}");
-}
-
-#[tokio::test]
-async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
-    let folder = Folder::new();
-    let raw = folder.raw();
-    raw.execute_batch("CREATE TABLE dreams (id TEXT); PRAGMA user_version = 7")
-        .unwrap();
-    let opened = SqliteStore::open(folder.path()).await;
-    assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 1 })),
-        "{opened:?}"
-    );
-    let tables = number(&raw, "SELECT count(*) FROM sqlite_schema");
-    assert_eq!(tables, 1);
-}
-
-#[tokio::test]
 async fn lists_and_what_is_due_are_found_by_an_index() {
     let folder = Folder::new();
     drop(folder.open().await);
     let raw = folder.raw();
     let plans = [
         (
-            "FROM executions WHERE id = ?",
+            "* FROM executions WHERE id = ?",
             "sqlite_autoindex_executions_1 (id=?)",
         ),
         (
-            "FROM executions WHERE flow = ? AND owner IS ? ORDER BY id DESC",
-            "executions_by_flow (owner=? AND flow=?)",
+            "id FROM executions INDEXED BY executions_by_flow WHERE owner IS ? AND flow = ? ORDER BY id DESC",
+            "COVERING INDEX executions_by_flow (owner=? AND flow=?)",
         ),
         (
-            "FROM executions WHERE status = ? AND owner IS ? ORDER BY id DESC",
-            "executions_by_status (owner=? AND status=?)",
+            "id FROM executions INDEXED BY executions_by_status WHERE owner IS ? AND status = ? ORDER BY id DESC",
+            "COVERING INDEX executions_by_status (owner=? AND status=?)",
         ),
         (
-            "FROM executions WHERE owner IS ? ORDER BY id DESC",
-            "executions_by_owner (owner=?)",
+            "id FROM executions INDEXED BY executions_by_status WHERE owner IS ? AND status = ? AND id < ? \
+             ORDER BY id DESC",
+            "COVERING INDEX executions_by_status (owner=? AND status=? AND id<?)",
         ),
         (
-            "FROM executions ORDER BY id DESC",
-            "sqlite_autoindex_executions_1",
+            "id FROM executions INDEXED BY executions_by_owner WHERE owner IS ? ORDER BY id DESC",
+            "COVERING INDEX executions_by_owner (owner=?)",
         ),
         (
-            "FROM executions WHERE id < ? ORDER BY id DESC",
-            "sqlite_autoindex_executions_1 (id<?)",
+            "id FROM executions INDEXED BY sqlite_autoindex_executions_1 ORDER BY id DESC",
+            "COVERING INDEX sqlite_autoindex_executions_1",
         ),
         (
-            "FROM executions WHERE status = ? AND owner IS ? AND id < ? ORDER BY id DESC",
-            "executions_by_status (owner=? AND status=? AND id<?)",
-        ),
-        (
-            "FROM executions INDEXED BY executions_by_idempotency_key \
+            "* FROM executions INDEXED BY executions_by_idempotency_key \
              WHERE flow = ? AND idempotency_key = ? AND owner IS ?",
             "executions_by_idempotency_key (flow=? AND idempotency_key=?)",
         ),
         (
-            "FROM executions WHERE holder = ?",
-            "executions_by_holder (holder=?)",
+            "id FROM executions WHERE holder = ? ORDER BY id",
+            "COVERING INDEX executions_by_holder (holder=?)",
         ),
         (
-            "FROM executions INDEXED BY executions_due WHERE due_ms <= ? ORDER BY id",
-            "executions_due (due_ms<?)",
+            "id FROM executions INDEXED BY executions_due WHERE due_ms <= ? ORDER BY id",
+            "COVERING INDEX executions_due (due_ms<?)",
         ),
         (
-            "FROM pauses WHERE execution = ? AND state = 'open'",
-            "pauses_by_execution (execution=? AND state=?)",
+            "* FROM pauses WHERE execution = ? AND state NOT IN ('used', 'expired', 'withdrawn') ORDER BY number",
+            "pauses_by_execution (execution=?)",
         ),
         (
-            "FROM pauses WHERE token = ?",
-            "sqlite_autoindex_pauses_1 (token=?)",
+            "* FROM pauses WHERE token < ? ORDER BY token DESC LIMIT 1",
+            "sqlite_autoindex_pauses_1 (token<?)",
         ),
         (
-            "FROM records WHERE execution = ? AND seq >= ? ORDER BY seq",
+            "* FROM records WHERE execution = ? AND seq >= ? ORDER BY seq",
             "sqlite_autoindex_records_1 (execution=? AND seq>?)",
         ),
         (
-            "FROM records CROSS JOIN executions ON executions.id = records.execution \
-             WHERE \"offset\" > ? ORDER BY \"offset\"",
+            "* FROM records WHERE \"offset\" > ? ORDER BY \"offset\"",
             "records USING INTEGER PRIMARY KEY (rowid>?)",
         ),
     ];
@@ -471,12 +358,13 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
         let plan = plan(&raw, query);
         assert!(plan.contains(index), "{query}:\n{plan}");
         let sorted = plan.contains("TEMP B-TREE");
-        assert_eq!(sorted, query.contains("due_ms"), "{query}:\n{plan}");
+        let few = query.contains("due_ms") || query.contains("number");
+        assert!(!sorted || few, "{query}:\n{plan}");
     }
 }
 
 fn plan(raw: &Connection, query: &str) -> String {
-    let sql = format!("EXPLAIN QUERY PLAN SELECT * {query}");
+    let sql = format!("EXPLAIN QUERY PLAN SELECT {query}");
     let mut statement = raw.prepare(&sql).unwrap();
     let values = vec![rusqlite::types::Null; statement.parameter_count()];
     let steps = statement
@@ -522,17 +410,6 @@ fn number(connection: &Connection, sql: &str) -> i64 {
 async fn until(mut condition: impl AsyncFnMut() -> bool) {
     while !condition().await {
         tokio::task::yield_now().await;
-    }
-}
-
-#[track_caller]
-fn is_corrupt<T: std::fmt::Debug>(outcome: Result<T, StoreError>, at: &str, because: &str) {
-    match outcome {
-        Err(StoreError::Corrupt { place, reason }) => {
-            assert_eq!(place, at);
-            assert!(reason.contains(because), "{reason}");
-        }
-        other => panic!("expected {at} to be damaged: {other:?}"),
     }
 }
 

@@ -1,0 +1,342 @@
+//! What is damaged is an error that says where, and stays what it is.
+
+use std::sync::Arc;
+
+use flow_runtime::durable::{
+    Append, EndIf, ExecutionId, ListQuery, Record, RecordKind, RuntimeOptions, Settlement,
+    SqliteStore, StartOptions, Status, Store, StoreError, Token,
+};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use crate::flips::{self, Rounds, RoundsInput};
+use crate::{Folder, LEASE, NOW, append, claimed, question, records, started};
+
+const NO_FIT: &str = "its checksum does not fit";
+
+#[tokio::test]
+async fn damage_is_reported_where_it_is_and_nowhere_else() {
+    let damages = [
+        ("kind = 'node_strated'", "`node_strated` is not known"),
+        ("kind = CAST(x'6ff8' AS TEXT)", "column `kind`"),
+        ("payload = CAST(x'ff' AS TEXT)", "column `payload`"),
+        ("at_ms = -1", "column `at_ms`"),
+        ("at_ms = at_ms + 1", NO_FIT),
+        ("payload = '{ }'", NO_FIT),
+        ("item = 0", NO_FIT),
+        ("owner = 'eve'", NO_FIT),
+        ("visit = 4294967296", "column `visit`"),
+    ];
+    for (damage, reason) in damages {
+        let folder = Folder::new();
+        let store = folder.open().await;
+        let (id, fence) = claimed(&store).await;
+        store.append(id, fence, append(1..5)).await.unwrap();
+        let other = started(&store).await;
+        let sql = format!("UPDATE records SET {damage} WHERE execution = ?1 AND seq = 3");
+        let changed = folder.raw().execute(&sql, [id.to_string()]).unwrap();
+        assert_eq!(changed, 1);
+
+        let place = format!("execution {id}, record 3");
+        is_corrupt(store.records(id, 0, 10).await, &place, reason);
+        is_corrupt(store.log(0, 10).await, &place, reason);
+        assert_eq!(store.records(id, 0, 3).await.unwrap(), records(0..3));
+        assert_eq!(store.records(id, 4, 3).await.unwrap(), records(4..5));
+        assert_eq!(store.records(other, 0, 10).await.unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn damaged_rows_and_questions_are_reported() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, fence) = claimed(&store).await;
+    let token = Token::from(Uuid::new_v4());
+    let pause = Append {
+        opened: vec![question(id, token)],
+        ..append(1..2)
+    };
+    store.append(id, fence, pause).await.unwrap();
+    let other = started(&store).await;
+    let raw = folder.raw();
+
+    raw.execute("UPDATE pauses SET state = 'opne'", []).unwrap();
+    let place = format!("execution {id}, question of `orders.approve`");
+    is_corrupt(store.pause(token).await, &place, "`opne` is not known");
+    is_corrupt(store.pauses(id).await, &place, "`opne` is not known");
+    let settled = store.settle(token, Settlement::TimedOut, NOW).await;
+    is_corrupt(settled, &place, "`opne` is not known");
+
+    let place = format!("execution {id}");
+    for (damage, reason) in [
+        ("status = 'runing'", "`runing` is not known"),
+        (
+            "status = 'running', forked_from = 'nobody'",
+            "`nobody` is not the id",
+        ),
+        ("forked_from = NULL, next_seq = -2", "column `next_seq`"),
+        ("next_seq = 3", NO_FIT),
+        ("next_seq = 2, result = 'yes'", NO_FIT),
+        ("result = NULL, claimed_until_ms = 0", NO_FIT),
+    ] {
+        let sql = format!("UPDATE executions SET {damage} WHERE id = ?1");
+        raw.execute(&sql, [id.to_string()]).unwrap();
+        is_corrupt(store.execution(id).await, &place, reason);
+        is_corrupt(store.list(&ListQuery::default()).await, &place, reason);
+        let at = NOW + LEASE;
+        is_corrupt(
+            store.claim(id, Uuid::new_v4(), at, at + 1).await,
+            &place,
+            reason,
+        );
+    }
+    assert!(store.execution(other).await.unwrap().is_some());
+
+    let sql = "UPDATE executions SET id = 'garbage', next_seq = 2 WHERE id = ?1";
+    raw.pragma_update(None, "foreign_keys", false).unwrap();
+    raw.execute(sql, [id.to_string()]).unwrap();
+    let place = "execution garbage";
+    is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
+    is_corrupt(store.due(NOW + LEASE, None, 10).await, place, "`garbage`");
+}
+
+#[tokio::test]
+async fn a_row_that_was_moved_is_damaged() {
+    for (moves, seq) in [
+        ("UPDATE records SET seq = 9 WHERE seq = 2", 9),
+        ("UPDATE records SET \"offset\" = 99 WHERE seq = 2", 2),
+        // Over another one, and to another execution.
+        (
+            "DELETE FROM records WHERE seq = 2; UPDATE records SET seq = 2 WHERE seq = 1",
+            2,
+        ),
+        (
+            "DELETE FROM records WHERE seq = 1; \
+             UPDATE records SET execution = (SELECT max(id) FROM executions) WHERE seq = 2",
+            2,
+        ),
+    ] {
+        let folder = Folder::new();
+        let store = folder.open().await;
+        let (id, fence) = claimed(&store).await;
+        store.append(id, fence, append(1..3)).await.unwrap();
+        let (other, fence) = claimed(&store).await;
+        store.append(other, fence, append(1..2)).await.unwrap();
+        careless(&folder).execute_batch(moves).unwrap();
+        let moved_to = if moves.contains("max(id)") { other } else { id };
+        let place = format!("execution {moved_to}, record {seq}");
+        is_corrupt(store.records(moved_to, 0, 10).await, &place, NO_FIT);
+        is_corrupt(store.log(0, 10).await, &place, NO_FIT);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_and_a_structure_that_were_changed_are_damaged() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, token) = asked(&store).await;
+    let answer = Settlement::Answer("1".to_owned());
+    store.settle(token, answer, NOW).await.unwrap();
+    store.put_structure("5f2c", "{}").await.unwrap();
+    let raw = folder.raw();
+    raw.execute_batch("UPDATE pauses SET answer = '2'; UPDATE structures SET structure = '[]'")
+        .unwrap();
+    let place = format!("execution {id}, question of `orders.approve`");
+    is_corrupt(store.pause(token).await, &place, NO_FIT);
+    is_corrupt(store.pauses(id).await, &place, NO_FIT);
+    is_corrupt(store.structure("5f2c").await, "structure 5f2c", NO_FIT);
+
+    // A key that was changed hides the row, unless somebody looks who is beside it.
+    raw.execute_batch("UPDATE structures SET hash = '5f2d'")
+        .unwrap();
+    let beside = "a damaged one beside it";
+    is_corrupt(store.structure("5f2c").await, "hash 5f2c", beside);
+    let another = Token::from(Uuid::new_v4());
+    let sql = "UPDATE pauses SET token = ?1";
+    raw.execute(sql, [another.to_string()]).unwrap();
+    is_corrupt(store.pause(token).await, &format!("token {token}"), beside);
+}
+
+/// A checksum that is made anew would make damage look like what was written.
+#[tokio::test]
+async fn what_is_damaged_is_not_written_over() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, token) = asked(&store).await;
+    let raw = folder.raw();
+    let now = NOW + 2 * LEASE;
+    let row = store.execution(id).await.unwrap().unwrap();
+
+    raw.execute_batch("UPDATE executions SET options = '[]'")
+        .unwrap();
+    let place = format!("execution {id}");
+    let end = || Record {
+        kind: RecordKind::RunCancelled,
+        ..records(0..1)[0].clone()
+    };
+    let claimed = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+    is_corrupt(claimed, &place, NO_FIT);
+    let appended = store.append(id, row.fence, append(2..3)).await;
+    is_corrupt(appended, &place, NO_FIT);
+    let settled = store.settle(token, Settlement::TimedOut, NOW).await;
+    is_corrupt(settled, &place, NO_FIT);
+    let ended = store
+        .end(id, Status::Cancelled, "", end(), EndIf::NotOver)
+        .await;
+    is_corrupt(ended, &place, NO_FIT);
+    raw.execute_batch("UPDATE executions SET options = '{}'")
+        .unwrap();
+    assert_eq!(store.execution(id).await.unwrap(), Some(row.clone()));
+
+    raw.execute_batch("UPDATE pauses SET prompt = 'Refuse?'")
+        .unwrap();
+    let place = format!("execution {id}, question of `orders.approve`");
+    let settled = store.settle(token, Settlement::TimedOut, NOW).await;
+    is_corrupt(settled, &place, NO_FIT);
+    let close = Append {
+        closed: vec![token],
+        ..append(2..3)
+    };
+    is_corrupt(store.append(id, row.fence, close).await, &place, NO_FIT);
+    let ended = store
+        .end(id, Status::Cancelled, "", end(), EndIf::NotOver)
+        .await;
+    is_corrupt(ended, &place, NO_FIT);
+    raw.execute_batch("UPDATE pauses SET prompt = 'Approve?'")
+        .unwrap();
+    assert!(store.pause(token).await.is_ok());
+    assert_eq!(store.execution(id).await.unwrap(), Some(row));
+    assert_eq!(store.records(id, 0, 10).await.unwrap(), records(0..2));
+}
+
+#[tokio::test]
+async fn what_is_missing_is_noticed() {
+    let missing = "it is missing";
+    for (hides, seq) in [
+        ("seq = 0", Some(0)),
+        ("seq = 1", Some(1)),
+        ("seq = 3", Some(3)),
+        ("seq IN (1, 2, 3)", Some(1)),
+        ("seq >= 0", Some(0)),
+        ("seq = 7", None),
+    ] {
+        let folder = Folder::new();
+        let store = folder.open().await;
+        let (id, fence) = claimed(&store).await;
+        store.append(id, fence, append(1..4)).await.unwrap();
+        let sql = format!("DELETE FROM records WHERE {hides}");
+        careless(&folder).execute_batch(&sql).unwrap();
+        let read = store.records(id, 0, 10).await;
+        match seq {
+            Some(seq) => is_corrupt(read, &format!("execution {id}, record {seq}"), missing),
+            None => assert_eq!(read.unwrap(), records(0..4)),
+        }
+        // What is asked for is there.
+        if hides == "seq = 3" {
+            assert_eq!(store.records(id, 0, 3).await.unwrap(), records(0..3));
+            assert!(store.records(id, 4, 3).await.unwrap().is_empty());
+        }
+    }
+
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, token) = asked(&store).await;
+    let raw = careless(&folder);
+    raw.execute_batch("DELETE FROM pauses").unwrap();
+    let place = format!("execution {id}");
+    is_corrupt(store.pauses(id).await, &place, "of its 1 questions");
+    assert_eq!(store.pause(token).await.unwrap(), None);
+    raw.execute_batch("DELETE FROM executions").unwrap();
+    let not_there = "it has records, and is not there itself";
+    is_corrupt(store.execution(id).await, &place, not_there);
+    is_corrupt(store.records(id, 0, 10).await, &place, not_there);
+}
+
+#[tokio::test]
+async fn records_that_were_pruned_are_not_missing() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, fence) = claimed(&store).await;
+    let mut prune = append(1..4);
+    prune.records[1].kind = RecordKind::Snapshot;
+    prune.prune_before = Some(2);
+    store.append(id, fence, prune.clone()).await.unwrap();
+    for from in 0..3 {
+        let kept = store.records(id, from, 10).await.unwrap();
+        assert_eq!(kept, prune.records[1..]);
+    }
+    careless(&folder)
+        .execute_batch("DELETE FROM records WHERE seq = 2")
+        .unwrap();
+    let place = format!("execution {id}, record 2");
+    is_corrupt(store.records(id, 0, 10).await, &place, "it is missing");
+}
+
+#[tokio::test]
+async fn what_is_before_the_damage_can_be_looked_at_and_forked() {
+    let folder = Folder::new();
+    let store = Arc::new(folder.open().await);
+    let runtime = flips::runtime(store.clone(), RuntimeOptions::new());
+    let input = RoundsInput { number: 3 };
+    let started = runtime.start::<Rounds>(input, StartOptions::new()).await;
+    let execution = started.unwrap().settled().await.unwrap();
+    let before = runtime.state(execution.id(), 5).await.unwrap();
+    folder
+        .raw()
+        .execute_batch("UPDATE records SET payload = '7' WHERE seq = 9")
+        .unwrap();
+    assert!(execution.journal().await.is_err());
+    assert!(runtime.state(execution.id(), 9).await.is_err());
+    assert!(runtime.fork(execution.id(), 9).await.is_err());
+    assert_eq!(runtime.state(execution.id(), 5).await.unwrap(), before);
+    let fork = runtime.fork(execution.id(), 5).await.unwrap();
+    let fork = fork.settled().await.unwrap();
+    assert_eq!(
+        fork.output_json().unwrap(),
+        execution.output_json().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn a_file_with_other_tables_is_damaged_and_one_with_more_is_not() {
+    let folder = Folder::new();
+    started(&folder.open().await).await;
+    let more = "CREATE TABLE mine (id TEXT); CREATE INDEX mine_too ON records (kind)";
+    folder.raw().execute_batch(more).unwrap();
+    drop(folder.open().await);
+    let less = "DROP INDEX executions_due; \
+         CREATE INDEX executions_due ON executions (due_ms, id) WHERE due_ms IS NULL";
+    folder.raw().execute_batch(less).unwrap();
+    let place = "the schema of executions_due";
+    is_corrupt(SqliteStore::open(folder.path()).await, place, "makes");
+}
+
+/// A connection past the store that may break what the tables promise.
+fn careless(folder: &Folder) -> Connection {
+    let raw = folder.raw();
+    raw.pragma_update(None, "foreign_keys", false).unwrap();
+    raw
+}
+
+/// An execution with two records that is claimed, and a question of it.
+async fn asked(store: &SqliteStore) -> (ExecutionId, Token) {
+    let (id, fence) = claimed(store).await;
+    let token = Token::from(Uuid::new_v4());
+    let pause = Append {
+        opened: vec![question(id, token)],
+        ..append(1..2)
+    };
+    store.append(id, fence, pause).await.unwrap();
+    (id, token)
+}
+
+#[track_caller]
+fn is_corrupt<T: std::fmt::Debug>(outcome: Result<T, StoreError>, at: &str, because: &str) {
+    match outcome {
+        Err(StoreError::Corrupt { place, reason }) => {
+            assert_eq!(place, at);
+            assert!(reason.contains(because), "{reason}");
+        }
+        other => panic!("expected {at} to be damaged: {other:?}"),
+    }
+}
