@@ -3,9 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{
-    Record, RecordKind, Runtime, RuntimeError, StartOptions, Status, Store,
-};
+use flow_runtime::durable::{Record, RecordKind, Runtime, StartOptions, Status, Store};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -107,4 +105,120 @@ async fn what_was_recorded_in_a_fork_that_the_run_failed_of_is_not_missed() {
     let again = again.settled().await.unwrap();
     assert_eq!(again.status(), Status::Failed);
     assert_eq!(again.reason(), execution.reason());
+}
+
+#[node(writes = twice)]
+async fn twice(cx: &Context, number: &u64) -> u64 {
+    work(cx, 10).await;
+    number * 2
+}
+
+#[node(writes = thrice)]
+async fn thrice(cx: &Context, number: &u64) -> u64 {
+    work(cx, 20).await;
+    number * 3
+}
+
+#[node(writes = more)]
+async fn more(cx: &Context, thrice: &u64) -> u64 {
+    work(cx, 20).await;
+    thrice + 1
+}
+
+flow! {
+    Fork(number: u64) -> (twice: u64, more: u64) {
+        start >> increase >> [twice, thrice >> more] >> end;
+    }
+}
+
+/// A look that begins at a snapshot right before a fork.
+#[tokio::test(start_paused = true)]
+async fn the_past_of_a_fork_after_a_snapshot_can_be_looked_at() {
+    let runtime = every_record(store());
+    runtime.register(Fork::new()).unwrap();
+    let execution = settled::<Fork>(&runtime, ForkInput { number: 1 }).await;
+    for record in execution.journal().await.unwrap() {
+        let state = runtime.state(execution.id(), record.seq).await;
+        state.unwrap_or_else(|error| panic!("{record:?}: {error}"));
+    }
+}
+
+#[node]
+async fn refuses(cx: &Context) -> Result<(), String> {
+    work(cx, 10).await;
+    Err("no".to_owned())
+}
+
+flow! {
+    Refusal() {
+        start >> refuses >> end;
+    }
+}
+
+flow! {
+    Refused() -> (name: Surely) {
+        node refusal: Refusal = Refusal::new() with retry(attempts = 2);
+
+        start >> refusal >> Surely >> end;
+        refusal - "error" >> Surely;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_does_not_record_again_that_a_flow_failed() {
+    let store = store();
+    let first = runtime(store.clone(), Refused::new());
+    let execution = settled::<Refused>(&first, RefusedInput {}).await;
+    let before = count(
+        &execution.journal().await.unwrap(),
+        RecordKind::AttemptFailed,
+    );
+    let questions = execution.questions().await.unwrap();
+    first.shut_down().await;
+
+    let second = runtime(store, Refused::new());
+    let answer = json!({ "name": "Ann" });
+    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    let journal = execution.journal().await.unwrap();
+    assert_eq!(
+        count(&journal, RecordKind::AttemptFailed),
+        before,
+        "{}",
+        lines(&journal)
+    );
+}
+
+flow! {
+    Beside(number: u64) -> (passed: u64, name: Perhaps) {
+        node gated: Gated;
+
+        start >> [gated, Perhaps] >> end;
+    }
+}
+
+/// The process that was taken for dead waits for an answer until its time is over. It has to find out that the question is
+/// somebody else's, and not to ask the store for ever, which no other task would survive.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ever() {
+    let (store, slow, quick) = (store(), Gate::closed(), Gate::closed());
+    let beside = |gate: &Gate| Beside::builder().gated(gate.node(1)).build();
+    let first = runtime(Faulty::new(&store, NoRenewal), beside(&slow));
+    let started = first
+        .start::<Beside>(BesideInput { number: 1 }, StartOptions::new())
+        .await;
+    let id = started.unwrap().id();
+    pass(Duration::from_millis(31_200)).await; // between two looks for answers
+
+    let second = runtime(store, beside(&quick));
+    quick.open();
+    assert_eq!(second.recover().await.unwrap().resumed, [id]);
+    let questions = second.get(id).await.unwrap().questions().await.unwrap();
+    let answer = json!({ "name": "Ann" });
+    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    assert_eq!(slow.dropped(), 0);
+    pass(minutes(2)).await;
+    assert_eq!(slow.dropped(), 1, "it has found out");
 }

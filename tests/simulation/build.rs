@@ -341,7 +341,12 @@ impl<'a> Generator<'a> {
 
     /// A part of a branch, and whether it can fail.
     fn in_branch(&mut self) -> (String, bool) {
-        match self.rng.usize(..8) {
+        match self.rng.usize(..9) {
+            8 => {
+                // If nobody answers in time, the fork fails: several of them at the same moment.
+                let asks = self.asks_soon_in_branch();
+                (asks, true)
+            }
             0 => (self.node("risky"), true),
             1 => (self.node("tried"), true),
             2 => {
@@ -372,6 +377,17 @@ impl<'a> Generator<'a> {
         ));
         self.declare(&format!(
             "node n{id}: take {{ asked <- v{id}, w -> kn{id} }}"
+        ));
+        format!("h{id} >> n{id}")
+    }
+
+    fn asks_soon_in_branch(&mut self) -> String {
+        let (id, key) = (self.id(), self.key());
+        self.declare(&format!(
+            "node h{id}: human AskSoon {{ a <- {key}, asked_soon -> v{id} }}"
+        ));
+        self.declare(&format!(
+            "node n{id}: take_soon {{ asked_soon <- v{id}, w -> kn{id} }}"
         ));
         format!("h{id} >> n{id}")
     }
