@@ -480,7 +480,7 @@ impl<'a> Generator<'a> {
         let Some((each, sum)) = each.split_once(" >> ") else {
             unreachable!("a loop is followed by its sum")
         };
-        self.lead(&[list.clone()], each);
+        self.lead(std::slice::from_ref(&list), each);
         self.lead(&[each.to_owned()], sum);
         let key = format!("k{sum}");
         let mut exits = vec![sum.to_owned()];

@@ -46,15 +46,13 @@ pub(crate) fn journal(records: &[Record]) {
             ));
         }
         match record.kind {
-            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed => {
-                if !outcomes.insert(step) {
-                    violated(format!("`{step}` has two outcomes"));
-                }
+            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
+                if !outcomes.insert(step) =>
+            {
+                violated(format!("`{step}` has two outcomes"));
             }
-            RecordKind::NodeStarted => {
-                if !starts.insert(step) {
-                    violated(format!("`{step}` was reached twice"));
-                }
+            RecordKind::NodeStarted if !starts.insert(step) => {
+                violated(format!("`{step}` was reached twice"));
             }
             RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {
                 ended.push(record);

@@ -72,7 +72,7 @@ pub async fn work2(cx: &Context, a: &u64, b: &u64) -> u64 {
 #[node(writes = w)]
 pub async fn hangs(cx: &Context, a: &u64) -> u64 {
     act(cx, &[*a]).await;
-    if roll(cx, &[*a], "hangs") % 3 == 0 {
+    if roll(cx, &[*a], "hangs").is_multiple_of(3) {
         tokio::time::sleep(Duration::from_secs(1_000_000)).await;
     }
     mixed(cx, &[*a])
@@ -98,7 +98,7 @@ pub async fn tried(cx: &Context, a: &u64) -> Result<u64, String> {
 #[node(writes = w, timeout = "1m", retry(attempts = 2))]
 pub async fn slow(cx: &Context, a: &u64) -> Result<u64, String> {
     act(cx, &[*a]).await;
-    if roll(cx, &[*a], "slow") % 3 == 0 {
+    if roll(cx, &[*a], "slow").is_multiple_of(3) {
         tokio::time::sleep(Duration::from_secs(1_000_000)).await;
     }
     Ok(mixed(cx, &[*a]))
@@ -125,7 +125,7 @@ impl Saved {
 #[node(writes = w, poll(every = "1s", timeout = "30s"))]
 pub async fn found(cx: &Context, a: &u64) -> Option<u64> {
     act(cx, &[*a]).await;
-    (roll(cx, &[*a], "found") % 3 > 0).then(|| mixed(cx, &[*a]))
+    (!roll(cx, &[*a], "found").is_multiple_of(3)).then(|| mixed(cx, &[*a]))
 }
 
 /// Goes one of two ways.
