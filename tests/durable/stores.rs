@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement,
-    Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, ExecutionId, ListQuery, Logged,
+    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
 
@@ -258,7 +258,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.store.execution(id).await
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, DamagedRow>>, StoreError> {
         self.fault.look()?;
         self.store.list(query).await
     }
@@ -327,12 +327,20 @@ impl<F: Fault> Store for Faulty<F> {
         self.store.settle(token, settlement, now_ms).await
     }
 
-    async fn due(&self, now_ms: u64, limit: usize) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn due(
+        &self,
+        now_ms: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<ExecutionId, DamagedRow>>, StoreError> {
         self.fault.look()?;
         self.store.due(now_ms, limit).await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.fault.look()?;
         self.store.log(after, limit).await
     }

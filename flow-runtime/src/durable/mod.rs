@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod execution;
 mod journal;
+mod listed;
 mod memory;
 mod node_errors;
 mod options;
@@ -29,6 +30,7 @@ pub use events::{
 };
 pub use execution::{Execution, OpenQuestion};
 pub use journal::Journal;
+pub use listed::Listed;
 pub use memory::MemoryStore;
 pub use options::{RuntimeOptions, StartOptions};
 pub use record::{Record, RecordKind, UnknownName};
@@ -37,7 +39,7 @@ pub use runtime::{ListOptions, Recovered, Runtime};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{
-    Append, Claim, Created, ExecutionId, InvalidId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow,
-    PauseState, Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, ExecutionId, InvalidId, JOURNAL_FORMAT,
+    ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 pub use travel::{ExecutionState, StateChange, StateDiff};
