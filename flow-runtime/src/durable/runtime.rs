@@ -994,16 +994,16 @@ impl Inner {
 
     async fn claim(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
         let now_ms = self.now_ms();
-        let Claim { holder, until_ms } = self.new_claim(now_ms);
+        let Claim {
+            holder, until_ms, ..
+        } = self.new_claim(now_ms);
         let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
         claimed.map_err(RuntimeError::of(id))
     }
 
     fn new_claim(&self, now_ms: u64) -> Claim {
-        Claim {
-            holder: self.holder,
-            until_ms: now_ms.saturating_add(millis(self.options.lease)),
-        }
+        let until_ms = now_ms.saturating_add(millis(self.options.lease));
+        Claim::new(self.holder, now_ms, until_ms)
     }
 
     async fn prepare(

@@ -238,6 +238,35 @@ pub struct Claim {
     pub holder: Uuid,
     /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
+    /// For how long it was made, in milliseconds: it is never valid for longer, unless the clock by which it was made is
+    /// ahead.
+    pub lease_ms: u64,
+}
+
+impl Claim {
+    /// A claim from now on, until a time.
+    pub fn new(holder: Uuid, now_ms: u64, until_ms: u64) -> Claim {
+        Claim {
+            holder,
+            until_ms,
+            lease_ms: until_ms.saturating_sub(now_ms),
+        }
+    }
+
+    /// Whether nobody else can have the execution now.
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        self.until_ms > now_ms
+    }
+
+    /// Whether it is valid for longer than it was made for: the clock of its holder is ahead of this time.
+    pub fn is_ahead(&self, now_ms: u64) -> bool {
+        self.until_ms > now_ms.saturating_add(self.lease_ms)
+    }
+
+    /// Leaves it no longer than it was made for, from now on.
+    pub fn cut_down(&mut self, now_ms: u64) {
+        self.until_ms = self.until_ms.min(now_ms.saturating_add(self.lease_ms));
+    }
 }
 
 /// What [`Store::create`] came to.
@@ -494,6 +523,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// `now_ms`. Returns the row with its new `fence`, which is one more than before; nothing if it is not to be had. The
     /// same holder is refused as any other.
     ///
+    /// If somebody else's claim [is ahead](Claim::is_ahead) of `now_ms`, it is [cut down](Claim::cut_down): a holder that lives
+    /// prolongs it in time, and what one had that is gone is not kept from others for as long as its clock was wrong.
+    ///
     /// # Errors
     ///
     /// The store could not be written to.
@@ -506,7 +538,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ) -> Result<Option<Row>, StoreError>;
 
     /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else. One that is valid for
-    /// longer stays so. Returns the executions that it still has a claim to.
+    /// longer stays so. For how long they were made stays as it is. Returns the executions that it still has a claim to.
     ///
     /// # Errors
     ///
@@ -580,7 +612,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// The executions that nobody has a valid claim to and that could go on, the oldest first, at most so many: those that
     /// are running, and those that are paused with a question that is settled but not closed or whose `expires_ms` has
-    /// passed. One that cannot be read stands among the others, and does not count towards the limit.
+    /// passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`, for [`claim`](Store::claim) to cut it
+    /// down. One that cannot be read stands among the others, and does not count towards the limit.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use crate::durable::store::{
 
 /// The columns of the tables, the checksum as the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, status, format, options, created_ms, \
-     updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms, wake_ms, \
-     settled, unclosed, due_ms, checksum";
+     updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_ms, \
+     claimed_until_ms, wake_ms, settled, unclosed, due_ms, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -39,7 +39,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 22] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 23] {
         let row = &self.row;
         [
             row.id.to_string().into(),
@@ -59,6 +59,7 @@ impl Execution {
             row.result.as_ref().into(),
             row.fence.into(),
             self.claim.map(|claim| claim.holder.to_string()).into(),
+            self.claimed_ms().into(),
             self.claim.map(|claim| claim.until_ms).into(),
             row.wake_ms.into(),
             self.settled.into(),
@@ -67,15 +68,26 @@ impl Execution {
         ]
     }
 
+    /// When it was claimed, or the claim prolonged, by the clock of its holder.
+    pub(super) fn claimed_ms(&self) -> Option<u64> {
+        let claim = self.claim?;
+        Some(claim.until_ms.saturating_sub(claim.lease_ms))
+    }
+
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if it could not.
+    pub(super) fn ready_ms(&self) -> Option<u64> {
+        match self.row.status {
+            Status::Running => Some(0),
+            Status::Paused if self.settled > 0 => Some(0),
+            Status::Paused => self.row.wake_ms,
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
     /// From when on it could go on, if nobody writes to it. `None` if it could not.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
-        match self.row.status {
-            Status::Running => Some(free_ms),
-            Status::Paused if self.settled > 0 => Some(free_ms),
-            Status::Paused => self.row.wake_ms.map(|wake_ms| wake_ms.max(free_ms)),
-            Status::Completed | Status::Failed | Status::Cancelled => None,
-        }
+        Some(self.ready_ms()?.max(free_ms))
     }
 
     /// Takes over what its questions say. Those that are closed may be among them.
@@ -117,20 +129,17 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 forked_from: columns.parsed_or_none(13)?,
                 result: columns.text_or_none(14)?,
                 fence: columns.number(15)?,
-                wake_ms: columns.number_or_none(18)?,
+                wake_ms: columns.number_or_none(19)?,
             },
             first_seq: columns.number(11)?,
             claim: match columns.parsed_or_none(16)? {
-                Some(holder) => Some(Claim {
-                    holder,
-                    until_ms: columns.number(17)?,
-                }),
+                Some(holder) => Some(Claim::new(holder, columns.number(17)?, columns.number(18)?)),
                 None => None,
             },
-            settled: columns.number(19)?,
-            unclosed: columns.number(20)?,
+            settled: columns.number(20)?,
+            unclosed: columns.number(21)?,
         };
-        columns.check("executions", 22)?;
+        columns.check("executions", 23)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))

@@ -75,15 +75,15 @@ fn insert(table: &str, columns: &str, otherwise: &str) -> String {
 fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     // The numbers are those of the columns in `EXECUTION`; what is never changed has none.
     let sql = "UPDATE executions SET structure = ?3, status = ?6, updated_ms = ?10, next_seq = ?11, first_seq = ?12, \
-         snapshot_seq = ?13, result = ?15, fence = ?16, holder = ?17, claimed_until_ms = ?18, wake_ms = ?19, \
-         settled = ?20, unclosed = ?21, due_ms = ?22, checksum = ?23 WHERE id = ?1";
+         snapshot_seq = ?13, result = ?15, fence = ?16, holder = ?17, claimed_ms = ?18, claimed_until_ms = ?19, \
+         wake_ms = ?20, settled = ?21, unclosed = ?22, due_ms = ?23, checksum = ?24 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
 
 /// Writes an execution of which nothing has changed but how long its journal is: no index has that.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?10, next_seq = ?11, snapshot_seq = ?13, checksum = ?23 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?10, next_seq = ?11, snapshot_seq = ?13, checksum = ?24 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -109,11 +109,17 @@ pub(super) fn claim(
     let Some(mut execution) = read::execution(connection, id)? else {
         return Ok(None);
     };
-    let taken = execution.claim.is_some_and(|claim| claim.until_ms > now_ms);
-    if taken || execution.row.status.is_over() {
+    if execution.row.status.is_over() {
         return Ok(None);
     }
-    execution.claim = Some(Claim { holder, until_ms });
+    if let Some(claim) = execution.claim.as_mut().filter(|it| it.is_valid(now_ms)) {
+        if claim.is_ahead(now_ms) {
+            claim.cut_down(now_ms);
+            put(connection, &execution)?;
+        }
+        return Ok(None);
+    }
+    execution.claim = Some(Claim::new(holder, now_ms, until_ms));
     execution.row.fence += 1;
     put(connection, &execution)?;
     Ok(Some(execution.row))

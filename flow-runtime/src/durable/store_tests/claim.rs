@@ -164,3 +164,53 @@ pub(super) async fn is_not_prolonged_for_another_holder(store: Stored) {
     let at = NOW + LEASE;
     assert!(store.claim(id, holder, at, at + 1).await.unwrap().is_some());
 }
+
+/// A claim that is valid for longer than it was made for comes from a clock that is ahead. Who wants the execution cuts it down
+/// to its length, and can have it when that is over.
+pub(super) async fn is_cut_down_if_its_clock_is_ahead(store: Stored) {
+    let id = started(&store).await;
+    let ahead = NOW + HOUR;
+    let claim = store.claim(id, Uuid::new_v4(), ahead, ahead + LEASE).await;
+    assert!(claim.unwrap().is_some());
+    let before = stored(&store, id).await;
+    for now in [NOW, NOW + 1, NOW + LEASE - 1] {
+        let claim = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+        assert_eq!(claim.unwrap(), None);
+        assert_eq!(stored(&store, id).await, before);
+    }
+    let now = NOW + LEASE;
+    let row = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+    assert_eq!(row.unwrap().expect("it has run out").fence, 2);
+}
+
+/// A holder that lives prolongs its claim, however far its clock is ahead, and nobody else ever gets one.
+pub(super) async fn is_kept_by_a_holder_whose_clock_is_ahead(store: Stored) {
+    let id = started(&store).await;
+    let holder = Uuid::new_v4();
+    let until = |now: u64| now + HOUR + LEASE;
+    store
+        .claim(id, holder, NOW + HOUR, until(NOW))
+        .await
+        .unwrap();
+    for now in (NOW..NOW + 10 * LEASE).step_by(LEASE as usize / 3) {
+        assert_eq!(store.renew(holder, until(now)).await.unwrap(), [id]);
+        let claim = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+        assert_eq!(claim.unwrap(), None);
+    }
+    assert_eq!(stored(&store, id).await.fence, 1);
+}
+
+/// A claim keeps the length that it was made with: one that was made for longer than those of others is not cut down.
+pub(super) async fn is_as_long_as_it_was_made_for(store: Stored) {
+    let id = started(&store).await;
+    let holder = Uuid::new_v4();
+    store.claim(id, holder, NOW, NOW + 9 * LEASE).await.unwrap();
+    for (now, is_free) in [
+        (NOW, false),
+        (NOW + 9 * LEASE - 1, false),
+        (NOW + 9 * LEASE, true),
+    ] {
+        let claim = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+        assert_eq!(claim.unwrap().is_some(), is_free);
+    }
+}

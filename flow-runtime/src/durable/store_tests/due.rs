@@ -19,7 +19,8 @@ pub(super) async fn are_those_running_without_a_valid_claim(store: Stored) {
     store.append(given_up, fence, release).await.unwrap();
     let (runs_out, _) = claimed(&store).await;
     let (prolonged, holder) = (started(&store).await, Uuid::new_v4());
-    store.claim(prolonged, holder, NOW, NOW + 1).await.unwrap();
+    let before = NOW - 2 * LEASE;
+    store.claim(prolonged, holder, before, NOW).await.unwrap();
     store.renew(holder, NOW + 2 * LEASE).await.unwrap();
 
     let mut expected = vec![never, given_up];
@@ -153,4 +154,29 @@ pub(super) async fn come_oldest_first_and_limited(store: Stored) {
     assert_eq!(due(&store, NOW).await, ids);
     assert_eq!(first_due(&store, NOW, 3).await, ids[..3]);
     assert!(first_due(&store, NOW, 0).await.is_empty());
+}
+
+/// Who has a claim from a clock that is ahead may be long gone: it is named until somebody has cut that claim down.
+pub(super) async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
+    let ahead = NOW + HOUR;
+    let expiring = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;
+    let running = started(&store).await;
+    for id in [expiring, running] {
+        let claim = store.claim(id, Uuid::new_v4(), ahead, ahead + LEASE).await;
+        assert!(claim.unwrap().is_some());
+    }
+    assert_eq!(due(&store, NOW).await, [running]);
+    let mut both = [expiring, running];
+    both.sort();
+    assert_eq!(due(&store, NOW + 5).await, both);
+    assert_eq!(first_due(&store, NOW + 5, 1).await, both[..1]);
+    // By the clock that is ahead, they are claimed as any other.
+    assert!(due(&store, ahead).await.is_empty());
+    for id in both {
+        let claim = store.claim(id, Uuid::new_v4(), NOW + 5, NOW + 5 + LEASE);
+        assert_eq!(claim.await.unwrap(), None);
+    }
+    assert!(due(&store, NOW + 5).await.is_empty());
+    assert!(due(&store, NOW + 5 + LEASE - 1).await.is_empty());
+    assert_eq!(due(&store, NOW + 5 + LEASE).await, both);
 }
