@@ -22,7 +22,6 @@ pub(crate) struct Entry {
     pub(crate) tight: bool,
     pub(crate) register: fn(&Runtime) -> Result<(), RuntimeError>,
     pub(crate) start: fn(Runtime, u64, u64, StartOptions) -> Starting,
-    pub(crate) spec: &'static str,
 }
 
 macro_rules! entry {
@@ -36,7 +35,6 @@ macro_rules! entry {
             start: |runtime, x, y, options| {
                 Box::pin(async move { runtime.start::<$flow>($input { x, y }, options).await })
             },
-            spec: $flow::SPEC,
         }
     };
 }

@@ -3,7 +3,7 @@
 //! A process is a tokio runtime whose clock stands still unless nothing else is to be done. It is gone when that is dropped. One
 //! that is not polled for a while is a process that is stopped, and does not know it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -610,7 +610,13 @@ fn refused(world: &World, what: &str, error: &RuntimeError) {
         RuntimeError::TakenOver(_) | RuntimeError::ShutDown(_) => {
             world.say(|| format!("`{what}` fails: {error}"));
         }
-        RuntimeError::ReplayDiverged { .. } => world.violated("replay", format!("`{what}`: {error}")),
+        RuntimeError::ReplayDiverged { .. } => {
+            let text = format!("`{what}`: {error}");
+            let told = world.state().violations.iter().any(|violation| violation.text == text);
+            if !told {
+                world.violated("replay", text);
+            }
+        }
         error => world.violated("no errors", format!("`{what}`: {error}")),
     }
 }
@@ -664,13 +670,4 @@ fn people(world: &Arc<World>, runtime: &Runtime, id: ExecutionId, now: u64) -> u
         });
     }
     next
-}
-
-/// How many there are of each.
-pub(crate) fn counted<T: std::hash::Hash + Eq>(all: impl Iterator<Item = T>) -> HashMap<T, usize> {
-    let mut counts = HashMap::new();
-    for one in all {
-        *counts.entry(one).or_default() += 1;
-    }
-    counts
 }
