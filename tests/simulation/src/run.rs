@@ -90,7 +90,8 @@ struct Simulation {
     execution: Option<ExecutionId>,
     /// The execution whose end is awaited, once it is started.
     awaited: Option<ExecutionId>,
-    cancelled: bool,
+    /// Whether processes go on when it is over.
+    lingers: bool,
     /// How many calls of the store each process had made, and how late it was, when it was over.
     calls: Vec<u64>,
     over_ms: u64,
@@ -105,7 +106,7 @@ pub(crate) fn run(case: &Case, undisturbed: Option<&Report>, traced: bool) -> Re
         lives: 0,
         execution: None,
         awaited: None,
-        cancelled: false,
+        lingers: false,
         calls: Vec::new(),
         over_ms: 0,
     };
@@ -212,6 +213,7 @@ impl Simulation {
         }
         // What wakes up too late, and what goes on when all is over, must do nothing.
         self.world.state().quiet = true;
+        self.lingers = true;
         alive.extend(frozen.into_iter().map(|(_, process)| process).map(|process| self.thaw(process)));
         let calm = self.world.state().now_ms + 2 * LEASE_MS;
         for process in &mut alive {
@@ -221,7 +223,9 @@ impl Simulation {
             alive.push(self.process());
         }
         if self.is_over()
-            && let Some(last) = alive.iter_mut().find(|process| !process.shuts_down(&self.world.case))
+            && let Some(last) = alive
+                .iter_mut()
+                .find(|process| self.world.stopped(process.life).is_none())
         {
             self.look_back(last);
         }
@@ -258,43 +262,36 @@ impl Simulation {
                 Some(Stopped::Frozen)
             }
             What::ShutDown => {
-                let runtime = process.runtime.clone();
-                let took = process.block_on(async move {
+                let (runtime, world, life) = (process.runtime.clone(), self.world.clone(), process.life);
+                let (done, took) = process.block_on(async {
                     let began = Instant::now();
-                    let done = tokio::time::timeout(Duration::from_secs(120), runtime.shut_down()).await;
-                    (done.is_ok(), began.elapsed())
+                    let shut_down = tokio::spawn(async move { runtime.shut_down().await });
+                    let done = tokio::select! {
+                        biased;
+                        _ = shut_down => true,
+                        () = world.until_stopped(life) => true,
+                        () = tokio::time::sleep(Duration::from_secs(120)) => false,
+                    };
+                    (done, began.elapsed())
                 });
-                if !took.0 && self.world.stopped(process.life).is_none() {
+                if !done {
                     self.world.violated("no hang", "a process does not shut down".to_owned());
                 }
-                self.world.state().now_ms += took.1.as_millis() as u64;
+                self.world.state().now_ms += took.as_millis() as u64;
                 Some(Stopped::Crashed)
             }
             What::Twin => None,
             What::Cancel => {
                 if let Some(id) = self.execution {
-                    let runtime = process.runtime.clone();
-                    let result = process.block_on(async move { runtime.cancel(id).await });
-                    self.cancelled |= result.is_ok();
-                    self.cancel_result(id, result.map(drop));
+                    let (runtime, world) = (process.runtime.clone(), self.world.clone());
+                    process.spawn(async move {
+                        let result = runtime.cancel(id).await;
+                        cancelled(&world, id, result.map(drop));
+                    });
                 }
                 None
             }
             _ => Some(Stopped::Crashed),
-        }
-    }
-
-    fn cancel_result(&self, id: ExecutionId, result: Result<(), RuntimeError>) {
-        let over = row(&self.world, id).map(|row| row.status);
-        match result {
-            Ok(()) if over != Some(Status::Cancelled) => {
-                self.world.violated("cancel", format!("it is {over:?} after `cancel` returned"));
-            }
-            Err(RuntimeError::Store { .. }) if over == Some(Status::Cancelled) => {
-                self.world.known("errors without effect", "`cancel` failed, and cancelled".to_owned());
-            }
-            Ok(()) | Err(RuntimeError::Store { .. } | RuntimeError::Over { .. }) => {}
-            Err(error) => self.world.violated("cancel", format!("`cancel`: {error}")),
         }
     }
 
@@ -408,9 +405,7 @@ impl Simulation {
         let (world, clock, life) = (self.world.clone(), process.clock.clone(), process.life);
         let mut execution = self.execution;
         let mut awaited = self.awaited;
-        let quiet = world.state().quiet;
-        let runtime = process.runtime.clone();
-        let shuts_down = self.world.clone();
+        let (lingers, runtime) = (self.lingers, process.runtime.clone());
         let paused = process.block_on(async {
             loop {
                 let now = clock.now_ms();
@@ -424,7 +419,7 @@ impl Simulation {
                 execution = execution.or_else(|| only(&world));
                 awaited = awaited.or(execution);
                 let over = awaited.and_then(|id| row(&world, id)).is_some_and(|row| row.status.is_over());
-                if over && !quiet {
+                if over && !lingers {
                     return Paused::Over;
                 }
                 if now >= until {
@@ -442,7 +437,6 @@ impl Simulation {
                 }
             }
         });
-        drop(shuts_down);
         self.execution = execution;
         self.awaited = awaited;
         paused
@@ -533,11 +527,9 @@ impl Simulation {
         };
         self.awaited = Some(fork);
         let until = world.state().now_ms + 2 * self.entry.bound_ms + 60 * 60 * 1000;
-        let quiet = std::mem::replace(&mut world.state().quiet, false);
-        let faults = process.faults_from;
+        let lingers = std::mem::replace(&mut self.lingers, false);
         let paused = self.drive(process, until);
-        process.faults_from = faults;
-        world.state().quiet = quiet;
+        self.lingers = lingers;
         let ended = row(&world, fork).filter(|row| row.status.is_over());
         self.awaited = self.execution;
         if ended.is_none() {
@@ -571,10 +563,6 @@ impl Process {
         let clock = self.clock.clone();
         self.tokio.block_on(async move { clock.now_ms() })
     }
-
-    fn shuts_down(&self, _: &Case) -> bool {
-        false
-    }
 }
 
 fn executions(world: &World) -> usize {
@@ -591,6 +579,20 @@ fn only(world: &World) -> Option<ExecutionId> {
         world.violated("one execution", "a second start with the same key started another execution".to_owned());
     }
     Some(id)
+}
+
+fn cancelled(world: &World, id: ExecutionId, result: Result<(), RuntimeError>) {
+    let over = row(world, id).map(|row| row.status);
+    match result {
+        Ok(()) if over != Some(Status::Cancelled) => {
+            world.violated("cancel", format!("it is {over:?} after `cancel` returned"));
+        }
+        Err(RuntimeError::Store { .. }) if over == Some(Status::Cancelled) => {
+            world.known("errors without effect", "`cancel` failed, and cancelled".to_owned());
+        }
+        Ok(()) | Err(RuntimeError::Store { .. } | RuntimeError::Over { .. }) => {}
+        Err(error) => world.violated("cancel", format!("`cancel`: {error}")),
+    }
 }
 
 async fn recover(world: &World, runtime: &Runtime) -> Result<(), RuntimeError> {

@@ -140,7 +140,7 @@ impl Store for Seen {
         if let Ok(Created::New) = result {
             self.world.stored(id, &copy);
             if claims {
-                self.world.claimed(id, 1);
+                self.world.claimed(id);
             }
         }
         self.after(what, result).await
@@ -172,7 +172,7 @@ impl Store for Seen {
         let what = self.before("claim").await?;
         let result = self.world.store.claim(id, holder, now_ms, until_ms).await;
         if let Ok(Some(row)) = &result {
-            self.world.claimed(id, row.fence);
+            self.world.claimed(id);
             self.world.say(|| format!("claims, fence {}", row.fence));
         }
         self.after(what, result).await
@@ -212,6 +212,10 @@ impl Store for Seen {
         let before = self.world.store.execution(id).await?.map_or(0, |row| row.next_seq);
         let result = self.world.store.end(id, status, reason, record).await;
         let records = self.world.store.records(id, before, usize::MAX).await?;
+        if !records.is_empty() {
+            // What runs in another process is told when that one writes.
+            self.world.claimed(id);
+        }
         self.world.stored(id, &records);
         self.after(what, result).await
     }

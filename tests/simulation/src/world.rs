@@ -71,8 +71,9 @@ pub(crate) struct Witnessed {
     returned: BTreeSet<(usize, String)>,
     /// How often something ran for it.
     pub(crate) runs: usize,
-    /// The fence of the newest claim, and whose it is.
-    fence: u64,
+    /// What can happen to a step once.
+    once: BTreeSet<(RecordKind, String)>,
+    /// Which process has claimed or cancelled it last.
     holder: usize,
 }
 
@@ -306,11 +307,11 @@ impl World {
     }
 
     /// A process begins with an execution. What it knew of it before is gone.
-    pub(crate) fn claimed(&self, id: ExecutionId, fence: u64) {
+    pub(crate) fn claimed(&self, id: ExecutionId) {
         let mut state = self.state();
         let seen = state.executions.entry(id).or_default();
         seen.returned.retain(|(in_life, _)| *in_life != life());
-        (seen.fence, seen.holder) = (fence, life());
+        seen.holder = life();
     }
 
     /// How many calls of the store a process has made before this one. Nothing if it makes too many.
@@ -333,6 +334,13 @@ impl World {
 
     pub(crate) fn stopped(&self, life: usize) -> Option<Stopped> {
         self.state().stopped.get(&life).copied()
+    }
+
+    /// Returns when a process is stopped.
+    pub(crate) async fn until_stopped(&self, life: usize) {
+        while self.stopped(life).is_none() {
+            self.changed.notified().await;
+        }
     }
 
     /// Records were stored.
@@ -373,6 +381,11 @@ impl World {
                     broken.push(("one outcome", format!("`{step}` has the outcomes {first} and {seq}")));
                 }
                 seen.returned.remove(&(life(), step.clone()));
+            }
+            RecordKind::NodeStarted | RecordKind::Waiting | RecordKind::Waited | RecordKind::TimedOut
+                if !seen.once.insert((kind, step.clone())) =>
+            {
+                broken.push(("once each", format!("record {seq} is the second {kind} of `{step}`")));
             }
             RecordKind::NodeFinished if seen.ended.contains_key(&format!("{step}!")) => {
                 broken.push(("one end", format!("`{step}` finishes twice, again at {seq}")));
