@@ -16,6 +16,7 @@ mod places;
 mod prefixes;
 mod questions;
 mod recovery;
+mod simulated;
 mod snapshots;
 mod steps;
 mod stopped;

@@ -220,6 +220,9 @@ impl Driver {
                     return Poll::Ready(Paused::Halted(error));
                 }
                 if let Some(ended) = done.take() {
+                    if let Err(Ended::Failed(_)) = &ended {
+                        self.journal.run_failed();
+                    }
                     // A run that has come to its end has no use for what is left.
                     return Poll::Ready(match (self.diverged(), ended) {
                         (Some(error), Ok(_) | Err(Ended::Failed(_))) => Paused::Halted(error),
@@ -266,7 +269,7 @@ impl Driver {
                     step,
                 });
             };
-            let unused = replay.unused().iter().map(|unused| match unused.kind {
+            let unused = replay.unused().map(|unused| match unused.kind {
                 RecordKind::TimedOut | RecordKind::Waited => {
                     format!("the time that `{}` took has no use any more", unused.path)
                 }

@@ -43,6 +43,9 @@ pub(crate) struct Snapshot {
     pub(crate) steps: u64,
 }
 
+/// The action of a node that has failed.
+const ERROR: &str = "error";
+
 /// What became of a question, as recorded.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -376,7 +379,10 @@ impl Hooks for Durable {
         if let Some(seq) = recorded {
             let timed_out = std::pin::pin!(self.journal.passed(seq));
             return match select(timed_out, work).await {
-                Either::Left(((), _)) => None,
+                Either::Left(((), _)) => {
+                    self.journal.attempt_failed(&place);
+                    None
+                }
                 Either::Right((output, _)) => Some(output),
             };
         }
@@ -462,6 +468,9 @@ impl Hooks for Durable {
 
     fn finished(&self, scope: &Scope<'_>, action: &'static str) {
         let place = scope.place();
+        if action == ERROR {
+            self.journal.failed(&place);
+        }
         if !self.journal.replaying(|replay| replay.is_finished(&place)) {
             let payload = action.to_owned();
             self.journal.add(Entry {
@@ -478,6 +487,7 @@ impl Hooks for Durable {
     fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
         let place = scope.flow_place();
         self.journal.forget_visits(&place.step);
+        self.journal.attempt_failed(&place);
         if !self.journal.replaying(|replay| replay.has_failed(&place)) {
             self.journal.add(Entry {
                 kind: RecordKind::FlowFailed,

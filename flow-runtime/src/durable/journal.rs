@@ -124,7 +124,26 @@ impl Journal {
             self.count_visit(&scope.flow_step(), scope.node_name(node))
         };
         scope.set_visit(visit);
-        scope.place()
+        let place = scope.place();
+        if !scope.is_branch() && scope.around_flow().is_none() {
+            self.state().replay.outermost_at(&place.step);
+        }
+        place
+    }
+
+    /// A fork or a loop has failed: see [`Replay::failed`].
+    pub(crate) fn failed(&self, place: &Place) {
+        self.state().replay.failed(&place.step);
+    }
+
+    /// An attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
+    pub(crate) fn attempt_failed(&self, place: &Place) {
+        self.state().replay.attempt_failed(&place.step);
+    }
+
+    /// The run has failed: see [`Replay::run_failed`].
+    pub(crate) fn run_failed(&self) {
+        self.state().replay.run_failed();
     }
 
     /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is

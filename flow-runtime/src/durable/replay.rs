@@ -2,7 +2,8 @@
 //!
 //! The hard thing is that order. Branches and items run at the same time, and which of them failed first decides where the run
 //! goes on. So an outcome is handed out only when all earlier ones have been taken, and when every node that was reached
-//! before it has been reached again: then a replay is at each of its records where the run was, and nothing is left over.
+//! before it has been reached again: then a replay is at each of its records where the run was, and nothing is left over but
+//! what was recorded in a frame (a fork, a loop, an attempt at a flow) while that was failing already.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -51,13 +52,16 @@ pub(crate) struct Unused {
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     visited: HashMap<String, Visited>,
-    /// The records that somebody waits for, in order, and how many of them have been taken.
-    order: Vec<Unused>,
-    taken: usize,
+    /// The records that somebody waits for and that have not been taken, in order.
+    order: BTreeMap<u64, Unused>,
+    /// Their steps with their numbers.
+    steps: BTreeSet<(String, u64)>,
     /// By number: the records of nodes that were reached and have not been reached again.
     starts: BTreeSet<u64>,
     /// Their numbers, by step.
-    started: HashMap<String, u64>,
+    started: BTreeMap<String, u64>,
+    /// The step of the outermost flow that is under way.
+    outermost: Option<String>,
     /// Who waits for a record whose turn has not come.
     waiting: BTreeMap<u64, Waker>,
     /// Who waits for the end of the replay.
@@ -71,7 +75,7 @@ impl Replay {
             replay.add(record);
         }
         // Nodes that were reached after the last outcome hold nothing up.
-        let last = replay.order.last().map_or(0, |last| last.seq);
+        let last = replay.order.last_key_value().map_or(0, |(last, _)| *last);
         drop(replay.starts.split_off(&last));
         replay
     }
@@ -106,12 +110,14 @@ impl Replay {
             _ => {}
         }
         if is_awaited(kind) {
-            self.order.push(Unused {
+            self.steps.insert((step.clone(), seq));
+            let unused = Unused {
                 seq,
                 kind,
                 step,
                 path,
-            });
+            };
+            self.order.insert(seq, unused);
         }
     }
 
@@ -120,22 +126,22 @@ impl Replay {
     }
 
     pub(crate) fn is_over(&self) -> bool {
-        self.taken == self.order.len()
+        self.order.is_empty()
     }
 
     /// How many records have not been taken yet.
     pub(crate) fn left(&self) -> usize {
-        self.order.len() - self.taken
+        self.order.len()
     }
 
     /// The first record that has not been taken.
     pub(crate) fn next(&self) -> Option<&Unused> {
-        self.order.get(self.taken)
+        self.order.values().next()
     }
 
     /// All records that have not been taken.
-    pub(crate) fn unused(&self) -> &[Unused] {
-        &self.order[self.taken..]
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &Unused> {
+        self.order.values()
     }
 
     pub(crate) fn started_ms(&self, place: &Place) -> Option<u64> {
@@ -218,11 +224,67 @@ impl Replay {
     }
 
     pub(crate) fn advance(&mut self) {
-        self.taken += 1;
+        if let Some((seq, taken)) = self.order.pop_first() {
+            self.steps.remove(&(taken.step, seq));
+        }
+        self.moved();
+    }
+
+    fn moved(&mut self) {
         self.wake_next();
         if self.is_over() {
             self.live.drain(..).for_each(Waker::wake);
         }
+    }
+
+    /// The outermost flow is at this step.
+    pub(crate) fn outermost_at(&mut self, step: &str) {
+        if !self.is_over() {
+            self.outermost = Some(step.to_owned());
+        }
+    }
+
+    /// A fork or a loop has failed, and whatever of it was under way is dropped. What was recorded there at the same moment, after
+    /// what it failed with, is of no use.
+    pub(crate) fn failed(&mut self, step: &str) {
+        self.drop_inside(step, &['.', '[', '~']);
+    }
+
+    /// An attempt at a flow has failed or took too long. There may be others.
+    pub(crate) fn attempt_failed(&mut self, step: &str) {
+        self.drop_inside(step, &['.']);
+    }
+
+    /// The run has failed at the node of the outermost flow that is under way.
+    pub(crate) fn run_failed(&mut self) {
+        if let Some(step) = self.outermost.take() {
+            self.failed(&step);
+        }
+    }
+
+    /// Nobody comes to these records any more: their steps go on from this one with one of these letters.
+    fn drop_inside(&mut self, step: &str, letters: &[char]) {
+        if self.is_over() {
+            return;
+        }
+        for letter in letters {
+            let inside = format!("{step}{letter}");
+            let unused: Vec<(String, u64)> = self
+                .steps
+                .range((inside.clone(), 0)..)
+                .take_while(|(step, _)| step.starts_with(&inside))
+                .cloned()
+                .collect();
+            for unused in unused {
+                self.order.remove(&unused.1);
+                self.steps.remove(&unused);
+            }
+            let started = self.started.range(inside.clone()..);
+            for (_, seq) in started.take_while(|(step, _)| step.starts_with(&inside)) {
+                self.starts.remove(seq);
+            }
+        }
+        self.moved();
     }
 
     /// The waker is called when the replay is over.

@@ -380,7 +380,13 @@ impl Driver {
             let left = self.journal.replaying(Replay::left);
             match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
                 Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(_)) | Err(_) => return self.diverged().map_or(Ok(()), Err),
+                Ok(Poll::Ready(ended)) => {
+                    if ended.is_err() {
+                        self.journal.run_failed();
+                    }
+                    return self.diverged().map_or(Ok(()), Err);
+                }
+                Err(_) => return self.diverged().map_or(Ok(()), Err),
             }
             if let Some(error) = self.journal.halted() {
                 return Err(error);

@@ -1,0 +1,110 @@
+//! What the simulation has found, each in the smallest flow that shows it.
+
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use flow_runtime::durable::{
+    Record, RecordKind, Runtime, RuntimeError, StartOptions, Status, Store,
+};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::flows::work;
+use crate::gates::{Gate, Gated, increase};
+use crate::stores::{Faulty, NoRenewal};
+use crate::support::{lines, minutes, options, pass, runtime, settled, store};
+
+fn every_record(store: impl Store) -> Runtime {
+    Runtime::with_options(store, options().snapshot_every(NonZeroUsize::MIN))
+}
+
+fn count(journal: &[Record], kind: RecordKind) -> usize {
+    journal.iter().filter(|record| record.kind == kind).count()
+}
+
+/// Somebody who may not answer.
+#[node(human = "{number}?", writes = name, timeout = "1m")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Perhaps {
+    name: String,
+}
+
+/// Somebody who will.
+#[node(human = "And now?", writes = name)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Surely {
+    name: String,
+}
+
+flow! {
+    /// Two people are asked at the same time, and the time of both is over at the same time.
+    Silence(number: u64) -> (last: Surely) {
+        node one: human Perhaps { name -> first };
+        node other: human Perhaps { name -> second };
+        node fork: [one, other];
+        node after: human Surely { name -> last };
+
+        start >> fork >> after >> end;
+        fork - "error" >> after;
+    }
+}
+
+flow! {
+    /// The same, and the run fails of it.
+    Failure(number: u64) -> (first: Perhaps) {
+        node one: human Perhaps { name -> first };
+        node other: human Perhaps { name -> second };
+
+        start >> [one, other] >> end;
+    }
+}
+
+/// Of two branches that fail at once, one is the first. What is recorded of the other one is of no use, and no mistake.
+#[tokio::test(start_paused = true)]
+async fn what_was_recorded_in_a_fork_that_was_failing_is_not_missed() {
+    let store = store();
+    let first = runtime(store.clone(), Silence::new());
+    first.recover().await.unwrap();
+    let execution = settled::<Silence>(&first, SilenceInput { number: 1 }).await;
+    pass(minutes(2)).await;
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Paused);
+    let journal = execution.journal().await.unwrap();
+    assert_eq!(
+        count(&journal, RecordKind::Resumed),
+        2,
+        "{}",
+        lines(&journal)
+    );
+    let questions = execution.questions().await.unwrap();
+    first.shut_down().await;
+
+    let second = runtime(store, Silence::new());
+    let answer = json!({ "name": "Ann" });
+    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    for record in &journal {
+        second.state(execution.id(), record.seq).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_recorded_in_a_fork_that_the_run_failed_of_is_not_missed() {
+    let runtime = runtime(store(), Failure::new());
+    runtime.recover().await.unwrap();
+    let execution = settled::<Failure>(&runtime, FailureInput { number: 1 }).await;
+    pass(minutes(2)).await;
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Failed);
+    let journal = execution.journal().await.unwrap();
+    for record in &journal {
+        runtime.state(execution.id(), record.seq).await.unwrap();
+    }
+    let last = journal.len() as u64 - 1;
+    let again = runtime.fork(execution.id(), last).await.unwrap();
+    let again = again.settled().await.unwrap();
+    assert_eq!(again.status(), Status::Failed);
+    assert_eq!(again.reason(), execution.reason());
+}
