@@ -108,3 +108,39 @@ async fn what_was_recorded_in_a_fork_that_the_run_failed_of_is_not_missed() {
     assert_eq!(again.status(), Status::Failed);
     assert_eq!(again.reason(), execution.reason());
 }
+
+#[node(writes = twice)]
+async fn twice(cx: &Context, number: &u64) -> u64 {
+    work(cx, 10).await;
+    number * 2
+}
+
+#[node(writes = thrice)]
+async fn thrice(cx: &Context, number: &u64) -> u64 {
+    work(cx, 20).await;
+    number * 3
+}
+
+#[node(writes = more)]
+async fn more(cx: &Context, thrice: &u64) -> u64 {
+    work(cx, 20).await;
+    thrice + 1
+}
+
+flow! {
+    Fork(number: u64) -> (twice: u64, more: u64) {
+        start >> increase >> [twice, thrice >> more] >> end;
+    }
+}
+
+/// A look that begins at a snapshot right before a fork.
+#[tokio::test(start_paused = true)]
+async fn the_past_of_a_fork_after_a_snapshot_can_be_looked_at() {
+    let runtime = every_record(store());
+    runtime.register(Fork::new()).unwrap();
+    let execution = settled::<Fork>(&runtime, ForkInput { number: 1 }).await;
+    for record in execution.journal().await.unwrap() {
+        let state = runtime.state(execution.id(), record.seq).await;
+        state.unwrap_or_else(|error| panic!("{record:?}: {error}"));
+    }
+}

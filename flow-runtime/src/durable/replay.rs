@@ -129,9 +129,9 @@ impl Replay {
         self.order.is_empty()
     }
 
-    /// How many records have not been taken yet.
-    pub(crate) fn left(&self) -> usize {
-        self.order.len()
+    /// How many records have not been taken yet, and how many nodes have not been reached again.
+    pub(crate) fn left(&self) -> (usize, usize) {
+        (self.order.len(), self.starts.len())
     }
 
     /// The first record that has not been taken.
