@@ -144,3 +144,49 @@ async fn the_past_of_a_fork_after_a_snapshot_can_be_looked_at() {
         state.unwrap_or_else(|error| panic!("{record:?}: {error}"));
     }
 }
+
+#[node]
+async fn refuses(cx: &Context) -> Result<(), String> {
+    work(cx, 10).await;
+    Err("no".to_owned())
+}
+
+flow! {
+    Refusal() {
+        start >> refuses >> end;
+    }
+}
+
+flow! {
+    Refused() -> (name: Surely) {
+        node refusal: Refusal = Refusal::new() with retry(attempts = 2);
+
+        start >> refusal >> Surely >> end;
+        refusal - "error" >> Surely;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_replay_does_not_record_again_that_a_flow_failed() {
+    let store = store();
+    let first = runtime(store.clone(), Refused::new());
+    let execution = settled::<Refused>(&first, RefusedInput {}).await;
+    let before = count(
+        &execution.journal().await.unwrap(),
+        RecordKind::AttemptFailed,
+    );
+    let questions = execution.questions().await.unwrap();
+    first.shut_down().await;
+
+    let second = runtime(store, Refused::new());
+    let answer = json!({ "name": "Ann" });
+    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    let journal = execution.journal().await.unwrap();
+    assert_eq!(
+        count(&journal, RecordKind::AttemptFailed),
+        before,
+        "{}",
+        lines(&journal)
+    );
+}

@@ -15,7 +15,7 @@ use super::error::RuntimeError;
 use super::events::Chunks;
 use super::journal::{Entry, Journal, Visits};
 use super::record::RecordKind;
-use super::replay::Outcome;
+use super::replay::{Outcome, Replay};
 use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 use crate::__private::{Json, Saved, Step, Stored, StoredState, Unstorable};
 use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
@@ -699,6 +699,12 @@ impl Observer for Attempts {
         if let EventKind::AttemptFailed { attempt, error } = event.kind()
             && let Some(place) = event.path().place()
         {
+            let mut flow = place.clone();
+            write_retry(&mut flow.step, attempt);
+            let is_repeated = |replay: &Replay| replay.has_failed_attempt(&place, &flow, attempt);
+            if self.journal.replaying(is_repeated) {
+                return;
+            }
             let payload = error.to_string();
             self.journal.add(Entry {
                 kind: RecordKind::AttemptFailed,

@@ -36,6 +36,8 @@ struct Visited {
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that it took too long.
     timed_out: Option<u64>,
+    /// Which attempts have failed.
+    attempts_failed: Vec<u32>,
 }
 
 /// A record that a replay has to come to again.
@@ -87,6 +89,7 @@ impl Replay {
             kind,
             path,
             step,
+            attempt,
             payload,
             ..
         } = record;
@@ -98,6 +101,7 @@ impl Replay {
                 self.started.insert(step, seq);
                 return;
             }
+            RecordKind::AttemptFailed => visited.attempts_failed.push(attempt),
             RecordKind::NodeFinished => visited.finished = true,
             RecordKind::FlowEnded => visited.ended = true,
             RecordKind::FlowFailed => visited.failed = true,
@@ -158,6 +162,16 @@ impl Replay {
 
     pub(crate) fn has_failed(&self, place: &Place) -> bool {
         self.visited(place).is_some_and(|visited| visited.failed)
+    }
+
+    /// Whether it is recorded that an attempt at a flow failed, whose node is at this place. A replay comes to that again, other
+    /// than to the attempts at a step, which are made anew if the step has no outcome.
+    pub(crate) fn has_failed_attempt(&self, node: &Place, attempt: &Place, index: u32) -> bool {
+        let of_flow = self
+            .visited(attempt)
+            .is_some_and(|visited| visited.failed || visited.timed_out.is_some());
+        let recorded = self.visited(node).map(|visited| &visited.attempts_failed);
+        of_flow && recorded.is_some_and(|attempts| attempts.contains(&index))
     }
 
     /// When a wait ends that has begun.
