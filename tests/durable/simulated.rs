@@ -190,3 +190,37 @@ async fn a_replay_does_not_record_again_that_a_flow_failed() {
         lines(&journal)
     );
 }
+
+flow! {
+    Beside(number: u64) -> (passed: u64, name: Perhaps) {
+        node gated: Gated;
+
+        start >> [gated, Perhaps] >> end;
+    }
+}
+
+/// The process that was taken for dead waits for an answer until its time is over. It has to find out that the question is
+/// somebody else's, and not to ask the store for ever, which no other task would survive.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ever() {
+    let (store, slow, quick) = (store(), Gate::closed(), Gate::closed());
+    let beside = |gate: &Gate| Beside::builder().gated(gate.node(1)).build();
+    let first = runtime(Faulty::new(&store, NoRenewal), beside(&slow));
+    let started = first
+        .start::<Beside>(BesideInput { number: 1 }, StartOptions::new())
+        .await;
+    let id = started.unwrap().id();
+    pass(Duration::from_millis(31_200)).await; // between two looks for answers
+
+    let second = runtime(store, beside(&quick));
+    quick.open();
+    assert_eq!(second.recover().await.unwrap().resumed, [id]);
+    let questions = second.get(id).await.unwrap().questions().await.unwrap();
+    let answer = json!({ "name": "Ann" });
+    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    assert_eq!(slow.dropped(), 0);
+    pass(minutes(2)).await;
+    assert_eq!(slow.dropped(), 1, "it has found out");
+}

@@ -453,7 +453,11 @@ impl Driver {
 async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
-        store.settle(token, Settlement::TimedOut, now_ms).await?;
+        let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
+        // It was closed by whoever has the run now. Without this, it would be looked at again at once, and again.
+        if before.state == PauseState::Closed && journal.is_asked(token) {
+            return Err(StoreError::LeaseLost(journal.execution()));
+        }
     }
     for row in store.pauses(journal.execution()).await? {
         match row.state {

@@ -365,6 +365,13 @@ impl Journal {
         }
     }
 
+    /// Whether the run waits for an answer to a question.
+    pub(crate) fn is_asked(&self, token: Token) -> bool {
+        let state = self.state();
+        let asking = state.questions.get(&token);
+        asking.is_some_and(|asking| asking.settled.is_none())
+    }
+
     /// Hands over what came of questions.
     pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
         if let Some(asking) = self.state().questions.get_mut(&token)
