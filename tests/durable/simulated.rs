@@ -224,3 +224,36 @@ async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ev
     pass(minutes(2)).await;
     assert_eq!(slow.dropped(), 1, "it has found out");
 }
+
+flow! {
+    Patience(number: u64) -> (number: u64) {
+        start >> wait(48h) >> increase >> end;
+    }
+}
+
+/// The record that says until when a wait lasts must not be before the snapshot from which the next process goes on.
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_as_long_as_it_was_however_often_it_is_recovered() -> Result<(), RuntimeError> {
+    let store = store();
+    let process = || {
+        let runtime = every_record(store.clone());
+        runtime.register(Patience::new()).unwrap();
+        runtime
+    };
+    let mut runtime = process();
+    let input = PatienceInput { number: 1 };
+    let execution = runtime
+        .start::<Patience>(input, StartOptions::new())
+        .await?;
+    for _ in 0..5 {
+        pass(Duration::from_secs(9 * 3600)).await;
+        runtime.shut_down().await;
+        runtime = process();
+        runtime.recover().await?;
+    }
+    pass(Duration::from_secs(3 * 3600 + 1)).await;
+    let execution = runtime.get(execution.id()).await?;
+    assert_eq!(execution.status(), Status::Completed);
+    assert_eq!(count(&execution.journal().await?, RecordKind::Waiting), 1);
+    Ok(())
+}

@@ -50,6 +50,9 @@ struct State {
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
     since_snapshot: usize,
+    /// No snapshot is made before this record is: the node under way was reached in an earlier life, and since when it waits, or
+    /// has a time limit, is told by a record that would come before the snapshot.
+    snapshot_from: u64,
     halted: Option<RuntimeError>,
 }
 
@@ -99,6 +102,12 @@ impl Journal {
     ) {
         let mut state = self.state();
         state.since_snapshot = records.len();
+        if records
+            .iter()
+            .any(|record| record.kind == RecordKind::NodeStarted)
+        {
+            state.snapshot_from = state.next_seq + 1;
+        }
         state.replay = Replay::new(records);
         state.visits = visits.into_iter().collect();
         state.open = open;
@@ -270,7 +279,9 @@ impl Journal {
     /// How many records there are since the last snapshot, and whether they may be followed by one.
     pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
         let state = self.state();
-        state.replay.is_over() && state.since_snapshot >= every
+        state.replay.is_over()
+            && state.since_snapshot >= every
+            && state.next_seq >= state.snapshot_from
     }
 
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
