@@ -257,3 +257,33 @@ async fn a_wait_is_as_long_as_it_was_however_often_it_is_recovered() -> Result<(
     assert_eq!(count(&execution.journal().await?, RecordKind::Waiting), 1);
     Ok(())
 }
+
+#[node]
+async fn objects(cx: &Context) -> Result<(), String> {
+    work(cx, 10).await;
+    Err("no".to_owned())
+}
+
+flow! {
+    /// A question that is dropped because of what happens beside it, and another one.
+    Dropped(number: u64) -> (name: Surely) {
+        node fork: [Perhaps, objects];
+
+        start >> fork >> Surely >> end;
+        fork - "error" >> Surely;
+    }
+}
+
+/// Nobody waits for an answer to it, and once it was answered, the execution would go on and pause for ever.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_was_dropped_is_not_asked_anew_in_a_fork() {
+    let runtime = runtime(store(), Dropped::new());
+    let execution = settled::<Dropped>(&runtime, DroppedInput { number: 1 }).await;
+    assert_eq!(execution.questions().await.unwrap().len(), 1);
+    let last = execution.journal().await.unwrap().len() as u64 - 1;
+    let fork = runtime.fork(execution.id(), last).await.unwrap();
+    let fork = fork.settled().await.unwrap();
+    let questions = fork.questions().await.unwrap();
+    let prompts: Vec<_> = questions.iter().map(|asked| asked.prompt()).collect();
+    assert_eq!(prompts, ["And now?"]);
+}

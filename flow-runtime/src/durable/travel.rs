@@ -286,6 +286,13 @@ impl Runtime {
                 RecordKind::Resumed => {
                     open.retain(|asked| asked.step != record.step);
                 }
+                // What was asked in there was dropped, and nobody would take an answer.
+                RecordKind::NodeFinished => {
+                    open.retain(|asked| !is_within(&asked.step, &record.step));
+                }
+                RecordKind::FlowFailed | RecordKind::TimedOut => {
+                    open.retain(|asked| !is_inside(&asked.step, &record.step));
+                }
                 _ => {}
             }
         }
