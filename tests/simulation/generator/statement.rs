@@ -55,7 +55,11 @@ impl Making<'_> {
             .collect();
         // Mostly what was written last.
         let recent = numbers.len().saturating_sub(3);
-        let from = if self.chance(70) { &numbers[recent..] } else { &numbers[..] };
+        let from = if self.chance(70) {
+            &numbers[recent..]
+        } else {
+            &numbers[..]
+        };
         (*self.program.random.pick(from)).clone()
     }
 
@@ -107,7 +111,9 @@ impl Making<'_> {
     pub(crate) fn first(&mut self, inputs: &[String]) {
         let (name, key) = (self.name(""), self.key());
         let (a, b) = (&inputs[0], &inputs[1]);
-        self.declare(&format!("{name}: both {{ a <- {a}, b <- {b}, out -> {key} }}"));
+        self.declare(&format!(
+            "{name}: both {{ a <- {a}, b <- {b}, out -> {key} }}"
+        ));
         self.bound_ms += 60;
         self.go(&name);
         self.loose_at(&name, None);
@@ -220,7 +226,10 @@ impl Making<'_> {
         let mut with = values.clone();
         with.insert(key.clone(), Type::Number);
         self.arms(
-            vec![(name.clone(), "left", with), (name.clone(), "right", values.clone())],
+            vec![
+                (name.clone(), "left", with),
+                (name.clone(), "right", values.clone()),
+            ],
             nesting,
         );
         if fails && self.chance(50) {
@@ -239,7 +248,10 @@ impl Making<'_> {
         .expect("a String can be written");
         self.go(&name);
         self.arms(
-            vec![(name.clone(), "some", values.clone()), (name, "others", values)],
+            vec![
+                (name.clone(), "some", values.clone()),
+                (name, "others", values),
+            ],
             nesting,
         );
     }
@@ -304,13 +316,22 @@ impl Making<'_> {
             true => "MaybeVote",
             false => "Vote",
         };
-        let settings = if timeout { " with timeout = \"4m\"" } else { "" };
-        self.declare(&format!("{name}: human {kind} {{ a <- {a}, vote -> {key} }}{settings}"));
+        let settings = if timeout {
+            " with timeout = \"4m\""
+        } else {
+            ""
+        };
+        self.declare(&format!(
+            "{name}: human {kind} {{ a <- {a}, vote -> {key} }}{settings}"
+        ));
         self.bound_ms += if timeout { 4 * MINUTE } else { 10_000 };
         self.go(&name);
         let mut with = values.clone();
         with.insert(key, Type::Number);
-        let mut arms = vec![(name.clone(), "yes", with), (name.clone(), "no", values.clone())];
+        let mut arms = vec![
+            (name.clone(), "yes", with),
+            (name.clone(), "no", values.clone()),
+        ];
         if timeout && self.chance(60) {
             arms.push((name.clone(), "timeout", values.clone()));
             self.arms(arms, nesting);
@@ -351,7 +372,11 @@ impl Making<'_> {
             made.bound_ms = millis;
         }
         made.bound_ms = attempts * (made.bound_ms + 3_000);
-        let with = if settings.is_empty() { String::new() } else { format!(" with {}", settings.join(", ")) };
+        let with = if settings.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", settings.join(", "))
+        };
         self.nodes += made.size as u32;
         (made, with)
     }
@@ -441,23 +466,41 @@ impl Making<'_> {
             0..16 => self.simple(&mut group, prefix, &a, values),
             16..34 => self.tries(&mut group, prefix, &a),
             34..40 => {
-                let (name, kind) = (self.name(prefix), if self.chance(50) { "takes_again" } else { "take" });
+                let (name, kind) = (
+                    self.name(prefix),
+                    if self.chance(50) {
+                        "takes_again"
+                    } else {
+                        "take"
+                    },
+                );
                 self.declare(&format!("{name}: {kind} {{ a <- {a}, out -> {key} }}"));
                 self.bound_ms += 150;
-                group.steps.push(Step { name, can_fail: kind == "takes_again" });
+                group.steps.push(Step {
+                    name,
+                    can_fail: kind == "takes_again",
+                });
             }
             40..47 => {
                 let name = self.name(prefix);
-                self.declare(&format!("{name}: Falls {{ a <- {a}, out -> {key} }} = Falls"));
+                self.declare(&format!(
+                    "{name}: Falls {{ a <- {a}, out -> {key} }} = Falls"
+                ));
                 self.bound_ms += 200;
-                group.steps.push(Step { name, can_fail: true });
+                group.steps.push(Step {
+                    name,
+                    can_fail: true,
+                });
             }
             47..53 => {
                 let name = self.name(prefix);
                 let kind = if self.chance(60) { "ready" } else { "soon" };
                 self.declare(&format!("{name}: {kind} {{ a <- {a}, out -> {key} }}"));
                 self.bound_ms += if kind == "ready" { 5 * MINUTE } else { 10_000 };
-                group.steps.push(Step { name, can_fail: kind == "ready" });
+                group.steps.push(Step {
+                    name,
+                    can_fail: kind == "ready",
+                });
             }
             53..66 => self.told(&mut group, prefix, &a),
             66..84 => self.batch(&mut group, prefix, &a, values),
@@ -469,7 +512,10 @@ impl Making<'_> {
                     "{name}: {of} {{ {x} <- {a}, {y} <- {b}, out -> {key} }} = {of}::new(){with}"
                 ));
                 self.bound_ms += made.bound_ms;
-                group.steps.push(Step { name, can_fail: true });
+                group.steps.push(Step {
+                    name,
+                    can_fail: true,
+                });
             }
             _ => self.simple(&mut group, prefix, &a, values),
         }
@@ -477,18 +523,29 @@ impl Making<'_> {
         group
     }
 
-    fn simple(&mut self, group: &mut Group, prefix: &str, a: &str, values: &BTreeMap<String, Type>) {
+    fn simple(
+        &mut self,
+        group: &mut Group,
+        prefix: &str,
+        a: &str,
+        values: &BTreeMap<String, Type>,
+    ) {
         let (name, key) = (self.name(prefix), group.key.clone());
         match self.below(3) {
             0 => self.declare(&format!("{name}: quick {{ a <- {a}, out -> {key} }}")),
             1 => self.declare(&format!("{name}: work {{ a <- {a}, out -> {key} }}")),
             _ => {
                 let b = self.number(values);
-                self.declare(&format!("{name}: both {{ a <- {a}, b <- {b}, out -> {key} }}"));
+                self.declare(&format!(
+                    "{name}: both {{ a <- {a}, b <- {b}, out -> {key} }}"
+                ));
             }
         }
         self.bound_ms += 60;
-        group.steps.push(Step { name, can_fail: false });
+        group.steps.push(Step {
+            name,
+            can_fail: false,
+        });
     }
 
     /// What says how often something is tried, and how long it may take, and how long it takes then at most.
@@ -497,7 +554,8 @@ impl Making<'_> {
         let mut each = 60;
         if self.chance(50) {
             attempts = 2 + self.below(2);
-            let wait = ["", ", wait = \"15ms\"", ", wait = \"40ms\", backoff = 2.0"][self.below(3) as usize];
+            let wait = ["", ", wait = \"15ms\"", ", wait = \"40ms\", backoff = 2.0"]
+                [self.below(3) as usize];
             settings.push(format!("retry(attempts = {attempts}{wait})"));
         }
         if self.chance(35) {
@@ -514,34 +572,65 @@ impl Making<'_> {
             true => "hangs",
             false => "tries",
         };
-        let with = if settings.is_empty() { String::new() } else { format!(" with {}", settings.join(", ")) };
+        let with = if settings.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", settings.join(", "))
+        };
         let (name, key) = (self.name(prefix), group.key.clone());
-        self.declare(&format!("{name}: {kind} {{ a <- {a}, out -> {key} }}{with}"));
+        self.declare(&format!(
+            "{name}: {kind} {{ a <- {a}, out -> {key} }}{with}"
+        ));
         self.bound_ms += bound_ms;
-        group.steps.push(Step { name, can_fail: true });
+        group.steps.push(Step {
+            name,
+            can_fail: true,
+        });
     }
 
     fn told(&mut self, group: &mut Group, prefix: &str, a: &str) {
-        let (name, ears, key, told) = (self.name(prefix), self.name(prefix), group.key.clone(), self.key());
+        let (name, ears, key, told) = (
+            self.name(prefix),
+            self.name(prefix),
+            group.key.clone(),
+            self.key(),
+        );
         let timeout = self.chance(40);
         let maybe = self.chance(60) && (timeout || self.wanted.timed);
         let (kind, hear, of) = match maybe {
             true => ("Maybe", "hear_maybe", Type::Maybe),
             false => ("Told", "hear", Type::Told),
         };
-        let settings = if timeout { " with timeout = \"4m\"" } else { "" };
-        self.declare(&format!("{name}: human {kind} {{ a <- {a}, told -> {told} }}{settings}"));
-        self.declare(&format!("{ears}: {hear} {{ told <- {told}, out -> {key} }}"));
+        let settings = if timeout {
+            " with timeout = \"4m\""
+        } else {
+            ""
+        };
+        self.declare(&format!(
+            "{name}: human {kind} {{ a <- {a}, told -> {told} }}{settings}"
+        ));
+        self.declare(&format!(
+            "{ears}: {hear} {{ told <- {told}, out -> {key} }}"
+        ));
         self.bound_ms += if timeout { 4 * MINUTE } else { 10_000 };
-        group.steps.push(Step { name, can_fail: timeout });
-        group.steps.push(Step { name: ears, can_fail: false });
+        group.steps.push(Step {
+            name,
+            can_fail: timeout,
+        });
+        group.steps.push(Step {
+            name: ears,
+            can_fail: false,
+        });
         group.writes.insert(told, of);
     }
 
     fn batch(&mut self, group: &mut Group, prefix: &str, a: &str, values: &BTreeMap<String, Type>) {
         let (lists, items, key) = (self.name(prefix), self.key(), group.key.clone());
         self.declare(&format!("{lists}: list {{ a <- {a}, list -> {items} }}"));
-        group.steps.push(Step { name: lists, can_fail: false });
+        group.steps.push(Step {
+            name: lists,
+            can_fail: false,
+        });
         group.writes.insert(items.clone(), Type::List);
         let (mut settings, mut results, mut can_fail) = (Vec::new(), Type::List, false);
         let body = match self.below(10) {
@@ -591,10 +680,17 @@ impl Making<'_> {
             can_fail = false;
             results = Type::Results;
         }
-        let with = if settings.is_empty() { String::new() } else { format!(" with {}", settings.join(", ")) };
+        let with = if settings.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", settings.join(", "))
+        };
         let name = self.name(prefix);
         self.declare(&format!("{name}: for item in {items} {{ {body} }}{with}"));
-        group.steps.push(Step { name: name.clone(), can_fail });
+        group.steps.push(Step {
+            name: name.clone(),
+            can_fail,
+        });
         group.writes.insert(name.clone(), results);
         let gather = match results {
             Type::Results => "gather_results",
@@ -602,7 +698,12 @@ impl Making<'_> {
             _ => "gather",
         };
         let last = self.name(prefix);
-        self.declare(&format!("{last}: {gather} {{ list <- {name}, out -> {key} }}"));
-        group.steps.push(Step { name: last, can_fail: false });
+        self.declare(&format!(
+            "{last}: {gather} {{ list <- {name}, out -> {key} }}"
+        ));
+        group.steps.push(Step {
+            name: last,
+            can_fail: false,
+        });
     }
 }

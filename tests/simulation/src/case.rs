@@ -149,7 +149,11 @@ impl fmt::Display for Case {
             Mode::Wild => "wild",
             Mode::Fickle => "fickle",
         };
-        write!(f, "flow={} seed={} mode={mode} trouble={}", self.flow, self.seed, self.trouble)?;
+        write!(
+            f,
+            "flow={} seed={} mode={mode} trouble={}",
+            self.flow, self.seed, self.trouble
+        )?;
         if self.yields {
             f.write_str(" yields=1")?;
         }
@@ -164,7 +168,10 @@ impl fmt::Display for Case {
             }
         }
         for Fault { life, when, what } in &self.faults {
-            let (_, name) = What::ALL.iter().find(|(one, _)| one == what).unwrap_or(&What::ALL[0]);
+            let (_, name) = What::ALL
+                .iter()
+                .find(|(one, _)| one == what)
+                .unwrap_or(&What::ALL[0]);
             match when {
                 When::Call(call) => write!(f, " {name}={life}#{call}")?,
                 When::Time(ms) => write!(f, " {name}={life}+{ms}")?,
@@ -183,8 +190,14 @@ impl FromStr for Case {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut case = Case::calm(0, 0);
         for part in text.split_whitespace() {
-            let (name, value) = part.split_once('=').ok_or_else(|| format!("`{part}` has no `=`"))?;
-            let number = || value.parse::<u64>().map_err(|_| format!("`{value}` is no number"));
+            let (name, value) = part
+                .split_once('=')
+                .ok_or_else(|| format!("`{part}` has no `=`"))?;
+            let number = || {
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("`{value}` is no number"))
+            };
             match name {
                 "flow" => case.flow = number()? as usize,
                 "seed" => case.seed = number()?,
@@ -206,7 +219,10 @@ impl FromStr for Case {
                 name => {
                     let what = What::ALL.iter().find(|(_, known)| *known == name);
                     let (what, _) = what.ok_or_else(|| format!("`{name}` is not known"))?;
-                    let parse = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
+                    let parse = |text: &str| {
+                        text.parse::<u64>()
+                            .map_err(|_| format!("`{text}` is no number"))
+                    };
                     let (life, when) = match (value.split_once('#'), value.split_once('+')) {
                         (Some((life, call)), _) => (life, When::Call(parse(call)?)),
                         (_, Some((life, ms))) => (life, When::Time(parse(ms)?)),

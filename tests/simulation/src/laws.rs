@@ -25,7 +25,10 @@ fn as_undisturbed(world: &World, report: &Report, undisturbed: &Report) {
     if !world.case.has(What::Cancel) && report.ending != undisturbed.ending {
         world.violated(
             "same result",
-            format!("it ends as {:?}, and undisturbed as {:?}", report.ending, undisturbed.ending),
+            format!(
+                "it ends as {:?}, and undisturbed as {:?}",
+                report.ending, undisturbed.ending
+            ),
         );
     }
     for (step, (read, life)) in &report.inputs {
@@ -63,17 +66,27 @@ fn outcomes(history: &[Record]) -> HashMap<&str, (RecordKind, &str)> {
 fn store_agrees(world: &World) {
     let all: Vec<_> = {
         let state = world.state();
-        state.executions.iter().map(|(id, seen)| (*id, seen.history.clone())).collect()
+        state
+            .executions
+            .iter()
+            .map(|(id, seen)| (*id, seen.history.clone()))
+            .collect()
     };
     for (id, history) in all {
         let records = world.store.records(id, 0, usize::MAX).now_or_never();
         let records = records.and_then(Result::ok).unwrap_or_default();
         let first = records.first().map_or(0, |first| first.seq as usize);
         if history.get(first..) != Some(&records[..]) {
-            world.violated("prefix", format!("the store has other records of {id} than were stored"));
+            world.violated(
+                "prefix",
+                format!("the store has other records of {id} than were stored"),
+            );
         }
         if first > 0 && !world.case.prune {
-            world.violated("prefix", format!("the first {first} records of {id} are gone"));
+            world.violated(
+                "prefix",
+                format!("the first {first} records of {id} are gone"),
+            );
         }
     }
 }
@@ -91,17 +104,25 @@ fn answers_are_used(world: &World) {
     {
         let history = {
             let state = world.state();
-            state.executions.get(&execution).map(|seen| seen.history.clone()).unwrap_or_default()
+            state
+                .executions
+                .get(&execution)
+                .map(|seen| seen.history.clone())
+                .unwrap_or_default()
         };
         let resumed = history.iter().find(|record| {
             record.kind == RecordKind::Resumed && record.payload.contains(&token.to_string())
         });
         if let Some(resumed) = resumed {
-            let payload: serde_json::Value = serde_json::from_str(&resumed.payload).unwrap_or_default();
+            let payload: serde_json::Value =
+                serde_json::from_str(&resumed.payload).unwrap_or_default();
             if payload["answer"] != value {
                 world.violated(
                     "answers are used",
-                    format!("`{step}` was answered with {value}, and goes on with {}", resumed.payload),
+                    format!(
+                        "`{step}` was answered with {value}, and goes on with {}",
+                        resumed.payload
+                    ),
                 );
             }
             continue;
@@ -129,7 +150,10 @@ fn ends(record: &Record, step: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(['.', '[', '~', '#']));
     match record.kind {
         RecordKind::RunFailed | RecordKind::RunCancelled => true,
-        RecordKind::FlowFailed | RecordKind::TimedOut | RecordKind::NodeFinished | RecordKind::NodeFailed => within,
+        RecordKind::FlowFailed
+        | RecordKind::TimedOut
+        | RecordKind::NodeFinished
+        | RecordKind::NodeFailed => within,
         _ => false,
     }
 }

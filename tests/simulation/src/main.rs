@@ -35,7 +35,11 @@ fn main() -> ExitCode {
     match told {
         Ok((text, well)) => {
             println!("{text}");
-            if well { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+            if well {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            }
         }
         Err(error) => {
             eprintln!("{error}");

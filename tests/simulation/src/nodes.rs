@@ -56,11 +56,19 @@ impl Falls {
         act(cx, &[*prep_res], Deed::FAILS).await.result()
     }
 
-    async fn exec_fallback(&self, cx: &Context, prep_res: &u64, error: &NodeError) -> Result<u64, String> {
+    async fn exec_fallback(
+        &self,
+        cx: &Context,
+        prep_res: &u64,
+        error: &NodeError,
+    ) -> Result<u64, String> {
         let reads = [*prep_res, text_hash(&format!("{error:#}"))];
         match hash_of(&reads) % 3 {
             0 => Err(format!("no fallback for {}", reads[0])),
-            _ => Ok(hash_of(&[text_hash(&cx.step_id().unwrap_or_default()[36..]), reads[1]])),
+            _ => Ok(hash_of(&[
+                text_hash(&cx.step_id().unwrap_or_default()[36..]),
+                reads[1],
+            ])),
         }
     }
 
@@ -72,7 +80,9 @@ impl Falls {
 #[node(writes = list)]
 pub(crate) async fn list(cx: &Context, a: &u64) -> Vec<u64> {
     let value = act(cx, &[*a], Deed::SUCCEEDS).await.value;
-    (0..value % 5).map(|index| hash_of(&[value, index]) % 1_000_000).collect()
+    (0..value % 5)
+        .map(|index| hash_of(&[value, index]) % 1_000_000)
+        .collect()
 }
 
 #[node(writes = out)]
@@ -98,7 +108,9 @@ pub(crate) async fn gather_told(cx: &Context, list: &[Told]) -> u64 {
 
 #[node(writes = out)]
 pub(crate) async fn mend(cx: &Context, error: &NodeError) -> u64 {
-    act(cx, &[text_hash(&format!("{error:#}"))], Deed::SUCCEEDS).await.value
+    act(cx, &[text_hash(&format!("{error:#}"))], Deed::SUCCEEDS)
+        .await
+        .value
 }
 
 #[derive(Debug, Serialize, Deserialize, Action)]

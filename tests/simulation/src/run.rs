@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_runtime::durable::{
-    ExecutionId, ListQuery, PauseState, Record, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
+    ExecutionId, ListQuery, PauseState, Record, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions, Status, Store,
 };
 use futures_util::FutureExt as _;
 use tokio::time::Instant;
@@ -114,7 +115,10 @@ pub(crate) fn run(case: &Case, undisturbed: Option<&Report>, traced: bool) -> Re
     let state = world.state();
     let id = simulation.execution;
     let row = id.and_then(|id| row(&world, id));
-    let seen = id.and_then(|id| state.executions.get(&id)).cloned().unwrap_or_default();
+    let seen = id
+        .and_then(|id| state.executions.get(&id))
+        .cloned()
+        .unwrap_or_default();
     let report = Report {
         violations: Vec::new(),
         known: Vec::new(),
@@ -156,7 +160,8 @@ impl Simulation {
                 break;
             }
             if now > horizon {
-                self.world.violated("no hang", "the execution does not end".to_owned());
+                self.world
+                    .violated("no hang", "the execution does not end".to_owned());
                 break;
             }
             if alive.is_empty() {
@@ -168,7 +173,11 @@ impl Simulation {
             let (due, rest) = frozen.into_iter().partition(|(thaws, _)| *thaws <= now);
             frozen = rest;
             alive.extend(Vec::into_iter(due).map(|(_, process)| self.thaw(process)));
-            let thaws = frozen.iter().map(|(thaws, _)| *thaws).min().unwrap_or(horizon + 1);
+            let thaws = frozen
+                .iter()
+                .map(|(thaws, _)| *thaws)
+                .min()
+                .unwrap_or(horizon + 1);
             let slice = match alive.len() {
                 1 => u64::MAX,
                 _ => [1, 7, 50, 400][(hash_of(&[self.world.case.seed, 32, now]) % 4) as usize],
@@ -178,7 +187,10 @@ impl Simulation {
             for mut process in std::mem::take(&mut alive) {
                 let fault = self.fault_of(&process);
                 let fault_at = fault.map_or(u64::MAX, |(at, _)| at);
-                if matches!(self.drive(&mut process, until.min(fault_at)), Paused::Stopped(Stopped::Crashed)) {
+                if matches!(
+                    self.drive(&mut process, until.min(fault_at)),
+                    Paused::Stopped(Stopped::Crashed)
+                ) {
                     self.end(process);
                     continue;
                 }
@@ -214,7 +226,12 @@ impl Simulation {
         // What wakes up too late, and what goes on when all is over, must do nothing.
         self.world.state().quiet = true;
         self.lingers = true;
-        alive.extend(frozen.into_iter().map(|(_, process)| process).map(|process| self.thaw(process)));
+        alive.extend(
+            frozen
+                .into_iter()
+                .map(|(_, process)| process)
+                .map(|process| self.thaw(process)),
+        );
         let calm = self.world.state().now_ms + 2 * LEASE_MS;
         for process in &mut alive {
             self.drive(process, calm);
@@ -235,7 +252,8 @@ impl Simulation {
     }
 
     fn frozen_for(&self, life: usize) -> u64 {
-        [100, 2 * LEASE_MS, 5 * LEASE_MS][(hash_of(&[self.world.case.seed, 33, life as u64]) % 3) as usize]
+        [100, 2 * LEASE_MS, 5 * LEASE_MS]
+            [(hash_of(&[self.world.case.seed, 33, life as u64]) % 3) as usize]
     }
 
     fn is_over(&self) -> bool {
@@ -247,7 +265,10 @@ impl Simulation {
         if self.world.state().quiet {
             return None;
         }
-        let (at, what) = self.world.case.fault_after(process.life, process.faults_from)?;
+        let (at, what) = self
+            .world
+            .case
+            .fault_after(process.life, process.faults_from)?;
         Some((process.began_ms + at, what))
     }
 
@@ -262,7 +283,8 @@ impl Simulation {
                 Some(Stopped::Frozen)
             }
             What::ShutDown => {
-                let (runtime, world, life) = (process.runtime.clone(), self.world.clone(), process.life);
+                let (runtime, world, life) =
+                    (process.runtime.clone(), self.world.clone(), process.life);
                 let (done, took) = process.block_on(async {
                     let began = Instant::now();
                     let shut_down = tokio::spawn(async move { runtime.shut_down().await });
@@ -275,7 +297,8 @@ impl Simulation {
                     (done, began.elapsed())
                 });
                 if !done {
-                    self.world.violated("no hang", "a process does not shut down".to_owned());
+                    self.world
+                        .violated("no hang", "a process does not shut down".to_owned());
                 }
                 self.world.state().now_ms += took.as_millis() as u64;
                 Some(Stopped::Crashed)
@@ -303,7 +326,10 @@ impl Simulation {
             let now = state.now_ms;
             drop(state);
             let seen = process.now_ms();
-            process.clock.base_ms.fetch_add(now.saturating_sub(seen), Ordering::Relaxed);
+            process
+                .clock
+                .base_ms
+                .fetch_add(now.saturating_sub(seen), Ordering::Relaxed);
         }
         self.world.say(|| "goes on".to_owned());
         self.world.thawed.notify_waiters();
@@ -378,7 +404,10 @@ impl Simulation {
                     Ok(_) => break,
                     Err(error) => {
                         if executions(&world) != before {
-                            world.known("errors without effect", format!("`start` failed, and started: {error}"));
+                            world.known(
+                                "errors without effect",
+                                format!("`start` failed, and started: {error}"),
+                            );
                         }
                         refused(&world, "start", &error);
                         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -418,7 +447,9 @@ impl Simulation {
                 }
                 execution = execution.or_else(|| only(&world));
                 awaited = awaited.or(execution);
-                let over = awaited.and_then(|id| row(&world, id)).is_some_and(|row| row.status.is_over());
+                let over = awaited
+                    .and_then(|id| row(&world, id))
+                    .is_some_and(|row| row.status.is_over());
                 if over && !lingers {
                     return Paused::Over;
                 }
@@ -446,12 +477,21 @@ impl Simulation {
     fn look_back(&mut self, process: &mut Process) {
         let Some(id) = self.execution else { return };
         let world = self.world.clone();
-        let seen = world.state().executions.get(&id).cloned().unwrap_or_default();
+        let seen = world
+            .state()
+            .executions
+            .get(&id)
+            .cloned()
+            .unwrap_or_default();
         let case = world.case.clone();
-        let Some(last) = seen.history.last().cloned() else { return };
+        let Some(last) = seen.history.last().cloned() else {
+            return;
+        };
         let runtime = process.runtime.clone();
         let first = world.store.records(id, 0, 1).now_or_never();
-        let first = first.and_then(Result::ok).and_then(|records| records.first().map(|record| record.seq));
+        let first = first
+            .and_then(Result::ok)
+            .and_then(|records| records.first().map(|record| record.seq));
         let first = first.unwrap_or(u64::MAX);
         set_life(process.life);
         // The past of what was cancelled, or ended too early, is as any other.
@@ -467,21 +507,34 @@ impl Simulation {
             }
             seq += step;
         }
-        if matches!(last.kind, flow_runtime::durable::RecordKind::RunCancelled) || seen.history.len() < 2 {
+        if matches!(last.kind, flow_runtime::durable::RecordKind::RunCancelled)
+            || seen.history.len() < 2
+        {
             return;
         }
         // All that was recorded, once more: nothing runs, and it comes to the same end.
         let from = seen.history.len() as u64 - 2;
         let limited = case.at_once > 0;
         if first == 0 || first <= from {
-            let before = world.state().executions.values().map(|seen| seen.runs).sum::<usize>();
+            let before = world
+                .state()
+                .executions
+                .values()
+                .map(|seen| seen.runs)
+                .sum::<usize>();
             let (fork, ending) = self.fork(process, id, from);
             if let (Some(ending), Some(row)) = (ending, row(&world, id)) {
                 let expected = Ending {
                     status: row.status,
                     result: row.result,
                 };
-                let ran = world.state().executions.values().map(|seen| seen.runs).sum::<usize>() - before;
+                let ran = world
+                    .state()
+                    .executions
+                    .values()
+                    .map(|seen| seen.runs)
+                    .sum::<usize>()
+                    - before;
                 if ending != expected {
                     world.violated(
                         "replay of all",
@@ -489,11 +542,16 @@ impl Simulation {
                     );
                 }
                 if ran > 0 && fork.is_some() {
-                    world.violated("replay of all", format!("a fork from record {from} runs {ran} steps"));
+                    world.violated(
+                        "replay of all",
+                        format!("a fork from record {from} runs {ran} steps"),
+                    );
                 }
             }
         }
-        let Some(from) = case.fork.filter(|from| *from >= first && *from <= last.seq) else { return };
+        let Some(from) = case.fork.filter(|from| *from >= first && *from <= last.seq) else {
+            return;
+        };
         let (_, ending) = self.fork(process, id, from);
         if case.mode == Mode::Calm
             && !limited
@@ -512,7 +570,12 @@ impl Simulation {
         }
     }
 
-    fn fork(&mut self, process: &mut Process, id: ExecutionId, from: u64) -> (Option<ExecutionId>, Option<Ending>) {
+    fn fork(
+        &mut self,
+        process: &mut Process,
+        id: ExecutionId,
+        from: u64,
+    ) -> (Option<ExecutionId>, Option<Ending>) {
         let world = self.world.clone();
         set_life(process.life);
         world.say(|| format!("forks from record {from}"));
@@ -539,7 +602,10 @@ impl Simulation {
                 tokio::time::timeout(Duration::from_secs(5), settled).await
             });
             let why = why.map(|settled| settled.map(|execution| execution.status()));
-            world.violated("forks", format!("a fork from record {from} does not end: {paused:?}, {why:?}"));
+            world.violated(
+                "forks",
+                format!("a fork from record {from} does not end: {paused:?}, {why:?}"),
+            );
         }
         let ending = ended.map(|row| Ending {
             status: row.status,
@@ -572,11 +638,18 @@ fn executions(world: &World) -> usize {
 
 /// The execution that is not a fork of another one.
 fn only(world: &World) -> Option<ExecutionId> {
-    let all = world.store.list(&ListQuery::default()).now_or_never()?.ok()?;
+    let all = world
+        .store
+        .list(&ListQuery::default())
+        .now_or_never()?
+        .ok()?;
     let mut own = all.iter().filter(|row| row.forked_from.is_none());
     let id = own.next()?.id;
     if own.next().is_some() {
-        world.violated("one execution", "a second start with the same key started another execution".to_owned());
+        world.violated(
+            "one execution",
+            "a second start with the same key started another execution".to_owned(),
+        );
     }
     Some(id)
 }
@@ -588,7 +661,10 @@ fn cancelled(world: &World, id: ExecutionId, result: Result<(), RuntimeError>) {
             world.violated("cancel", format!("it is {over:?} after `cancel` returned"));
         }
         Err(RuntimeError::Store { .. }) if over == Some(Status::Cancelled) => {
-            world.known("errors without effect", "`cancel` failed, and cancelled".to_owned());
+            world.known(
+                "errors without effect",
+                "`cancel` failed, and cancelled".to_owned(),
+            );
         }
         Ok(()) | Err(RuntimeError::Store { .. } | RuntimeError::Over { .. }) => {}
         Err(error) => world.violated("cancel", format!("`cancel`: {error}")),
@@ -606,7 +682,9 @@ async fn recover(world: &World, runtime: &Runtime) -> Result<(), RuntimeError> {
 /// A call failed. That is a violation unless the store was told to fail.
 fn refused(world: &World, what: &str, error: &RuntimeError) {
     match error {
-        RuntimeError::Store { .. } if world.case.has(What::FailBefore) || world.case.has(What::FailAfter) => {
+        RuntimeError::Store { .. }
+            if world.case.has(What::FailBefore) || world.case.has(What::FailAfter) =>
+        {
             world.say(|| format!("`{what}` fails: {error}"));
         }
         RuntimeError::TakenOver(_) | RuntimeError::ShutDown(_) => {
@@ -614,7 +692,11 @@ fn refused(world: &World, what: &str, error: &RuntimeError) {
         }
         RuntimeError::ReplayDiverged { .. } => {
             let text = format!("`{what}`: {error}");
-            let told = world.state().violations.iter().any(|violation| violation.text == text);
+            let told = world
+                .state()
+                .violations
+                .iter()
+                .any(|violation| violation.text == text);
             if !told {
                 world.violated("replay", text);
             }
@@ -625,9 +707,17 @@ fn refused(world: &World, what: &str, error: &RuntimeError) {
 
 /// Does what people do who are asked. When the next of them does something.
 fn people(world: &Arc<World>, runtime: &Runtime, id: ExecutionId, now: u64) -> u64 {
-    let pauses = world.store.pauses(id).now_or_never().and_then(Result::ok).unwrap_or_default();
+    let pauses = world
+        .store
+        .pauses(id)
+        .now_or_never()
+        .and_then(Result::ok)
+        .unwrap_or_default();
     let mut next = u64::MAX;
-    for pause in pauses.into_iter().filter(|pause| pause.state == PauseState::Open) {
+    for pause in pauses
+        .into_iter()
+        .filter(|pause| pause.state == PauseState::Open)
+    {
         let (delay, answer) = world.answer(&pause.step, &pause.expected);
         let mut state = world.state();
         let (due, answer) = state
@@ -641,14 +731,21 @@ fn people(world: &Arc<World>, runtime: &Runtime, id: ExecutionId, now: u64) -> u
             continue;
         }
         // If nobody says that it has arrived, it is sent again.
-        state.people.insert(pause.token, (now + 4000, Some(answer.clone())));
+        state
+            .people
+            .insert(pause.token, (now + 4000, Some(answer.clone())));
         next = next.min(now + 4000);
         drop(state);
         let (world, runtime) = (world.clone(), runtime.clone());
         world.say(|| format!("somebody answers `{}` with {answer}", pause.step));
         tokio::spawn(async move {
             let result = runtime.resume(pause.token, answer.clone()).await;
-            let stands = world.store.pause(pause.token).now_or_never().and_then(Result::ok).flatten();
+            let stands = world
+                .store
+                .pause(pause.token)
+                .now_or_never()
+                .and_then(Result::ok)
+                .flatten();
             let stands = stands.map(|pause| pause.state);
             let at_ms = world.state().now_ms;
             match result {
@@ -659,12 +756,19 @@ fn people(world: &Arc<World>, runtime: &Runtime, id: ExecutionId, now: u64) -> u
                     value: answer,
                     at_ms,
                 }),
-                Err(error @ (RuntimeError::AlreadyAnswered { .. } | RuntimeError::Expired { .. } | RuntimeError::Over { .. })) => {
+                Err(
+                    error @ (RuntimeError::AlreadyAnswered { .. }
+                    | RuntimeError::Expired { .. }
+                    | RuntimeError::Over { .. }),
+                ) => {
                     world.say(|| format!("`resume` fails: {error}"));
                 }
                 Err(error) => {
                     if matches!(stands, Some(PauseState::Answered(_))) {
-                        world.known("errors without effect", format!("`resume` failed, and answered: {error}"));
+                        world.known(
+                            "errors without effect",
+                            format!("`resume` failed, and answered: {error}"),
+                        );
                     }
                     refused(&world, "resume", &error);
                 }

@@ -115,7 +115,8 @@ fn disturbed(from: &Case, report: &Report, number: u64) -> Case {
         };
         case.faults.push(Fault { life, when, what });
         // Some fail several times, and some are followed by others.
-        if !matches!(what, What::FailBefore | What::FailAfter | What::Cancel) || dice.below(2) == 0 {
+        if !matches!(what, What::FailBefore | What::FailAfter | What::Cancel) || dice.below(2) == 0
+        {
             life += 1;
         }
     }
@@ -187,7 +188,8 @@ pub fn search(seed: u64, cases: u64, threads: usize) -> Found {
 }
 
 fn watched(under: &Under, case: &Case, base: Option<&Report>) -> Report {
-    *under.lock().unwrap_or_else(PoisonError::into_inner) = Some((Instant::now(), case.to_string()));
+    *under.lock().unwrap_or_else(PoisonError::into_inner) =
+        Some((Instant::now(), case.to_string()));
     let report = run(case, base, false);
     *under.lock().unwrap_or_else(PoisonError::into_inner) = None;
     report
@@ -241,7 +243,11 @@ fn run_whole(case: &Case, traced: bool) -> Report {
 impl Failure {
     fn is_in(&self, case: &Case) -> Option<Report> {
         let report = run_whole(case, false);
-        report.violations.iter().any(|violation| violation.law == self.law).then_some(report)
+        report
+            .violations
+            .iter()
+            .any(|violation| violation.law == self.law)
+            .then_some(report)
     }
 
     /// Makes the case smaller as long as it breaks the law.
@@ -270,28 +276,54 @@ impl Failure {
             less.faults.remove(index);
             all.push(less);
         }
-        all.push(Case { fork: None, ..case.clone() });
-        all.push(Case { yields: false, ..case.clone() });
-        all.push(Case { latency: 0, ..case.clone() });
-        all.push(Case { prune: false, ..case.clone() });
+        all.push(Case {
+            fork: None,
+            ..case.clone()
+        });
+        all.push(Case {
+            yields: false,
+            ..case.clone()
+        });
+        all.push(Case {
+            latency: 0,
+            ..case.clone()
+        });
+        all.push(Case {
+            prune: false,
+            ..case.clone()
+        });
         all.push(Case {
             snapshots: 0,
             prune: false,
             ..case.clone()
         });
-        all.push(Case { at_once: 0, ..case.clone() });
-        all.push(Case { trouble: 0, ..case.clone() });
+        all.push(Case {
+            at_once: 0,
+            ..case.clone()
+        });
+        all.push(Case {
+            trouble: 0,
+            ..case.clone()
+        });
         if case.trouble > 8 {
-            all.push(Case { trouble: 8, ..case.clone() });
+            all.push(Case {
+                trouble: 8,
+                ..case.clone()
+            });
         }
         if !FLOWS[case.flow].tight {
             let mode = match case.mode {
                 Mode::Fickle => Mode::Wild,
                 _ => Mode::Calm,
             };
-            all.push(Case { mode, ..case.clone() });
+            all.push(Case {
+                mode,
+                ..case.clone()
+            });
         }
-        all.into_iter().filter(|smaller| smaller != case).find(|smaller| self.is_in(smaller).is_some())
+        all.into_iter()
+            .filter(|smaller| smaller != case)
+            .find(|smaller| self.is_in(smaller).is_some())
     }
 
     /// Looks for the same in flows with fewer nodes, and in runs with fewer records.
@@ -301,7 +333,9 @@ impl Failure {
         let mut best: Option<(usize, Case)> = None;
         for flow in order {
             let size = FLOWS[flow].size;
-            if size > FLOWS[self.case.flow].size || (FLOWS[flow].tight && self.case.mode == Mode::Calm) {
+            if size > FLOWS[self.case.flow].size
+                || (FLOWS[flow].tight && self.case.mode == Mode::Calm)
+            {
                 continue;
             }
             for seed in 0..24 {
@@ -317,7 +351,9 @@ impl Failure {
                 let mut dice = Dice(hash_of(&[seed, flow as u64]), 0);
                 for fault in &mut case.faults {
                     fault.when = match fault.when {
-                        When::Call(_) => When::Call(dice.below(base.calls.first().copied().unwrap_or(9) + 4)),
+                        When::Call(_) => {
+                            When::Call(dice.below(base.calls.first().copied().unwrap_or(9) + 4))
+                        }
                         When::Time(_) => When::Time(dice.below(base.took_ms.min(20_000) + 50)),
                     };
                 }
@@ -352,7 +388,11 @@ pub fn told(case: &str, with_source: bool) -> Result<(String, bool), String> {
     let report = run_whole(&case, true);
     let mut text = String::new();
     let entry = &FLOWS[case.flow];
-    let _ = writeln!(text, "{case}\nthe flow {} of {} nodes", entry.name, entry.size);
+    let _ = writeln!(
+        text,
+        "{case}\nthe flow {} of {} nodes",
+        entry.name, entry.size
+    );
     for line in &report.trace {
         let _ = writeln!(text, "{line}");
     }
@@ -368,7 +408,11 @@ pub fn told(case: &str, with_source: bool) -> Result<(String, bool), String> {
             record.payload
         );
     }
-    let _ = writeln!(text, "ends as {:?} after {} processes", report.ending, report.lives);
+    let _ = writeln!(
+        text,
+        "ends as {:?} after {} processes",
+        report.ending, report.lives
+    );
     for Violation { law, text: what } in &report.known {
         let _ = writeln!(text, "known: {law}: {what}");
     }
@@ -385,15 +429,28 @@ impl Found {
         for failure in self.failures.values_mut() {
             failure.shrink(shrink_for);
             let command = command(&failure.case.to_string());
-            let _ = writeln!(text, "\n{} (in {} cases), such as: {}\n  {command}", failure.law, failure.times, failure.text);
+            let _ = writeln!(
+                text,
+                "\n{} (in {} cases), such as: {}\n  {command}",
+                failure.law, failure.times, failure.text
+            );
         }
         for (what, times) in &self.known {
             let _ = writeln!(text, "known: {what}: {times} times");
         }
         let per_second = self.cases as f64 / self.took.as_secs_f64();
-        let _ = write!(text, "{} cases in {:.1} s, {per_second:.0} a second", self.cases, self.took.as_secs_f64());
+        let _ = write!(
+            text,
+            "{} cases in {:.1} s, {per_second:.0} a second",
+            self.cases,
+            self.took.as_secs_f64()
+        );
         if let Some(first) = self.first {
-            let _ = write!(text, "; the first failure after {:.1} s", first.as_secs_f64());
+            let _ = write!(
+                text,
+                "; the first failure after {:.1} s",
+                first.as_secs_f64()
+            );
         }
         (text, self.failures.is_empty())
     }

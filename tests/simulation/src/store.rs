@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement, Status, Store,
-    StoreError, Token,
+    Append, Claim, Created, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Settlement,
+    Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
 
@@ -31,7 +31,10 @@ impl Seen {
     /// Before a call has its effect. What goes wrong after it.
     async fn before(&self, call: &'static str) -> Result<Option<What>, StoreError> {
         let Some(number) = self.world.counted() else {
-            self.world.violated("no hang", format!("process {} calls the store for ever", self.life));
+            self.world.violated(
+                "no hang",
+                format!("process {} calls the store for ever", self.life),
+            );
             self.world.stop(self.life, Stopped::Crashed);
             return std::future::pending().await;
         };
@@ -40,17 +43,20 @@ impl Seen {
         self.slowly(number).await;
         match what {
             Some(What::CrashBefore) => {
-                self.world.say(|| format!("crashes before {call} (call {number})"));
+                self.world
+                    .say(|| format!("crashes before {call} (call {number})"));
                 self.world.stop(self.life, Stopped::Crashed);
                 std::future::pending().await
             }
             Some(What::FreezeBefore) => {
-                self.world.say(|| format!("freezes before {call} (call {number})"));
+                self.world
+                    .say(|| format!("freezes before {call} (call {number})"));
                 self.freeze().await;
                 Ok(None)
             }
             Some(What::FailBefore) => {
-                self.world.say(|| format!("{call} (call {number}) fails without effect"));
+                self.world
+                    .say(|| format!("{call} (call {number}) fails without effect"));
                 Err(failed())
             }
             what => {
@@ -92,7 +98,11 @@ impl Seen {
     }
 
     /// After a call had its effect.
-    async fn after<T>(&self, what: Option<What>, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    async fn after<T>(
+        &self,
+        what: Option<What>,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         match what {
             Some(What::CrashAfter) => {
                 self.world.say(|| "crashes after it".to_owned());
@@ -147,7 +157,11 @@ impl Store for Seen {
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
-        pass_on!(self, "put_structure", self.world.store.put_structure(hash, structure))
+        pass_on!(
+            self,
+            "put_structure",
+            self.world.store.put_structure(hash, structure)
+        )
     }
 
     async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
@@ -191,8 +205,10 @@ impl Store for Seen {
         match &result {
             Ok(()) => {
                 if row.is_some_and(|row| row.fence != fence) {
-                    self.world
-                        .violated("late writes", format!("a write under the fence {fence} is accepted"));
+                    self.world.violated(
+                        "late writes",
+                        format!("a write under the fence {fence} is accepted"),
+                    );
                 }
                 self.world.stored(id, &copy);
                 if let Some(status) = status {
@@ -207,9 +223,20 @@ impl Store for Seen {
         self.after(what, result).await
     }
 
-    async fn end(&self, id: ExecutionId, status: Status, reason: &str, record: Record) -> Result<Row, StoreError> {
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+    ) -> Result<Row, StoreError> {
         let what = self.before("end").await?;
-        let before = self.world.store.execution(id).await?.map_or(0, |row| row.next_seq);
+        let before = self
+            .world
+            .store
+            .execution(id)
+            .await?
+            .map_or(0, |row| row.next_seq);
         let result = self.world.store.end(id, status, reason, record).await;
         let records = self.world.store.records(id, before, usize::MAX).await?;
         if !records.is_empty() {
@@ -220,8 +247,17 @@ impl Store for Seen {
         self.after(what, result).await
     }
 
-    async fn records(&self, id: ExecutionId, from_seq: u64, limit: usize) -> Result<Vec<Record>, StoreError> {
-        pass_on!(self, "records", self.world.store.records(id, from_seq, limit))
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        pass_on!(
+            self,
+            "records",
+            self.world.store.records(id, from_seq, limit)
+        )
     }
 
     async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
@@ -232,7 +268,12 @@ impl Store for Seen {
         pass_on!(self, "pause", self.world.store.pause(token))
     }
 
-    async fn settle(&self, token: Token, settlement: Settlement, now_ms: u64) -> Result<PauseRow, StoreError> {
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
         let what = self.before("settle").await?;
         self.world.say(|| format!("settles {settlement:?}"));
         let result = self.world.store.settle(token, settlement, now_ms).await;
