@@ -3,11 +3,12 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-const HELP: &str = "flow-simulation [--cases N] [--seed N] [--threads N] | --case '…' [--verbose]";
+const HELP: &str = "flow-simulation [--cases N] [--seed N] [--threads N] [--shrink SECONDS] | --case '…' [--verbose]";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (mut cases, mut seed, mut threads, mut case, mut verbose) = (2000, 1, 2, None, false);
+    let (mut cases, mut seed, mut threads, mut shrink) = (2000, 1, 2, 10);
+    let (mut case, mut verbose) = (None, false);
     while let Some(argument) = arguments.next() {
         if argument == "--verbose" {
             verbose = true;
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
             ("--cases", Ok(number)) => cases = number,
             ("--seed", Ok(number)) => seed = number,
             ("--threads", Ok(number)) => threads = number as usize,
+            ("--shrink", Ok(number)) => shrink = number,
             ("--case", _) => case = Some(value),
             _ => {
                 eprintln!("{HELP}");
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     }
     let told = match case {
         Some(case) => flow_simulation::told(&case, verbose),
-        None => Ok(flow_simulation::search(seed, cases, threads).told(Duration::from_secs(10))),
+        None => Ok(flow_simulation::search(seed, cases, threads).told(Duration::from_secs(shrink))),
     };
     match told {
         Ok((text, well)) => {
