@@ -3,15 +3,19 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-const HELP: &str = "flow-simulation [--cases N] [--seed N] [--threads N] [--shrink SECONDS] | --case '…' [--verbose]";
+const HELP: &str = "flow-simulation [--cases N] [--seed N] [--threads N] [--shrink SECONDS] [--until-failure] | --case '…' [--verbose]";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (mut cases, mut seed, mut threads, mut shrink) = (2000, 1, 2, 10);
-    let (mut case, mut verbose) = (None, false);
+    let (mut case, mut verbose, mut until_failure) = (None, false, false);
     while let Some(argument) = arguments.next() {
         if argument == "--verbose" {
             verbose = true;
+            continue;
+        }
+        if argument == "--until-failure" {
+            until_failure = true;
             continue;
         }
         let Some(value) = arguments.next() else {
@@ -32,7 +36,8 @@ fn main() -> ExitCode {
     }
     let told = match case {
         Some(case) => flow_simulation::told(&case, verbose),
-        None => Ok(flow_simulation::search(seed, cases, threads).told(Duration::from_secs(shrink))),
+        None => Ok(flow_simulation::search(seed, cases, threads, until_failure)
+            .told(Duration::from_secs(shrink))),
     };
     match told {
         Ok((text, well)) => {

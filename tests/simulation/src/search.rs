@@ -129,8 +129,8 @@ fn disturbed(from: &Case, report: &Report, number: u64) -> Case {
 /// What each thread is at, and since when.
 type Under = Mutex<Option<(Instant, String)>>;
 
-/// Runs about so many cases on so many threads.
-pub fn search(seed: u64, cases: u64, threads: usize) -> Found {
+/// Runs about so many cases on so many threads, or only until one of them fails.
+pub fn search(seed: u64, cases: u64, threads: usize, until_failure: bool) -> Found {
     quiet_panics();
     let began = Instant::now();
     let groups = cases.div_ceil(DISTURBED + 1);
@@ -146,13 +146,16 @@ pub fn search(seed: u64, cases: u64, threads: usize) -> Found {
                 scope.spawn(move || {
                     loop {
                         let group = next.fetch_add(1, Ordering::Relaxed);
-                        if group >= groups {
+                        if group >= groups || (until_failure && has_failed(found)) {
                             return;
                         }
                         let case = undisturbed(seed, group);
                         let base = watched(under, &case, None);
                         note(found, &case, &base, began);
                         for number in 0..DISTURBED {
+                            if until_failure && has_failed(found) {
+                                return;
+                            }
                             let case = disturbed(&case, &base, number);
                             let report = watched(under, &case, Some(&base));
                             note(found, &case, &report, began);
@@ -185,6 +188,11 @@ pub fn search(seed: u64, cases: u64, threads: usize) -> Found {
     found.cases = done.into_inner();
     found.took = began.elapsed();
     found
+}
+
+fn has_failed(found: &Mutex<Found>) -> bool {
+    let found = found.lock().unwrap_or_else(PoisonError::into_inner);
+    !found.failures.is_empty()
 }
 
 fn watched(under: &Under, case: &Case, base: Option<&Report>) -> Report {

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[test]
 fn no_law_is_broken() {
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let mut found = flow_simulation::search(1, 2_500, threads);
+    let mut found = flow_simulation::search(1, 2_500, threads, false);
     let (text, well) = found.told(Duration::from_secs(10));
     println!("{text}");
     assert!(well, "{text}");
