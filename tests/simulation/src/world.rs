@@ -250,7 +250,7 @@ impl World {
         let silent = self.trouble(5, step, 0, 2 * u64::from(self.case.trouble));
         let answer = match expected {
             "Maybe" | "MaybeVote" if silent => None,
-            "Vote" | "MaybeVote" if value % 3 == 0 => Some(serde_json::json!("No")),
+            "Vote" | "MaybeVote" if value.is_multiple_of(3) => Some(serde_json::json!("No")),
             "Vote" | "MaybeVote" => Some(serde_json::json!({ "Yes": { "vote": value } })),
             _ => Some(serde_json::json!({ "value": value })),
         };
