@@ -282,7 +282,7 @@ fn a_file_of_something_else_is_an_error() {
     )
     .unwrap();
     let error = desk.fails(1, &["list"]);
-    assert!(error.contains("file is not a database"), "{error}");
+    assert!(error.contains("it is not an SQLite file"), "{error}");
 }
 
 #[test]
