@@ -203,7 +203,7 @@ fn judge_database(
         ),
         (
             "a question is open",
-            "SELECT token || ' ' || step FROM pauses WHERE state <> 'closed'",
+            "SELECT token || ' ' || step FROM pauses WHERE state IN ('open', 'answered', 'timed_out')",
         ),
         (
             "a step is recorded twice",
