@@ -252,3 +252,16 @@ async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
         .filter(|line| line.starts_with("insists.refusal attempt"));
     assert_eq!(told.count(), 3);
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_observer_hears_that_a_run_has_failed_once_that_is_stored() {
+    let notes = Arc::new(Notes::default());
+    let runtime = Runtime::with_options(store(), options().observer(notes.clone()));
+    runtime.register(Refusal::new()).unwrap();
+    let execution = settled::<Refusal>(&runtime, RefusalInput { number: 1 }).await;
+    assert_eq!(execution.status(), Status::Failed);
+    assert_eq!(
+        notes.0.lock().unwrap().last().unwrap(),
+        &format!("refusal failed: {}", execution.reason().unwrap())
+    );
+}

@@ -155,8 +155,13 @@ impl Driver {
             }
             Paused::Done(Err(Ended::Failed(error))) => {
                 let text = format!("{error:#}");
-                self.end(Status::Failed, Some((RecordKind::RunFailed, text)))
-                    .await
+                let driven = self
+                    .end(Status::Failed, Some((RecordKind::RunFailed, text)))
+                    .await;
+                if let Driven::Over(_) = &driven {
+                    self.engine.tell_failed(&self.path, &error);
+                }
+                driven
             }
             Paused::Done(Err(Ended::Refused(error))) => return Driven::Halted(error),
         };

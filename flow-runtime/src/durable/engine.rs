@@ -129,7 +129,13 @@ impl Durable {
 
     /// Hands on the events of what is stored by now.
     pub(crate) fn tell_stored(&self) {
-        self.attempts.tell_before(Some(self.journal.stored_seq()));
+        self.attempts.tell_before(self.journal.stored_seq());
+    }
+
+    /// Tells that the run has failed, which is stored.
+    pub(crate) fn tell_failed(&self, path: &str, error: &FlowError) {
+        self.run
+            .emit(Path::text(path), EventKind::RunFailed { error });
     }
 
     /// A value of a record, or the end of the run if it is none.
@@ -771,11 +777,6 @@ impl Attempts {
             EventKind::NodeStarted => EventKind::NodeStarted,
             EventKind::NodeFinished { action } => EventKind::NodeFinished { action },
             EventKind::FlowEnded { end } => EventKind::FlowEnded { end },
-            EventKind::RunFailed { .. } => {
-                // It is the last one, and cannot be kept.
-                self.tell_before(None);
-                return false;
-            }
             _ => return false,
         };
         self.held().push_back(Held {
@@ -787,12 +788,10 @@ impl Attempts {
         true
     }
 
-    /// Hands on what waits for nothing after this number; all of it without one.
-    fn tell_before(&self, stored: Option<u64>) {
+    /// Hands on what waits for nothing after this number.
+    fn tell_before(&self, stored: u64) {
         loop {
-            let next = self
-                .held()
-                .pop_front_if(|held| stored.is_none_or(|stored| held.awaited <= stored));
+            let next = self.held().pop_front_if(|held| held.awaited <= stored);
             let (Some(held), Some(observer)) = (next, &self.observer) else {
                 return;
             };
