@@ -142,6 +142,7 @@ async fn a_flow_that_has_grown_goes_on() {
         after.structure, before.structure,
         "it is an execution of the new version now"
     );
+    assert!(store.structure(&after.structure).await.unwrap().is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -313,6 +314,50 @@ async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
     );
 }
 
+/// The same with a wait, which is over when it comes to the gate.
+macro_rules! waiting {
+    ($module:ident, $($path:tt)*) => {
+        mod $module {
+            use super::*;
+            use crate::gates::Gated;
+
+            flow! {
+                pub(crate) Delayed(number: u64) -> (passed: u64) {
+                    node gated: Gated;
+                    start >> $($path)* >> end;
+                }
+            }
+        }
+    };
+}
+
+waiting!(waits_before, wait(1s) >> gated);
+waiting!(waits_after, gated >> wait(1s));
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_has_no_use_any_more_is_named() {
+    let (store, gate) = (store(), Gate::closed());
+    let before = waits_before::Delayed::builder().gated(gate.node(1)).build();
+    let first = runtime(store.clone(), before);
+    let input = waits_before::DelayedInput { number: 1 };
+    let starting = first.start::<waits_before::Delayed>(input, StartOptions::new());
+    let id = starting.await.unwrap().id();
+    pass(minutes(1)).await;
+    first.shut_down().await;
+    let after = waits_after::Delayed::builder().gated(gate.node(1)).build();
+    let second = runtime(store, after);
+    second.recover().await.unwrap();
+    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let RuntimeError::FlowChanged { changes, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        changes.last().unwrap(),
+        "the time that `delayed.wait` took has no use any more",
+        "{changes:?}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_journal_of_another_format_is_refused_and_can_be_looked_at() {
     let (store, execution) = paused().await;
@@ -428,7 +473,7 @@ async fn a_value_that_is_stored_in_another_form_is_refused() {
 }
 
 /// What is stored of an execution.
-trait Rows {
+pub(crate) trait Rows {
     async fn execution_row(&self, id: ExecutionId) -> flow_runtime::durable::Row;
 }
 

@@ -152,6 +152,23 @@ async fn another_process_goes_on_where_the_first_one_stopped() {
         (1, 2),
         "only the step under way runs again"
     );
+    let journal = lines(&execution.journal().await.unwrap());
+    let once = r#"run_started gated {"number":4}
+node_started gated.counted 
+outcome gated.counted 4
+node_finished gated.counted default
+node_started gated.double 
+outcome gated.double 8
+node_finished gated.double default
+node_started gated.gate 
+outcome gated.gate 8
+node_finished gated.gate default
+flow_ended gated default
+run_completed gated {"#;
+    assert!(
+        journal.starts_with(once),
+        "nothing is recorded again: {journal}"
+    );
 }
 
 /// Notes what it is told.
@@ -246,11 +263,69 @@ async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
     };
     assert_eq!(failed("insists.refusal"), [0, 1, 2]);
     assert_eq!(failed("insists.refusal.refuses"), [0; 3]);
+    let flow_failed = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::FlowFailed);
+    let flow_failed: Vec<_> = flow_failed
+        .map(|record| (&*record.step, record.attempt))
+        .collect();
+    assert_eq!(
+        flow_failed,
+        [
+            ("insists.refusal", 0),
+            ("insists.refusal~1", 1),
+            ("insists.refusal~2", 2)
+        ]
+    );
     let told = notes.0.lock().unwrap().clone();
     let told = told
         .iter()
         .filter(|line| line.starts_with("insists.refusal attempt"));
     assert_eq!(told.count(), 3);
+}
+
+flow! {
+    Doubling(number: u64) -> (double: u64) {
+        start >> double >> end;
+    }
+}
+
+flow! {
+    Tries(number: u64) -> (double: Option<u64>) {
+        node doubling: Doubling = Doubling::new() with retry(attempts = 2);
+        start >> doubling >> wait(1h) >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_inside_that_has_ended_is_recorded_and_told_once() {
+    let (store, notes) = (store(), Arc::new(Notes::default()));
+    let process = || {
+        let options = options().observer(notes.clone());
+        let runtime = Runtime::with_options(store.clone(), options);
+        runtime.register(Tries::new()).unwrap();
+        runtime
+    };
+    let first = process();
+    let started = first.start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
+    let id = started.await.unwrap().id();
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    first.shut_down().await;
+    let second = process();
+    second.recover().await.unwrap();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let journal = execution.journal().await.unwrap();
+    let ended = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::FlowEnded);
+    let ended: Vec<_> = ended.map(|record| &*record.step).collect();
+    assert_eq!(ended, ["tries.doubling", "tries"]);
+    let told = notes.0.lock().unwrap().clone();
+    let told: Vec<_> = told.iter().filter(|line| line.contains("ended")).collect();
+    assert_eq!(
+        told,
+        ["tries.doubling ended: default", "tries ended: default"]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -264,4 +339,46 @@ async fn an_observer_hears_that_a_run_has_failed_once_that_is_stored() {
         notes.0.lock().unwrap().last().unwrap(),
         &format!("refusal failed: {}", execution.reason().unwrap())
     );
+}
+
+/// Knows of which steps it was told that they have started.
+#[derive(Debug, Default)]
+struct Begun(Mutex<Vec<String>>);
+
+impl Observer for Begun {
+    fn on_event(&self, event: &Event<'_>) {
+        if matches!(event.kind(), EventKind::NodeStarted) {
+            self.0.lock().unwrap().push(event.path().to_string());
+        }
+    }
+}
+
+struct Asks {
+    begun: Arc<Begun>,
+}
+
+#[node(writes = known)]
+impl Asks {
+    fn exec(&self, number: &u64) -> bool {
+        let begun = self.begun.0.lock().unwrap();
+        *number > 0 && begun.last().is_some_and(|path| path == "told.asks")
+    }
+}
+
+flow! {
+    Told(number: u64) -> (known: bool) {
+        node asks: Asks;
+        start >> wait(1h) >> asks >> end;
+    }
+}
+
+/// The last record before it is stored already: there is nothing to wait for.
+#[tokio::test(start_paused = true)]
+async fn an_observer_hears_that_a_step_has_started_before_it_does_anything() {
+    let begun = Arc::new(Begun::default());
+    let runtime = Runtime::with_options(store(), options().observer(begun.clone()));
+    let flow = Told::builder().asks(Asks { begun }).build();
+    runtime.register(flow).unwrap();
+    let execution = settled::<Told>(&runtime, ToldInput { number: 1 }).await;
+    assert!(execution.output::<Told>().unwrap().unwrap().known);
 }

@@ -84,6 +84,47 @@ async fn what_takes_time_takes_no_longer_over_several_restarts() {
     assert_eq!(began.elapsed(), minutes(120));
 }
 
+flow! {
+    /// Goes round, and waits in each round.
+    Hourly(number: u64, limit: u64) -> (number: u64) {
+        branch done(number, limit) {
+            *number == *limit => "yes",
+            else => "no",
+        }
+        start >> increase >> wait(1h) >> done;
+        done - "no" >> increase;
+        done - "yes" >> end;
+    }
+}
+
+/// Neither does one before a node that had been reached again already, whatever is recorded of its visits before.
+#[tokio::test(start_paused = true)]
+async fn each_wait_of_a_loop_takes_no_longer_over_several_restarts() {
+    for records in [1, 3, 8] {
+        let (store, began) = (store(), Instant::now());
+        let process = || {
+            let runtime = Runtime::with_options(store.clone(), every(records));
+            runtime.register(Hourly::new()).unwrap();
+            runtime
+        };
+        let mut runtime = process();
+        let input = HourlyInput {
+            number: 0,
+            limit: 4,
+        };
+        let started = runtime.start::<Hourly>(input, StartOptions::new());
+        let id = started.await.unwrap().id();
+        for _ in 0..20 {
+            pass(minutes(11)).await;
+            runtime.shut_down().await;
+            runtime = process();
+            assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+        }
+        runtime.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(began.elapsed(), minutes(240), "{records}");
+    }
+}
+
 /// Runs to the gate after a thousand rounds, and stops there.
 async fn until_the_gate(runtime: &Runtime, gate: &Gate, budget: u64) -> Execution {
     let input = RoundsInput {
