@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use flow_runtime::durable::{ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError};
 
-use crate::gates::{Gate, Stops, StopsInput, stops};
+use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
 use crate::stores::{CrashAfter, Damage, Damaged, Faulty, Refusing};
 use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
 
@@ -178,6 +178,28 @@ async fn a_store_that_fails_in_the_middle_loses_nothing() {
             assert_eq!(journal[..stood.1.len()], stood.1[..]);
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_of_the_store_names_what_was_not_stored_and_has_its_source() {
+    let gate = Gate::closed();
+    let failing = Faulty::new(&store(), CrashAfter::appends(1));
+    let runtime = runtime(failing, later(&gate, 1));
+    let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let started = started.await.unwrap();
+    pass(minutes(1)).await;
+    gate.open();
+    let error = started.settled().await.unwrap_err();
+    let RuntimeError::Store { path, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        path.as_deref(),
+        Some("later.gated"),
+        "the outcome, and not the next step that has begun"
+    );
+    let source = std::error::Error::source(&error).unwrap();
+    assert_eq!(source.to_string(), "the process has crashed");
 }
 
 /// The claims of a process are prolonged all at once, but for those of what has stopped there.

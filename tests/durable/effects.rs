@@ -1,5 +1,7 @@
 //! What returns an error has not happened, and what has happened returns no error.
 
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 use flow_runtime::durable::{
@@ -13,7 +15,7 @@ use serde_json::json;
 use crate::executions::{Short, ShortInput};
 use crate::flows::take_effects;
 use crate::gates::{Gate, Stops, StopsInput};
-use crate::stores::{Broken, Faulty, Torn};
+use crate::stores::{Broken, Fault, Faulty, Torn};
 use crate::support::{Shared, clock, options, pass, runtime, settled, store};
 
 #[node(human = "Number {number}?", writes = answer)]
@@ -323,11 +325,199 @@ fn an_execution_whose_tokio_runtime_has_ended_is_taken_over() {
 async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
     let (shared, flaky, runtime, execution) = asked().await;
     flaky.fault.fail("end");
-    assert!(runtime.cancel(execution.id()).await.is_err());
+    let error = runtime.cancel(execution.id()).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::Store { .. }), "{error}");
     let row = shared.execution(execution.id()).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Paused);
     flaky.fault.mend();
     flaky.fault.lose_reply("end");
     let cancelled = runtime.cancel(execution.id()).await.unwrap();
     assert_eq!(cancelled.status(), Status::Cancelled);
+}
+
+/// Takes a second for what others do at once.
+#[derive(Debug)]
+struct Tardy;
+
+impl Fault for Tardy {
+    fn writes_late(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn settles_late(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+}
+
+#[node]
+async fn works(number: &u64) -> u64 {
+    pass(Duration::from_millis(1500)).await;
+    *number
+}
+
+flow! {
+    Beside(number: u64) -> (sum: u64) {
+        start >> [Choice, works] >> add >> end;
+    }
+}
+
+/// A run pauses when what its other branches did is written.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_lost_that_takes_long_to_write() {
+    let shared = store();
+    let runtime = runtime(Faulty::new(&shared, Tardy), Beside::new());
+    let execution = settled::<Beside>(&runtime, BesideInput { number: 1 }).await;
+    assert_eq!(execution.status(), Status::Paused);
+    let token = execution.questions().await.unwrap()[0].token();
+    let resumed = runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+    let execution = resumed.settled().await.unwrap();
+    assert_eq!(execution.output::<Beside>().unwrap().unwrap().sum, 6);
+}
+
+#[node]
+async fn fails_meanwhile(number: &u64) -> Result<u64, String> {
+    pass(Duration::from_millis(60_500)).await;
+    Err(format!("{number} is no good"))
+}
+
+flow! {
+    Dropped(number: u64) -> (sum: Option<u64>) {
+        node choice: human Choice with timeout = "1m";
+        node fork: [choice, fails_meanwhile];
+        start >> fork >> add >> end;
+        fork - "error" >> works >> end("failed");
+    }
+}
+
+/// It is found out that the time of a question is over while the run goes on without it.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_dropped_while_its_time_ends_harms_nobody() {
+    let runtime = runtime(Faulty::new(&store(), Tardy), Dropped::new());
+    let execution = settled::<Dropped>(&runtime, DroppedInput { number: 1 }).await;
+    let output = execution.output::<Dropped>().unwrap().unwrap();
+    assert_eq!(output.end, DroppedEnd::Failed);
+}
+
+#[node]
+async fn wakes_later(number: &u64) -> u64 {
+    poll_fn(|cx| {
+        let waker = cx.waker().clone();
+        tokio::spawn(async move {
+            pass(Duration::from_millis(500)).await;
+            waker.wake();
+        });
+        Poll::<()>::Pending
+    })
+    .await;
+    *number
+}
+
+#[node]
+async fn fails_soon(number: &u64) -> Result<u64, String> {
+    pass(Duration::from_millis(100)).await;
+    Err(format!("{number} is no good"))
+}
+
+flow! {
+    Woken(number: u64) -> () {
+        start >> [wakes_later, fails_soon] >> end;
+    }
+}
+
+/// Somebody may still have a waker of a run that is over.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_woken_while_its_end_is_written_has_ended_all_the_same() {
+    let runtime = runtime(Faulty::new(&store(), Tardy), Woken::new());
+    let execution = settled::<Woken>(&runtime, WokenInput { number: 1 }).await;
+    let reason = execution.reason().unwrap();
+    assert!(reason.contains("1 is no good"), "{reason}");
+}
+
+flow! {
+    Twice(number: u64) -> (sum: u64) {
+        node first: human Choice;
+        start >> first >> Choice >> add >> end;
+    }
+}
+
+/// It could not go on here once, and did so elsewhere.
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_people_again_is_no_error_though_it_could_not_go_on_here_before() {
+    let shared = store();
+    let flaky = Faulty::new(&shared, Broken::default());
+    let first = runtime(flaky.clone(), Twice::new());
+    let execution = settled::<Twice>(&first, TwiceInput { number: 1 }).await;
+    let token = execution.questions().await.unwrap()[0].token();
+    flaky.fault.fail("claim");
+    first.resume(token, json!({ "value": 5 })).await.unwrap();
+    assert!(execution.settled().await.is_err());
+    let second = runtime(shared, Twice::new());
+    assert_eq!(second.recover().await.unwrap().resumed, [execution.id()]);
+    pass(Duration::from_secs(1)).await;
+    let paused = execution.settled().await.unwrap();
+    let questions = paused.questions().await.unwrap();
+    assert_eq!(questions[0].path(), "twice.choice");
+}
+
+/// What is given up is given up once, also if that fails at first.
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_given_up_at_first_is_given_up_once() {
+    let (_, flaky, runtime, execution) = asked().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    flaky.fault.fail("append");
+    runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+    assert!(execution.settled().await.is_err());
+    flaky.fault.mend();
+    let before = flaky.fault.calls("append");
+    pass(Duration::from_secs(600)).await;
+    assert_eq!(flaky.fault.calls("append") - before, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_runtime_that_is_gone_leaves_no_task_behind() {
+    let runtime = runtime(store(), Patient::new());
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let before = tasks();
+    let execution = settled::<Patient>(&runtime, PatientInput { number: 1 }).await;
+    runtime.recover().await.unwrap();
+    assert!(tasks() > before);
+    drop((runtime, execution));
+    // Claims are renewed every 10 s.
+    pass(Duration::from_secs(11)).await;
+    assert_eq!(tasks(), before);
+}
+
+flow! {
+    Patient(number: u64) -> (sum: Option<u64>) {
+        node choice: human Choice with timeout = "1h";
+        start >> choice >> add >> end;
+        choice - "timeout" >> end("late");
+    }
+}
+
+/// A task of the runtime ends with the tokio runtime that it was spawned in, and there is another one then.
+#[test]
+fn in_another_tokio_runtime_executions_go_on_by_themselves_as_well() {
+    let process = || {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap()
+    };
+    let first = process();
+    let runtime = first.block_on(async { runtime(store(), Patient::new()) });
+    let ends = async || {
+        let execution = settled::<Patient>(&runtime, PatientInput { number: 1 }).await;
+        assert_eq!(execution.status(), Status::Paused);
+        pass(Duration::from_secs(3601)).await;
+        execution.refreshed().await.unwrap().status()
+    };
+    assert_eq!(first.block_on(ends()), Status::Completed);
+    drop(first);
+    assert_eq!(process().block_on(ends()), Status::Completed);
 }

@@ -1,6 +1,6 @@
 //! Executions: how they stand, which ones there are, and whose they are.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use flow_runtime::durable::{
     Execution, ExecutionId, ListOptions, Runtime, RuntimeError, StartOptions, Status,
@@ -83,6 +83,12 @@ async fn ids_grow_with_time() {
         ids.is_sorted_by(|a, b| a < b && a.to_string() < b.to_string()),
         "{ids:?}"
     );
+    for id in ids {
+        let created = runtime.get(id).await.unwrap().created_at();
+        let (secs, nanos) = id.as_uuid().get_timestamp().unwrap().to_unix();
+        let time = UNIX_EPOCH + Duration::new(secs, nanos);
+        assert_eq!(created.duration_since(time).unwrap().as_millis(), 0);
+    }
 }
 
 ///
@@ -250,4 +256,12 @@ async fn a_flow_is_registered_once() {
     let runtime = runtime(store(), Short::new());
     let error = runtime.register(Short::new()).unwrap_err();
     assert_eq!(error.to_string(), "a flow `Short` is registered already");
+}
+
+#[test]
+fn a_status_is_written_as_it_is_read() {
+    for status in Status::ALL {
+        assert_eq!(status.to_string(), status.as_str());
+        assert_eq!(status.as_str().parse(), Ok(status));
+    }
 }

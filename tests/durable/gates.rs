@@ -91,3 +91,16 @@ flow! {
 pub(crate) fn stops(gate: &Gate, adds: u64) -> Stops {
     Stops::builder().gated(gate.node(adds)).build()
 }
+
+flow! {
+    /// One that stops, and a step after it.
+    pub(crate) Later(number: u64) -> (number: u64) {
+        node gated: Gated;
+        start >> gated >> increase >> end;
+    }
+}
+
+/// The flow with this gate.
+pub(crate) fn later(gate: &Gate, adds: u64) -> Later {
+    Later::builder().gated(gate.node(adds)).build()
+}

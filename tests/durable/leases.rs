@@ -11,9 +11,9 @@ use flow_runtime::durable::{
 use flow_runtime::prelude::*;
 
 use crate::flows::Name;
-use crate::gates::{Gate, Stops, StopsInput, stops};
+use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
 use crate::stores::{CrashAfter, Fault, Faulty, NoRenewal, SilentCreation};
-use crate::support::{lines, minutes, outcomes, pass, runtime, seen, settled, store};
+use crate::support::{lines, minutes, options, outcomes, pass, runtime, seen, settled, store};
 
 async fn start(runtime: &Runtime) -> ExecutionId {
     let started = runtime
@@ -341,4 +341,31 @@ async fn a_runtime_that_is_shut_down_starts_nothing() {
         second.recover().await.unwrap().resumed.contains(&id),
         "at once"
     );
+}
+
+/// Nobody waits for the end of time: what another process may have when this one is gone, `recover` does not give it.
+#[tokio::test(start_paused = true)]
+async fn a_lease_without_an_end_lasts_for_years() {
+    let gate = Gate::closed();
+    let runtime = Runtime::with_options(store(), options().lease(Duration::MAX));
+    runtime.register(later(&gate, 1)).unwrap();
+    let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let started = started.await.unwrap();
+    pass(2 * 365 * 24 * minutes(60)).await;
+    gate.open();
+    let settled = tokio::time::timeout(minutes(1), started.settled()).await;
+    let execution = settled.expect("the next step begins at once").unwrap();
+    assert_eq!(execution.output::<Later>().unwrap().unwrap().number, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_process_gives_up_was_written_to_then() {
+    let gate = Gate::closed();
+    let runtime = runtime(store(), stops(&gate, 1));
+    let id = start(&runtime).await;
+    let before = runtime.get(id).await.unwrap().updated_at();
+    pass(minutes(1)).await;
+    runtime.shut_down().await;
+    let after = runtime.get(id).await.unwrap().updated_at();
+    assert!(after.duration_since(before).unwrap() >= minutes(1));
 }

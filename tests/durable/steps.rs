@@ -1,5 +1,6 @@
 //! What a step is told of itself, and what it may return.
 
+use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use flow_runtime::durable::{RuntimeError, StartOptions, Status};
@@ -139,6 +140,69 @@ async fn what_does_not_survive_as_json_is_found_out_at_once() {
         "{text}"
     );
     assert_eq!(runtime.list(Default::default()).await.unwrap().len(), 1);
+}
+
+#[node]
+fn table(number: &f64) -> Vec<Vec<f64>> {
+    vec![vec![0.0 / number]]
+}
+
+flow! {
+    Table(number: f64) -> (table: Vec<Vec<f64>>) {
+        start >> table >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_type_is_named_without_the_modules_that_its_parts_are_in() {
+    let runtime = runtime(store(), Table::new());
+    let started = runtime.start::<Table>(TableInput { number: 0.0 }, StartOptions::new());
+    let error = started.await.unwrap().settled().await.unwrap_err();
+    let RuntimeError::Unstorable { reason, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(
+        reason.starts_with("`Vec<Vec<f64>>` does not survive as JSON: "),
+        "{reason}"
+    );
+}
+
+#[node(writes = one)]
+async fn one(number: &u64) -> u64 {
+    pass(minutes(1)).await;
+    *number
+}
+
+#[node(writes = two)]
+async fn two(number: &u64) -> u64 {
+    pass(minutes(1)).await;
+    *number
+}
+
+flow! {
+    Pair(number: u64) -> (one: u64, two: u64) {
+        start >> [one, two] >> end;
+    }
+}
+
+/// Also in the process that goes on with it.
+#[tokio::test(start_paused = true)]
+async fn no_more_steps_are_under_way_at_once_than_the_start_allows() {
+    for (options, at_half_time) in [
+        (StartOptions::new(), 2),
+        (StartOptions::new().concurrency(NonZeroUsize::MIN), 1),
+    ] {
+        let store = store();
+        let first = runtime(store.clone(), Pair::new());
+        let started = first.start::<Pair>(PairInput { number: 1 }, options);
+        let id = started.await.unwrap().id();
+        first.shut_down().await;
+        let second = runtime(store, Pair::new());
+        assert_eq!(second.recover().await.unwrap().resumed, [id]);
+        pass(Duration::from_secs(90)).await;
+        let (_, journal, _) = seen(&second, id).await;
+        assert_eq!(outcomes(&journal).len(), at_half_time);
+    }
 }
 
 struct Watches {

@@ -46,6 +46,16 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// For how long records are not written yet.
+    fn writes_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// For how long questions are not settled yet.
+    fn settles_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Before claims are renewed.
     fn renew(&self) -> Result<(), StoreError> {
         Ok(())
@@ -371,6 +381,9 @@ impl<F: Fault> Store for Faulty<F> {
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
         self.fault.append(&append)?;
         self.fault.before("append")?;
+        if !self.fault.writes_late().is_zero() {
+            tokio::time::sleep(self.fault.writes_late()).await;
+        }
         let appended = self.store.append(id, fence, append).await;
         tokio::time::sleep(self.fault.answers_late()).await;
         self.fault.after("append")?;
@@ -421,6 +434,9 @@ impl<F: Fault> Store for Faulty<F> {
     ) -> Result<PauseRow, StoreError> {
         self.fault.write()?;
         self.fault.before("settle")?;
+        if !self.fault.settles_late().is_zero() {
+            tokio::time::sleep(self.fault.settles_late()).await;
+        }
         let settled = self.store.settle(token, settlement, now_ms).await;
         self.fault.after("settle")?;
         settled

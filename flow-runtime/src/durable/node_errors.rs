@@ -101,3 +101,26 @@ impl<'de> Deserialize<'de> for NodeError {
         Ok(NodeError::new(stored.path, stored.attempts, failure))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_keeps_the_texts_of_its_sources() {
+        let texts = ["no answer", "no connection", "no cable"].map(str::to_owned);
+        let failure = Failure::Returned(Box::new(recorded(texts.into())));
+        let error = NodeError::new("desk.call".to_owned(), 3, failure);
+        let read: NodeError = serde_json::from_value(serde_json::json!(error)).unwrap();
+        assert_eq!(
+            (read.path(), read.attempts(), format!("{read:#}")),
+            ("desk.call", 3, format!("{error:#}"))
+        );
+        let Failure::Returned(first) = read.failure() else {
+            panic!("{read}")
+        };
+        let second = first.source().unwrap();
+        assert_eq!(second.to_string(), "no connection");
+        assert_eq!(second.source().unwrap().to_string(), "no cable");
+    }
+}

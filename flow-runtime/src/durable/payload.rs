@@ -124,6 +124,13 @@ mod tests {
         assert!(check(&nested(101).to_string(), 100).is_err());
     }
 
+    /// A quote in a string does not end it, and what comes after the string counts.
+    #[test]
+    fn strings_with_escapes_hide_neither_more_nor_less_than_themselves() {
+        assert_eq!(check(r#"["\"[[[","\\"]"#, 1), Ok(()));
+        assert!(check(r#"["a\"",[[]]]"#, 2).is_err());
+    }
+
     #[test]
     fn what_passes_can_be_read_back() {
         let text = nested(PAYLOAD_DEPTH).to_string();
