@@ -1,11 +1,17 @@
 //! Questions that are to be answered in time.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{ExecutionId, Runtime, RuntimeError, Status, Token};
+use flow_runtime::durable::{
+    ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError, Token,
+};
 use flow_runtime::prelude::*;
 
+use crate::changed::Rows as _;
+use crate::gates::{Gate, Stops, StopsInput, stops};
 use crate::questions::{Approval, approved, deploy};
+use crate::stores::{Fault, Faulty};
 use crate::support::{assert_no_token, lines, minutes, pass, runtime, seen, settled, store};
 
 flow! {
@@ -161,4 +167,88 @@ async fn a_question_without_an_answer_in_time_fails_if_that_is_not_routed() {
     assert_eq!(execution.status(), Status::Failed);
     let reason = "node `unrouted.quickly` failed after 1 attempt: timed out after 600s";
     assert_eq!(execution.reason(), Some(reason));
+}
+
+/// Somebody who has no time at all.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[node(human = "At once, {number}?", timeout = "300ms")]
+struct AtOnce {
+    yes: bool,
+}
+
+/// Somebody who has as much time as it takes.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+#[node(human = "Whenever, {number}?")]
+struct Whenever {
+    yes: bool,
+}
+
+flow! {
+    Several(number: u64) -> (takes_long: Option<u64>) {
+        node all: [Whenever, wait(100ms) >> AtOnce, takes_long];
+        start >> all >> end;
+        all - "error" >> end("late");
+    }
+}
+
+/// It was asked by then whether there are answers, and will be when half a second is over.
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_asked_later_and_expires_sooner_does_so_in_time() {
+    let runtime = runtime(store(), Several::new());
+    let execution = settled::<Several>(&runtime, SeveralInput { number: 1 }).await;
+    let output = execution.output::<Several>().unwrap().unwrap();
+    assert_eq!(output.end, SeveralEnd::Late);
+    let took = execution
+        .updated_at()
+        .duration_since(execution.created_at())
+        .unwrap();
+    assert_eq!(took, Duration::from_millis(400));
+}
+
+flow! {
+    Delayed(number: u64) -> () {
+        start >> wait(1h) >> Whenever >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_over_wakes_nobody_who_waits_for_a_person() {
+    let store = store();
+    let first = runtime(store.clone(), Delayed::new());
+    let execution = settled::<Delayed>(&first, DelayedInput { number: 1 }).await;
+    assert_eq!(execution.status(), Status::Paused);
+    pass(minutes(10)).await;
+    let row = store.execution_row(execution.id()).await;
+    assert_eq!(
+        (row.wake_ms, row.fence),
+        (None, 1),
+        "nobody claims it again"
+    );
+}
+
+/// Counts what is read.
+#[derive(Debug, Default)]
+struct Reads(AtomicUsize);
+
+impl Fault for Reads {
+    fn look(&self) -> Result<(), StoreError> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_asks_nobody_looks_for_no_answers() {
+    let gate = Gate::closed();
+    let reading = Faulty::new(&store(), Reads::default());
+    let runtime = runtime(reading.clone(), stops(&gate, 1));
+    let started = runtime.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+    let started = started.await.unwrap();
+    pass(minutes(10)).await;
+    assert_eq!(
+        (gate.runs(), reading.fault.0.load(Ordering::SeqCst)),
+        (1, 0)
+    );
+    gate.open();
+    assert_eq!(started.settled().await.unwrap().status(), Status::Completed);
 }

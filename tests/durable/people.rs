@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Execution, OpenQuestion, RecordKind, Runtime, RuntimeError, StartOptions, Status, Token,
+    Execution, OpenQuestion, Record, RecordKind, Runtime, RuntimeError, StartOptions, Status, Token,
 };
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
@@ -146,6 +146,21 @@ async fn an_answer_that_comes_while_others_still_work_waits_for_them() {
     );
 }
 
+/// An answer is looked for twice in a second; one that came in this process is used when it comes.
+#[tokio::test(start_paused = true)]
+async fn an_answer_in_the_same_process_is_used_at_once_though_others_still_work() {
+    let runtime = runtime(store(), Beside::new());
+    let started = runtime.start::<Beside>(BesideInput { number: 1 }, StartOptions::new());
+    let started = started.await.unwrap();
+    pass(Duration::from_millis(700)).await;
+    let token = started.questions().await.unwrap()[0].token();
+    let answered = runtime.resume(token, json!({ "name": "Ann" })).await;
+    pass(Duration::from_millis(50)).await;
+    let journal = answered.unwrap().journal().await.unwrap();
+    let resumed = |record: &Record| record.kind == RecordKind::Resumed;
+    assert!(journal.iter().any(resumed));
+}
+
 /// The question about somebody.
 fn about<'a>(questions: &'a [OpenQuestion], who: &str) -> &'a OpenQuestion {
     let found = questions
@@ -197,6 +212,7 @@ async fn several_questions_are_answered_in_any_order_and_anywhere() {
         "two at once"
     );
     assert_ne!(questions[0].token(), questions[1].token());
+    assert_eq!(questions[1].step(), "party.coming[1]");
     let (ben, cid) = (questions[0].token(), questions[1].token());
     drop(first);
     take_effects();

@@ -67,8 +67,10 @@ paused release.approval {"prompt":"Deploy 7?","expected":"Approval"}
     assert_eq!(journal, asked);
 
     pass(minutes(60)).await;
-    let execution = runtime.resume(token, approved()).await.unwrap();
-    let execution = execution.settled().await.unwrap();
+    let resumed = runtime.resume(token, approved()).await.unwrap();
+    let waited = resumed.updated_at().duration_since(execution.updated_at());
+    assert_eq!(waited.unwrap(), minutes(60), "it is written that it runs");
+    let execution = resumed.settled().await.unwrap();
     let output = execution.output::<Release>().unwrap().unwrap();
     assert_eq!(
         (output.report.as_deref(), output.end),

@@ -107,6 +107,39 @@ async fn what_was_recorded_in_a_fork_that_the_run_failed_of_is_not_missed() {
     assert_eq!(again.reason(), execution.reason());
 }
 
+flow! {
+    /// The same, and an attempt at a flow fails of it.
+    Patience(number: u64) -> (last: Surely) {
+        node failure: Failure = Failure::new() with retry(attempts = 2, wait = "1m");
+        node after: human Surely { name -> last };
+
+        start >> failure >> after >> end;
+        failure - "error" >> after;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_recorded_in_a_flow_that_was_failing_is_not_missed() {
+    let store = store();
+    let first = runtime(store.clone(), Patience::new());
+    first.recover().await.unwrap();
+    let started = first.start::<Patience>(PatienceInput { number: 1 }, StartOptions::new());
+    let id = started.await.unwrap().id();
+    pass(Duration::from_secs(150)).await;
+    let execution = first.get(id).await.unwrap().settled().await.unwrap();
+    let questions = execution.questions().await.unwrap();
+    assert_eq!(questions.len(), 2, "it asks them again");
+    first.shut_down().await;
+
+    let second = runtime(store, Patience::new());
+    second.recover().await.unwrap();
+    pass(minutes(2)).await;
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let questions = execution.questions().await.unwrap();
+    let paths: Vec<_> = questions.iter().map(|question| question.path()).collect();
+    assert_eq!(paths, ["patience.after"]);
+}
+
 #[node(writes = twice)]
 async fn twice(cx: &Context, number: &u64) -> u64 {
     work(cx, 10).await;
