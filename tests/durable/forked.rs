@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_runtime::durable::{Execution, Record, RecordKind, Runtime, Status};
+use flow_runtime::durable::{Execution, Record, RecordKind, Runtime, StartOptions, Status};
 use flow_runtime::prelude::*;
 use serde_json::json;
 
+use crate::changed::Rows as _;
 use crate::flows::{Name, Rounds, RoundsInput, take_effects};
 use crate::gates::increase;
 use crate::support::{lines, minutes, pass, runtime, seen, settled, store};
@@ -38,6 +39,7 @@ async fn an_execution_that_begins_in_the_past_of_another_one() {
     let started = runtime.fork(execution.id(), seq).await.unwrap();
     assert_eq!(started.forked_from(), Some(execution.id()));
     assert!(started.id() > execution.id());
+    assert_eq!(started.updated_at(), started.created_at());
     let fork = started.settled().await.unwrap();
     assert_eq!(
         fork.output_json().unwrap(),
@@ -208,6 +210,13 @@ async fn a_question_that_was_open_is_asked_anew() {
         (fork.id(), old.path(), old.prompt())
     );
     assert_eq!(new[0].expected(), old.expected());
+    let journal = fork.journal().await.unwrap();
+    let asked = |record: &&Record| record.kind == RecordKind::Paused;
+    assert_eq!(
+        journal.iter().filter(asked).count(),
+        1,
+        "it is recorded once"
+    );
 
     for (token, name) in [(new[0].token(), "Ann"), (old.token(), "Bo")] {
         let name = Name { name: name.into() };
@@ -254,4 +263,85 @@ async fn a_question_that_is_asked_anew_twice_has_as_much_time_each_time() {
         execution = forked(&runtime, &execution, seq).await;
         assert_eq!(execution.status(), Status::Paused);
     }
+}
+
+#[node]
+async fn gives_up(number: &u64) -> Result<u64, String> {
+    pass(minutes(1)).await;
+    Err(format!("{number} is no good"))
+}
+
+flow! {
+    Either(number: u64) -> () {
+        node either: [Name, gives_up];
+        start >> either >> end;
+    }
+}
+
+flow! {
+    /// Questions beside a step that fails, in a flow that is tried again and then without one, and a last one.
+    Asks(number: u64) -> (greeting: String) {
+        node tried: Either = Either::new() with retry(attempts = 2, wait = "1h");
+        node beside: [Name, gives_up];
+        node last: human Name;
+        start >> tried >> beside >> greet >> end;
+        tried - "error" >> beside;
+        beside - "error" >> last >> greet;
+    }
+}
+
+/// Those that were dropped when something beside them failed are no longer asked.
+#[tokio::test(start_paused = true)]
+async fn only_questions_that_were_open_are_asked_anew() {
+    let runtime = runtime(store(), Asks::new());
+    let execution = settled::<Asks>(&runtime, AsksInput { number: 4 }).await;
+    let mut seen = Vec::new();
+    for record in execution.journal().await.unwrap() {
+        if let RecordKind::Paused | RecordKind::FlowFailed | RecordKind::NodeFinished = record.kind
+        {
+            let fork = runtime.fork(execution.id(), record.seq).await.unwrap();
+            let open = fork.questions().await.unwrap();
+            let open: Vec<_> = open.iter().map(|question| question.step()).collect();
+            seen.push(format!("{} {}: {open:?}", record.kind, record.step));
+            runtime.cancel(fork.id()).await.unwrap();
+        }
+    }
+    assert_eq!(
+        seen,
+        [
+            r#"paused asks.tried.either.name: ["asks.tried.either.name"]"#,
+            "flow_failed asks.tried: []",
+            r#"paused asks.tried~1.either.name: ["asks.tried~1.either.name"]"#,
+            "flow_failed asks.tried~1: []",
+            "node_finished asks.tried: []",
+            r#"paused asks.beside.name: ["asks.beside.name"]"#,
+            "node_finished asks.beside: []",
+            r#"paused asks.last: ["asks.last"]"#,
+        ]
+    );
+}
+
+/// The key of the one that it begins in the past of stays with that one.
+#[tokio::test(start_paused = true)]
+async fn a_fork_of_an_execution_with_a_key_is_another_one() {
+    let store = store();
+    let runtime = runtime(store.clone(), Greeting::new());
+    let start = async || {
+        let options = StartOptions::new().idempotency_key("once");
+        let started = runtime.start::<Greeting>(GreetingInput { number: 4 }, options);
+        started.await.unwrap().settled().await.unwrap()
+    };
+    let execution = start().await;
+    let fork = forked(&runtime, &execution, 1).await;
+    assert_ne!(fork.id(), execution.id());
+    assert_eq!(
+        (fork.idempotency_key(), fork.status()),
+        (None, Status::Paused)
+    );
+    assert_eq!(start().await.id(), execution.id());
+
+    let failed = runtime.cancel(execution.id()).await.unwrap();
+    assert!(failed.reason().is_some());
+    let fork = forked(&runtime, &failed, 1).await;
+    assert_eq!(store.execution_row(fork.id()).await.result, None);
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::flows::{Forks, ForksInput, Rounds, RoundsInput};
 use crate::gates::{Gate, Stops, StopsInput, increase, stops};
-use crate::support::{runtime, seen, settled, store};
+use crate::support::{minutes, pass, runtime, seen, settled, store};
 
 #[node(writes = twice)]
 fn twice(number: &u64) -> u64 {
@@ -180,4 +180,45 @@ async fn a_record_that_does_not_exist() {
             "{error}"
         );
     }
+}
+
+#[node]
+fn fails(number: &u64) -> Result<u64, String> {
+    Err(format!("{number} is no good"))
+}
+
+#[node]
+async fn takes_long(number: &u64) -> u64 {
+    pass(minutes(60)).await;
+    *number
+}
+
+flow! {
+    Race(number: u64) -> () {
+        start >> [takes_long, fails] >> end;
+    }
+}
+
+flow! {
+    Races(number: u64) -> () {
+        node race: Race = Race::new() with retry(attempts = 2);
+        start >> race >> end;
+        race - "error" >> end("lost");
+    }
+}
+
+/// What was dropped when something beside it failed is no longer under way.
+#[tokio::test(start_paused = true)]
+async fn nothing_in_a_flow_that_has_failed_is_under_way() {
+    let runtime = runtime(store(), Races::new());
+    let execution = settled::<Races>(&runtime, RacesInput { number: 1 }).await;
+    let mut under_way = Vec::new();
+    for record in execution.journal().await.unwrap() {
+        if let RecordKind::NodeFailed | RecordKind::FlowFailed = record.kind {
+            let state = runtime.state(execution.id(), record.seq).await.unwrap();
+            under_way.push(state.under_way.join(" "));
+        }
+    }
+    let failing = "races.race races.race.fork races.race.takes_long";
+    assert_eq!(under_way, [failing, "races.race", failing, "races.race"]);
 }
