@@ -9,7 +9,7 @@ use flow_runtime::durable::{
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
-use crate::stores::{Faulty, Flaky};
+use crate::stores::{Counting, Faulty, Flaky};
 use crate::support::{options, settled, store};
 
 #[node]
@@ -302,8 +302,11 @@ async fn a_flow_inside_starts_before_its_nodes_and_ends_after_them() {
     };
     settled::<Parent>(&runtime, input).await;
     let filter = EventFilter::new().kinds([RecordKind::NodeStarted, RecordKind::NodeFinished]);
+    let told = history(&runtime, filter).await;
+    let last = &told.last().unwrap().to_json()["payload"];
+    assert_eq!(*last, json!({ "action": "default", "durationMs": 0 }));
     assert_eq!(
-        types(&history(&runtime, filter).await),
+        types(&told),
         [
             "node_start parent.child",
             "node_start parent.child.fetch",
@@ -594,11 +597,13 @@ async fn deltas_are_told_to_whoever_comes_later() {
         .unwrap();
     tokio::time::sleep(Duration::from_secs(15)).await;
     let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
-    let first = tokio::time::timeout(Duration::from_secs(6), events.next()).await;
-    let first = first
-        .expect("a delta is told when it comes")
-        .unwrap()
-        .unwrap();
+    let began = tokio::time::Instant::now();
+    let first = events.next().await.unwrap().unwrap();
+    assert_eq!(
+        began.elapsed(),
+        Duration::from_secs(5),
+        "a delta is told when it comes"
+    );
     assert_eq!(
         first.to_json()["payload"],
         json!({ "chunk": "t 2", "index": 2 })
@@ -696,6 +701,13 @@ async fn missed_deltas_are_counted_and_told_once() {
         told[0].to_json()["payload"],
         json!({ "type": "missed", "data": { "deltas": 3976 } })
     );
+
+    // The same if it is waiting when they come.
+    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let run = settled::<Chat>(&runtime, ChatInput { words: 5000 });
+    let (told, _) = tokio::join!(until_over(&mut events), run);
+    let words = told.iter().filter(|event| event.delta().is_some());
+    assert_eq!((words.count(), events.missed()), (1024, 5000 - 1024));
 }
 
 #[tokio::test(start_paused = true)]
@@ -995,4 +1007,227 @@ async fn a_look_at_what_was_ends_with_what_was_there_when_it_began() {
         assert_eq!(events.next().await.unwrap().unwrap(), expected);
     }
     assert!(events.next().await.is_none());
+}
+
+struct Retells;
+
+#[node(writes = told, retry(attempts = 2, wait = "1s"))]
+impl Retells {
+    async fn exec(&self, cx: &Context, topic: &str) -> Result<String, String> {
+        cx.emit("once ");
+        cx.emit("upon ");
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        match cx.attempt() {
+            0 => Err("interrupted".to_owned()),
+            _ => Ok(topic.to_owned()),
+        }
+    }
+}
+
+flow! {
+    Tale(topic: String) -> (told: String) {
+        node retells: Retells = Retells;
+        start >> retells >> end;
+    }
+}
+
+/// A delta is there before the start of its node is stored, and waits for it. Its number is that within the attempt.
+#[tokio::test(start_paused = true)]
+async fn whoever_listens_all_the_time_hears_of_a_node_before_its_deltas() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Tale::new()).unwrap();
+    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let input = TaleInput {
+        topic: "tides".into(),
+    };
+    let (told, _) = tokio::join!(until_over(&mut events), settled::<Tale>(&runtime, input));
+    assert_eq!(
+        types(&told)[..8],
+        [
+            "run_started tale",
+            "node_start tale.retells",
+            "stream_chunk tale.retells",
+            "stream_chunk tale.retells",
+            "error tale.retells",
+            "stream_chunk tale.retells",
+            "stream_chunk tale.retells",
+            "exec_complete tale.retells",
+        ]
+    );
+    let numbers = told.iter().filter_map(|event| match event {
+        ExecutionEvent::Delta(delta) => Some(delta.index),
+        _ => None,
+    });
+    assert!(numbers.eq([0, 1, 0, 1]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delta_waits_for_nothing_that_comes_after_it() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Tale::new()).unwrap();
+    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let input = TaleInput {
+        topic: "tides".into(),
+    };
+    let began = tokio::time::Instant::now();
+    let first = async {
+        loop {
+            if events.next().await.unwrap().unwrap().delta().is_some() {
+                return began.elapsed();
+            }
+        }
+    };
+    let (first, _) = tokio::join!(first, settled::<Tale>(&runtime, input));
+    assert!(first < Duration::from_secs(1), "{first:?}");
+}
+
+#[node]
+async fn fails_late(topic: &str) -> Result<u8, String> {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    Err(format!("no {topic}"))
+}
+
+flow! {
+    Late(topic: String) -> (fails_late: u8) {
+        start >> wait(1s) >> fails_late >> end;
+    }
+}
+
+/// The attempt at a flow has the time of the node that the flow is, and each node inside its own.
+#[tokio::test(start_paused = true)]
+async fn each_attempt_at_a_flow_and_the_nodes_inside_have_their_durations() {
+    flow! {
+        Again(topic: String) -> (fails_late: u8) {
+            node late: Late = Late::new() with retry(attempts = 2);
+            start >> late >> end;
+        }
+    }
+
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Again::new()).unwrap();
+    let input = AgainInput {
+        topic: "tides".into(),
+    };
+    settled::<Again>(&runtime, input).await;
+    let filter = EventFilter::new().kinds([RecordKind::NodeFailed, RecordKind::FlowFailed]);
+    let told = history(&runtime, filter).await;
+    let durations: Vec<_> = told
+        .iter()
+        .map(|event| {
+            let envelope = event.to_json();
+            let step = envelope["step"].as_str().unwrap().to_owned();
+            (step, envelope["payload"]["durationMs"].as_u64())
+        })
+        .collect();
+    let expected = [
+        ("again.late.fails_late", 1000),
+        ("again.late", 2000),
+        ("again.late~1.fails_late", 1000),
+        ("again.late~1", 4000),
+    ];
+    assert_eq!(
+        durations,
+        expected.map(|(step, took)| (step.to_owned(), Some(took)))
+    );
+}
+
+#[node]
+async fn bursts(cx: &Context, words: &u64) -> u64 {
+    for word in 0..*words {
+        cx.emit(&word.to_string());
+        if word % 500 == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+    *words
+}
+
+flow! {
+    Bursts(words: u64) -> (bursts: u64) {
+        start >> bursts >> end;
+    }
+}
+
+/// The stream has taken all of them in time, and cannot tell them before the start of their node is stored.
+#[tokio::test(start_paused = true)]
+async fn deltas_that_cannot_be_told_yet_are_bounded_as_well() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Bursts::new()).unwrap();
+    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let input = BurstsInput { words: 3000 };
+    let (told, _) = tokio::join!(until_over(&mut events), settled::<Bursts>(&runtime, input));
+    let missed = told.iter().filter_map(|event| match event {
+        ExecutionEvent::Missed(missed) => Some(missed.deltas),
+        _ => None,
+    });
+    let words: Vec<u64> = told
+        .iter()
+        .filter_map(|event| event.delta()?.parse().ok())
+        .collect();
+    assert_eq!(missed.sum::<u64>(), 3000 - 1024);
+    assert_eq!(events.missed(), 3000 - 1024);
+    assert!(words.into_iter().eq(3000 - 1024..3000));
+}
+
+/// What it has passed it knows.
+#[tokio::test(start_paused = true)]
+async fn whoever_listens_from_the_start_of_executions_reads_no_journal() {
+    let store = Faulty::new(&store(), Counting::default());
+    let runtime = Runtime::with_options(store.clone(), options());
+    runtime.register(Once::new()).unwrap();
+    runtime.register(Failing::new()).unwrap();
+    let mut events = runtime.events(EventFilter::new()).await.unwrap();
+    let topic = || "tides".to_owned();
+    for _ in 0..2 {
+        let start = runtime.start::<Once>(OnceInput { topic: topic() }, StartOptions::new());
+        start.await.unwrap();
+    }
+    let start = runtime.start::<Failing>(FailingInput { topic: topic() }, StartOptions::new());
+    start.await.unwrap();
+    for _ in 0..3 {
+        until_over(&mut events).await;
+    }
+    assert_eq!(store.fault.records_read(), 0);
+}
+
+#[node(writes = count)]
+async fn counts(count: &u64) -> u64 {
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    count + 1
+}
+
+flow! {
+    Counts(count: u64) -> (count: u64) {
+        branch enough(count) {
+            *count == 400 => "yes",
+            else => "no",
+        }
+        start >> counts >> enough;
+        enough - "no" >> counts;
+        enough - "yes" >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_comes_late_to_a_long_execution_is_told_the_same() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Counts::new()).unwrap();
+    settled::<Counts>(&runtime, CountsInput { count: 0 }).await;
+    let all = history(&runtime, EventFilter::new()).await;
+    let ends = EventFilter::new().kinds([RecordKind::RunCompleted]);
+    let began = tokio::time::Instant::now();
+    assert_eq!(history(&runtime, ends).await, all[all.len() - 1..]);
+    assert_eq!(
+        began.elapsed(),
+        Duration::ZERO,
+        "nobody waits between pages"
+    );
+    for begins in [all.len() - 8, all.len() - 7, all.len() - 6] {
+        let offset = all[begins - 1].to_json()["offset"].as_u64().unwrap();
+        let filter = EventFilter::new().from_offset(offset).until_now();
+        let mut late = runtime.events(filter).await.unwrap();
+        for expected in &all[begins..] {
+            assert_eq!(late.next().await.unwrap().unwrap(), *expected);
+        }
+    }
 }

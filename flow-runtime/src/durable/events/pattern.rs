@@ -293,6 +293,7 @@ mod tests {
         assert!(matched > 1000);
         assert!(pattern("b").matches("b"));
         assert!(!pattern("b[0]").matches("b"));
+        assert_eq!(pattern("a.**.b[0]").to_string(), "a.**.b[0]");
     }
 
     /// BK-07, with D-22: hyphens are letters as any other, and `*` is one segment wherever it is.
@@ -344,6 +345,15 @@ mod tests {
         ] {
             assert_eq!(refused(text), (1, Problem::Index), "{text}");
         }
-        assert_eq!(refused("a.b c"), (2, Problem::Character(' ')));
+        for letter in [' ', '\u{7}', '`'] {
+            let text = format!("a.b{letter}c");
+            assert_eq!(refused(&text), (2, Problem::Character(letter)), "{text}");
+        }
+        let error = "a.b`c".parse::<Pattern>().unwrap_err();
+        assert_eq!(error.pattern(), "a.b`c");
+        assert_eq!(
+            error.to_string(),
+            "`a.b`c` is no pattern of paths: segment 2 has '`' in it"
+        );
     }
 }
