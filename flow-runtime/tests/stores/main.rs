@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flow_runtime::durable::{
     Append, Created, ExecutionId, JOURNAL_FORMAT, MemoryStore, PauseRow, PauseState, Record,
@@ -197,6 +197,26 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
     other.execute_batch("COMMIT").unwrap();
     store.append(id, fence, append(1..2)).await.unwrap();
     assert_eq!(store.records(id, 0, 10).await.unwrap().len(), 2);
+}
+
+/// The second of them comes when the first one waits already, with all others: one more wait.
+#[tokio::test]
+async fn who_wait_for_a_lock_together_do_not_wait_one_after_the_other() {
+    let folder = Folder::new();
+    let wait = Duration::from_millis(200);
+    let options = SqliteOptions::new().busy_timeout(wait);
+    let store = SqliteStore::open_with(folder.path(), options)
+        .await
+        .unwrap();
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let writes = (0..20).map(|_| store.create(row(new_id()), records(0..1), Vec::new(), None));
+    let before = Instant::now();
+    for write in futures_util::future::join_all(writes).await {
+        assert!(matches!(write, Err(StoreError::Locked(_))), "{write:?}");
+    }
+    let waited = before.elapsed();
+    assert!(waited < 10 * wait, "{waited:?}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use flow_runtime::durable::{SqliteStore, Store, StoreError};
+use flow_runtime::durable::{SqliteOptions, SqliteStore, Store, StoreError};
 use rusqlite::Connection;
 
 use crate::{Folder, number, started};
@@ -247,6 +247,31 @@ async fn processes_that_make_the_same_file_at_once_all_succeed() {
         let store = folder.open().await;
         assert_eq!(store.last_offset().await.unwrap(), 4);
     }
+}
+
+/// SQLite itself does not wait for them where it begins a log.
+#[tokio::test]
+async fn opening_waits_for_others_for_as_long_as_it_is_told_to() {
+    let folder = Folder::new();
+    let raw = folder.raw();
+    raw.execute_batch("PRAGMA application_id = 0x666c6f77; BEGIN; SELECT * FROM sqlite_schema")
+        .unwrap();
+    let open = async |wait| {
+        let options = SqliteOptions::new().busy_timeout(wait);
+        SqliteStore::open_with(folder.path(), options).await
+    };
+    let (wait, before) = (Duration::from_millis(100), Instant::now());
+    let opened = open(wait).await;
+    assert!(matches!(opened, Err(StoreError::Locked(_))), "{opened:?}");
+    let waited = before.elapsed();
+    assert!(wait <= waited && waited < 50 * wait, "{waited:?}");
+
+    let leaves = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        drop(raw);
+    });
+    started(&open(Duration::from_secs(60)).await.unwrap()).await;
+    leaves.join().unwrap();
 }
 
 /// Who may do what with the file and those that SQLite puts beside it.

@@ -61,6 +61,27 @@ pub(super) async fn leaves_what_it_does_not_name(store: Stored) {
     assert_eq!(stored(&store, id).await, expected);
     assert_eq!(store.pauses(id).await.unwrap(), pauses);
     assert_eq!(store.records(id, 0, 10).await.unwrap(), records(0..1));
+
+    let structure = Append {
+        structure: Some("newer".to_owned()),
+        ..append(Vec::new())
+    };
+    store.append(id, fence, structure).await.unwrap();
+    let expected = Row {
+        structure: "newer".to_owned(),
+        ..expected
+    };
+    assert_eq!(stored(&store, id).await, expected);
+    let result = Append {
+        result: Some("2".to_owned()),
+        ..append(Vec::new())
+    };
+    store.append(id, fence, result).await.unwrap();
+    let expected = Row {
+        result: Some("2".to_owned()),
+        ..expected
+    };
+    assert_eq!(stored(&store, id).await, expected);
 }
 
 /// Who has lost the claim to another one writes nothing.
