@@ -1,14 +1,17 @@
 //! What a step is told of itself, and what it may return.
 
+use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{RuntimeError, StartOptions, Status};
+use flow_runtime::durable::{Runtime, RuntimeError, StartOptions, Status};
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use crate::flows::{Items, ItemsInput, Nested, NestedInput, Rounds, RoundsInput, take_effects};
 use crate::gates::{Gate, Stops, StopsInput, stops};
-use crate::support::{Calls, minutes, outcomes, pass, runtime, seen, settled, store};
+use crate::support::{Calls, minutes, options, outcomes, pass, runtime, seen, settled, store};
 
 #[tokio::test(start_paused = true)]
 async fn a_step_that_runs_again_has_the_id_that_it_had() {
@@ -263,4 +266,57 @@ async fn a_step_can_tell_that_its_run_was_cancelled() {
     second.cancel(id).await.unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!((calls.of("stopped"), calls.of("cancelled")), (1, 1));
+}
+
+thread_local! {
+    static WRITTEN: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Can be written once.
+#[derive(Clone, Deserialize)]
+struct Fickle {
+    number: u64,
+}
+
+impl Serialize for Fickle {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match WRITTEN.replace(WRITTEN.get() + 1) {
+            0 => json!({ "number": self.number }).serialize(serializer),
+            _ => Err(serde::ser::Error::custom("once is enough")),
+        }
+    }
+}
+
+#[node]
+fn fickle(number: &u64) -> Fickle {
+    Fickle { number: *number }
+}
+
+flow! {
+    Once(number: u64) -> () {
+        branch small(fickle) {
+            fickle.number < 10 => "yes",
+            else => "no",
+        }
+        start >> fickle >> small;
+        small - "yes" >> end;
+        small - "no" >> end("large");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_is_written_though_the_state_after_it_cannot_be() {
+    let options = options().snapshot_every(NonZeroUsize::MIN);
+    let runtime = Runtime::with_options(store(), options);
+    runtime.register(Once::new()).unwrap();
+    let started = runtime.start::<Once>(OnceInput { number: 1 }, StartOptions::new());
+    let started = started.await.unwrap();
+    let error = started.settled().await.unwrap_err();
+    let RuntimeError::Unstorable { path, reason, .. } = &error else {
+        panic!("{error}")
+    };
+    assert_eq!((&**path, &**reason), ("once", "`fickle`: once is enough"));
+    let (status, journal, _) = seen(&runtime, started.id()).await;
+    assert_eq!(status, Status::Running);
+    assert_eq!(outcomes(&journal).get("once.fickle"), Some(&1));
 }

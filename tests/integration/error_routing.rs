@@ -234,6 +234,35 @@ async fn a_panic_is_neither_retried_nor_routed() {
     }
 }
 
+struct Spark;
+
+impl Drop for Spark {
+    fn drop(&mut self) {
+        panic!("as it went out");
+    }
+}
+
+#[node]
+fn strike() -> Spark {
+    Spark
+}
+
+flow! {
+    Fuse() {
+        start >> strike >> end;
+    }
+}
+
+/// The values of a flow are dropped at its end, when it is at no node any more.
+#[tokio::test]
+async fn a_panic_at_the_end_of_a_flow_is_one_of_the_flow() {
+    let error = Fuse::new().run(FuseInput {}).await.unwrap_err();
+    let FlowError::Panicked { path, message } = &error else {
+        panic!("{error:?}")
+    };
+    assert_eq!((&**path, &**message), ("fuse", "as it went out"));
+}
+
 #[node]
 fn explode(reason: &str) {
     panic!("because of {reason}");
