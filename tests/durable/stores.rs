@@ -254,18 +254,28 @@ impl Fault for Damaged {
 
 /// The history is pruned while it is read: the next read of it that begins at its beginning lacks its first records.
 #[derive(Debug, Default)]
-pub(crate) struct Torn(AtomicBool);
+pub(crate) struct Torn(AtomicUsize);
 
 impl Torn {
+    /// The next one.
     pub(crate) fn tear(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.store(1, Ordering::Relaxed);
+    }
+
+    /// The one after the next one.
+    pub(crate) fn tear_second(&self) {
+        self.0.store(2, Ordering::Relaxed);
     }
 }
 
 impl Fault for Torn {
     fn read(&self, mut records: Vec<Record>) -> Vec<Record> {
-        if records.len() > 3 && self.0.swap(false, Ordering::Relaxed) {
-            records.drain(..3);
+        let left = self.0.load(Ordering::Relaxed);
+        if records.len() > 3 && left > 0 {
+            self.0.store(left - 1, Ordering::Relaxed);
+            if left == 1 {
+                records.drain(..3);
+            }
         }
         records
     }
