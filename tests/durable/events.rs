@@ -656,8 +656,10 @@ async fn a_subscriber_that_never_reads_does_not_slow_a_run_and_later_gets_everyt
 #[tokio::test(start_paused = true)]
 async fn missed_deltas_are_counted_and_told_once() {
     #[node]
-    fn chatter(cx: &Context, words: &u64) -> u64 {
+    async fn chatter(cx: &Context, words: &u64) -> u64 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
         (0..*words).for_each(|word| cx.emit(&word.to_string()));
+        tokio::time::sleep(Duration::from_secs(1)).await;
         *words
     }
 

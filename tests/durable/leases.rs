@@ -343,11 +343,12 @@ async fn a_runtime_that_is_shut_down_starts_nothing() {
     );
 }
 
-/// Nobody waits for the end of time: what another process may have when this one is gone, `recover` does not give it.
+/// It need not be renewed.
 #[tokio::test(start_paused = true)]
 async fn a_lease_without_an_end_lasts_for_years() {
     let gate = Gate::closed();
-    let runtime = Runtime::with_options(store(), options().lease(Duration::MAX));
+    let store = Faulty::new(&store(), NoRenewal);
+    let runtime = Runtime::with_options(store, options().lease(Duration::MAX));
     runtime.register(later(&gate, 1)).unwrap();
     let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
