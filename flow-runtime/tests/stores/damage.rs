@@ -340,3 +340,28 @@ fn is_corrupt<T: std::fmt::Debug>(outcome: Result<T, StoreError>, at: &str, beca
         other => panic!("expected {at} to be damaged: {other:?}"),
     }
 }
+
+#[tokio::test]
+async fn a_text_that_is_none_is_damaged() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let (id, _) = asked(&store).await;
+    let sql = "UPDATE records SET path = CAST(x'66ff' AS TEXT) WHERE seq = 1";
+    folder.raw().execute(sql, []).unwrap();
+    let place = format!("execution {id}, record 1");
+    let reason = "column `path`: it is not text (invalid utf-8 sequence";
+    is_corrupt(store.records(id, 0, 10).await, &place, reason);
+}
+
+#[tokio::test]
+async fn a_file_with_damaged_pages_is_damaged() {
+    let folder = Folder::new();
+    started(&folder.open().await).await;
+    let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+    folder.raw().execute_batch(checkpoint).unwrap();
+    let mut bytes = std::fs::read(folder.path()).unwrap();
+    bytes[4096..].fill(0xff);
+    std::fs::write(folder.path(), bytes).unwrap();
+    let opened = SqliteStore::open(folder.path()).await;
+    is_corrupt(opened, "the file", "malformed");
+}

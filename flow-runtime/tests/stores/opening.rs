@@ -254,7 +254,7 @@ async fn processes_that_make_the_same_file_at_once_all_succeed() {
 async fn opening_waits_for_others_for_as_long_as_it_is_told_to() {
     let folder = Folder::new();
     let raw = folder.raw();
-    raw.execute_batch("PRAGMA application_id = 0x666c6f77; BEGIN; SELECT * FROM sqlite_schema")
+    raw.execute_batch("PRAGMA application_id = 0x666c6f77; BEGIN IMMEDIATE")
         .unwrap();
     let open = async |wait| {
         let options = SqliteOptions::new().busy_timeout(wait);
