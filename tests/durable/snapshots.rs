@@ -1,16 +1,18 @@
 //! Snapshots: a long run is recovered from its end.
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flow_runtime::durable::{
     Execution, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
 };
 use flow_runtime::prelude::*;
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::gates::{Gate, Gated, increase};
-use crate::stores::{Counting, Faulty};
+use crate::stores::{Counting, Fault, Faulty};
 use crate::support::{minutes, options, pass, store};
 
 flow! {
@@ -234,6 +236,74 @@ async fn without_its_history_an_execution_goes_on_all_the_same() {
         fork.output_json().unwrap(),
         execution.output_json().unwrap()
     );
+}
+
+/// Reads records two hours late, but for so many times.
+#[derive(Debug)]
+struct Late(AtomicUsize);
+
+impl Fault for Late {
+    fn reads_late(&self) -> Duration {
+        let in_time = |left: usize| left.checked_sub(1);
+        match self
+            .0
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, in_time)
+        {
+            Ok(_) => Duration::ZERO,
+            Err(_) => minutes(120),
+        }
+    }
+}
+
+/// It is neither taken for what came after it, nor for damaged.
+#[tokio::test(start_paused = true)]
+async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
+    let store = store();
+    let runtime = Runtime::with_options(store.clone(), every(1).prune_history());
+    runtime.register(Hourly::new()).unwrap();
+    // An execution after its second round, and its last record.
+    let execution = async || {
+        let input = HourlyInput {
+            number: 0,
+            limit: 9,
+        };
+        let started = runtime.start::<Hourly>(input, StartOptions::new());
+        let id = started.await.unwrap().id();
+        pass(minutes(90)).await;
+        let journal = runtime.get(id).await.unwrap().journal().await.unwrap();
+        (id, journal.last().unwrap().seq)
+    };
+    let reader = |reads_in_time| {
+        let late = Faulty::new(&store, Late(AtomicUsize::new(reads_in_time)));
+        let reader = Runtime::with_options(late, options());
+        reader.register(Hourly::new()).unwrap();
+        reader
+    };
+    for (reads_in_time, in_time) in [(0, false), (1, false), (2, true)] {
+        let (id, last) = execution().await;
+        match reader(reads_in_time).state(id, last).await {
+            Ok(state) => assert_eq!(
+                (in_time, &state.flows["hourly"]["number"]),
+                (true, &json!(2))
+            ),
+            Err(RuntimeError::NoRecord { seq, .. }) => assert_eq!((in_time, seq), (false, last)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+    for (reads_in_time, in_time) in [(0, false), (1, false), (2, false), (3, true)] {
+        let (id, last) = execution().await;
+        match reader(reads_in_time).fork(id, last).await {
+            Ok(fork) => {
+                let state = runtime.state(fork.id(), 0).await.unwrap();
+                assert_eq!(
+                    (in_time, &state.flows["hourly"]["number"]),
+                    (true, &json!(2))
+                );
+            }
+            Err(RuntimeError::NoRecord { seq, .. }) => assert_eq!((in_time, seq), (false, last)),
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

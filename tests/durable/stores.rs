@@ -66,6 +66,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// For how long records are not read yet.
+    fn reads_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// What is read instead of these records.
     fn read(&self, records: Vec<Record>) -> Vec<Record> {
         records
@@ -422,6 +427,10 @@ impl<F: Fault> Store for Faulty<F> {
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
         self.fault.look()?;
+        let late = self.fault.reads_late();
+        if !late.is_zero() {
+            tokio::time::sleep(late).await;
+        }
         let records = self.store.records(id, from_seq, limit).await?;
         Ok(self.fault.read(records))
     }

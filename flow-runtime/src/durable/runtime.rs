@@ -1038,7 +1038,9 @@ impl Inner {
                 .map_err(RuntimeError::of(id))?;
             let full = page.len() == PAGE;
             next = page.last().map_or(next, |last| last.seq + 1);
-            records.extend(page);
+            // Where something has been pruned meanwhile, the store has gone on with later ones.
+            let asked = |record: &Record| until.is_none_or(|until| record.seq < until);
+            records.extend(page.into_iter().filter(asked));
             if !full {
                 return Ok(records);
             }
