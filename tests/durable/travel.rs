@@ -222,3 +222,33 @@ async fn nothing_in_a_flow_that_has_failed_is_under_way() {
     let failing = "races.race races.race.fork races.race.takes_long";
     assert_eq!(under_way, [failing, "races.race", failing, "races.race"]);
 }
+
+flow! {
+    Slow(number: u64) -> (number: u64) {
+        start >> increase >> wait(1h) >> end;
+    }
+}
+
+flow! {
+    Waits(number: u64) -> (number: u64) {
+        start >> Slow >> end;
+    }
+}
+
+/// What the clock shows now makes no difference to what was.
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_was_under_way_is_under_way_for_ever() {
+    let runtime = runtime(store(), Waits::new());
+    let execution = settled::<Waits>(&runtime, WaitsInput { number: 1 }).await;
+    let journal = execution.journal().await.unwrap();
+    let waiting = journal
+        .iter()
+        .find(|record| record.kind == RecordKind::Waiting);
+    let state = runtime.state(execution.id(), waiting.unwrap().seq).await;
+    let state = state.unwrap();
+    assert_eq!(state.under_way, ["waits.slow", "waits.slow.wait"]);
+    assert_eq!(
+        json!(state.flows),
+        json!({ "waits": { "number": 1 }, "waits.slow": { "number": 2 } })
+    );
+}

@@ -255,8 +255,16 @@ impl Durable {
                 until
             }
         };
-        self.journal.sleep_until(until).await;
+        self.sleep_until(until).await;
         self.journal.add(entry(RecordKind::Waited, String::new()));
+    }
+
+    /// Sleeps until a time. A look into the past ends here: what was waited for then is still to come, whatever the time is now.
+    async fn sleep_until(&self, until_ms: u64) {
+        match self.captured {
+            Some(_) => std::future::pending().await,
+            None => self.journal.sleep_until(until_ms).await,
+        }
     }
 
     /// The question that is open at a visit: asked before, or now.
@@ -405,7 +413,7 @@ impl Hooks for Durable {
             .saturating_add(after);
         let timer = std::pin::pin!(async {
             self.journal.live().await;
-            self.journal.sleep_until(deadline).await;
+            self.sleep_until(deadline).await;
         });
         match select(work, timer).await {
             Either::Left((output, _)) => Some(output),
