@@ -346,7 +346,7 @@ impl Fault for Tardy {
     }
 
     fn settles_late(&self) -> Duration {
-        Duration::from_secs(1)
+        Duration::from_secs(2)
     }
 }
 
