@@ -13,6 +13,8 @@ flow! {
     }
 }
 fn main() {
-    let options = RunOptions::answer(|question: &Question| question.prompt().replace("Deploy 1{}?", "Yes"));
+    let options = RunOptions::answer(|question: &Question| match question.prompt() {
+        "Deploy 1{}?" => Approval::Yes, _ => Approval::No,
+    });
     let _ = Outer::new().run_with(OuterInput { versions: vec![1], version: 1 }, options);
 }
