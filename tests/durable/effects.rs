@@ -338,7 +338,7 @@ async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
 
 /// Takes a second for what others do at once.
 #[derive(Debug)]
-struct Tardy;
+pub(crate) struct Tardy;
 
 impl Fault for Tardy {
     fn writes_late(&self) -> Duration {

@@ -9,7 +9,9 @@ use flow_runtime::durable::{
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
+use crate::effects::Tardy;
 use crate::flows::{Name, Party, PartyInput, take_effects};
+use crate::stores::Faulty;
 use crate::support::{outcomes, pass, runtime, settled, store};
 
 #[node(writes = before)]
@@ -304,6 +306,28 @@ async fn a_question_is_closed_when_another_branch_fails() {
         matches!(&error, RuntimeError::Withdrawn { path, .. } if path == "broken.name"),
         "{error}"
     );
+    let execution = answer(&runtime, questions[0].token(), json!({ "yes": true })).await;
+    assert_eq!(
+        execution.output::<Broken>().unwrap().unwrap().end,
+        BrokenEnd::Named
+    );
+}
+
+/// The other branch fails before the question is in the store. Whoever answers it nevertheless, as one can who read its
+/// token in the store, is refused, and does not wake the run again and again.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_closed_when_another_branch_fails_while_it_is_being_stored() {
+    let shared = store();
+    let runtime = runtime(Faulty::new(&shared, Tardy), Broken::new());
+    let input = BrokenInput {
+        number: 1,
+        after_ms: 500,
+    };
+    let execution = settled::<Broken>(&runtime, input).await;
+    assert_eq!(execution.status(), Status::Paused);
+    let questions = execution.questions().await.unwrap();
+    let paths: Vec<_> = questions.iter().map(OpenQuestion::path).collect();
+    assert_eq!(paths, ["broken.named"]);
     let execution = answer(&runtime, questions[0].token(), json!({ "yes": true })).await;
     assert_eq!(
         execution.output::<Broken>().unwrap().unwrap().end,

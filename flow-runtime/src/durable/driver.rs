@@ -23,7 +23,7 @@ use super::payload::{self, PAYLOAD_DEPTH};
 use super::record::RecordKind;
 use super::refusal::newest_snapshot;
 use super::replay::Unused;
-use super::store::{Append, PauseState, Row, Settlement, Status, Store, StoreError};
+use super::store::{Append, PauseState, Row, Settlement, Status, Store, StoreError, Token};
 use crate::__private::Saved;
 use crate::engine::Hooks as _;
 use crate::error::FlowError;
@@ -53,8 +53,11 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over. The row is as it is in the store.
     Over(Box<Row>),
-    /// It waits for people, and goes on by itself at this time, in milliseconds since 1970 (UTC).
-    Paused { wake_ms: Option<u64> },
+    /// It waits for answers to these questions, and goes on by itself at this time, in milliseconds since 1970 (UTC).
+    Paused {
+        asked: Vec<Token>,
+        wake_ms: Option<u64>,
+    },
     /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
     Halted(RuntimeError),
 }
@@ -447,7 +450,7 @@ impl Driver {
             },
             ..append
         };
-        let wake_ms = self.journal.wakes_at();
+        let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
         let id = self.journal.execution();
         if let Err(error) = self.store.append(id, self.row.fence, append).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
@@ -456,7 +459,7 @@ impl Driver {
         self.engine.tell_stored();
         self.committed.notify_waiters();
         match status {
-            Status::Paused => Driven::Paused { wake_ms },
+            Status::Paused => Driven::Paused { asked, wake_ms },
             over => Driven::Over(Box::new(Row {
                 status: over,
                 result,

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::error::RuntimeError;
 use super::events::Chunks;
-use super::journal::{Entry, Journal, Visits};
+use super::journal::{AskingGuard, Entry, Journal, Visits};
 use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
 use super::record::RecordKind;
 use super::replay::{Outcome, Replay};
@@ -267,15 +267,15 @@ impl Durable {
         }
     }
 
-    /// The question that is open at a visit: asked before, or now.
+    /// The question that is open at a visit, asked before or now, and until when it can be answered.
     async fn question<N: Human>(
         &self,
         place: &Place,
         prompt: String,
         timeout: Option<Duration>,
-    ) -> PauseRow {
+    ) -> (AskingGuard<'_>, Option<u64>) {
         if let Some(row) = self.journal.open_question(place) {
-            return row;
+            return (self.journal.asking(row.token), row.expires_ms);
         }
         self.journal.live().await;
         let created_ms = self.journal.now_ms();
@@ -303,7 +303,8 @@ impl Durable {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(place, error.to_string()).await,
         };
-        self.journal.add_question(row.clone());
+        let (asking, expires_ms) = (self.journal.asking(row.token), row.expires_ms);
+        self.journal.add_question(row);
         self.journal
             .write(Entry {
                 kind: RecordKind::Paused,
@@ -312,7 +313,7 @@ impl Durable {
                 payload,
             })
             .await;
-        row
+        (asking, expires_ms)
     }
 
     /// The value of an answer.
@@ -424,7 +425,7 @@ impl Hooks for Durable {
                     attempt,
                     payload: String::new(),
                 };
-                self.journal.write(entry).await;
+                self.journal.add_urgent(entry);
                 None
             }
         }
@@ -447,10 +448,9 @@ impl Hooks for Durable {
             let answered: Answered = self.read(&place, &text).await;
             return self.answered(visit, &place, answered).await;
         }
-        let row = self.question::<N>(&place, prompt, visit.timeout()).await;
         let settlement = {
-            let asking = self.journal.asking(row.token, row.expires_ms);
-            let settlement = asking.settled().await;
+            let (asking, expires_ms) = self.question::<N>(&place, prompt, visit.timeout()).await;
+            let settlement = asking.settled(expires_ms).await;
             self.journal.live().await;
             settlement
         };
@@ -468,14 +468,13 @@ impl Hooks for Durable {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
         };
-        self.journal
-            .write(Entry {
-                kind: RecordKind::Resumed,
-                place: &place,
-                attempt: 0,
-                payload,
-            })
-            .await;
+        // The run goes on at once, as a replay does. The next step waits until the answer is stored.
+        self.journal.add_urgent(Entry {
+            kind: RecordKind::Resumed,
+            place: &place,
+            attempt: 0,
+            payload,
+        });
         self.answered(visit, &place, answered).await
     }
 

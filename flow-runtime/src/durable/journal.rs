@@ -413,25 +413,12 @@ impl Journal {
         self.state().pending.opened.push(row);
     }
 
-    /// What comes of a question. If it is dropped before, the question is closed.
-    pub(crate) fn asking(&self, token: Token, expires_ms: Option<u64>) -> AskingGuard<'_> {
-        let mut state = self.state();
-        let known = state.open.iter().find(|row| row.token == token);
-        let settled = match known.map(|row| &row.state) {
-            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
-            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
-            _ => None,
-        };
-        let asking = Asking {
-            expires_ms,
-            settled,
-            waker: None,
-        };
-        state.questions.entry(token).or_insert(asking);
+    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what drops the run while it is
+    /// being stored, as a branch that fails does, closes it as well.
+    pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
         AskingGuard {
             journal: self,
             token,
-            closes: true,
         }
     }
 
@@ -440,6 +427,16 @@ impl Journal {
         let state = self.state();
         let asking = state.questions.get(&token);
         asking.is_some_and(|asking| asking.settled.is_none())
+    }
+
+    /// The tokens of the questions whose answers the run waits for.
+    pub(crate) fn asked(&self) -> Vec<Token> {
+        let state = self.state();
+        let asked = state
+            .questions
+            .iter()
+            .filter(|(_, asking)| asking.settled.is_none());
+        asked.map(|(token, _)| *token).collect()
     }
 
     /// Hands over what came of questions.
@@ -605,16 +602,32 @@ impl Drop for Timer<'_> {
     }
 }
 
-/// Somebody waits for an answer.
+/// Somebody waits for an answer, or will as soon as the question is stored.
 pub(crate) struct AskingGuard<'a> {
     journal: &'a Journal,
     token: Token,
-    closes: bool,
 }
 
 impl AskingGuard<'_> {
-    /// What came of it.
-    pub(crate) fn settled(&self) -> impl Future<Output = Settlement> + Send {
+    /// What came of it, which is looked for from now on.
+    pub(crate) fn settled(
+        &self,
+        expires_ms: Option<u64>,
+    ) -> impl Future<Output = Settlement> + Send {
+        let mut state = self.journal.state();
+        let known = state.open.iter().find(|row| row.token == self.token);
+        let settled = match known.map(|row| &row.state) {
+            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
+            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
+            _ => None,
+        };
+        let asking = Asking {
+            expires_ms,
+            settled,
+            waker: None,
+        };
+        state.questions.entry(self.token).or_insert(asking);
+        drop(state);
         poll_fn(|cx| {
             let mut state = self.journal.state();
             let asking = state.questions.entry(self.token).or_default();
@@ -635,8 +648,6 @@ impl Drop for AskingGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.journal.state();
         state.questions.remove(&self.token);
-        if self.closes {
-            state.pending.closed.push(self.token);
-        }
+        state.pending.closed.push(self.token);
     }
 }

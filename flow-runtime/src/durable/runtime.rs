@@ -689,7 +689,7 @@ impl Runtime {
                 (Status::Running, None) => {}
                 (Status::Running, Some(error)) => return Err(error),
                 // It was answered, and cannot go on with the answer.
-                (Status::Paused, Some(error)) if self.inner.is_answered(id).await? => {
+                (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
                     return Err(error);
                 }
                 _ => return Ok(Execution::new(self.clone(), row)),
@@ -1342,9 +1342,10 @@ impl Inner {
         if let Driven::Over(row) = driven {
             // Nobody else sets it.
             let _ = run.over.set(*row);
-        } else if let Driven::Paused { wake_ms } = driven {
+        } else if let Driven::Paused { asked, wake_ms } = driven {
             // An answer that came while the run was pausing has woken nobody. If the store cannot say, it may have come.
-            if self.is_answered(id).await.unwrap_or(true) {
+            let asked = |pause: &PauseRow| asked.contains(&pause.token);
+            if self.is_answered(id, asked).await.unwrap_or(true) {
                 self.try_to_launch(id).await;
             } else if let Some(wake_ms) = wake_ms {
                 self.alarm.set(wake_ms, id);
@@ -1354,10 +1355,15 @@ impl Inner {
         run.done.send_replace(true);
     }
 
-    /// Whether there is an answer that the run has not seen, or a question whose time is over.
-    async fn is_answered(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
+    /// Whether one of these questions has an answer that the run has not seen, or its time is over.
+    async fn is_answered(
+        &self,
+        id: ExecutionId,
+        asked: impl Fn(&PauseRow) -> bool,
+    ) -> Result<bool, RuntimeError> {
         let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
-        Ok(pauses.iter().any(|pause| pause.state != PauseState::Open))
+        let settled = |pause: &PauseRow| pause.state != PauseState::Open && asked(pause);
+        Ok(pauses.iter().any(settled))
     }
 
     /// Goes on with executions that this process has paused, when their time has come and nobody else has done so.

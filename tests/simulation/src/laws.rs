@@ -74,6 +74,16 @@ fn is_over(end: &Record, record: &Record) -> bool {
     }
 }
 
+/// The steps, and the attempts at flows, that took too long.
+pub(crate) fn timed_out(records: &[Record]) -> BTreeSet<&str> {
+    let timed_out = records.iter().filter(|record| match record.kind {
+        RecordKind::TimedOut => true,
+        RecordKind::Resumed => record.payload == r#"{"timedOut":true}"#,
+        _ => false,
+    });
+    timed_out.map(|record| record.step.as_str()).collect()
+}
+
 /// The outcomes of a journal, by step.
 fn outcomes(records: &[Record]) -> BTreeMap<&str, (RecordKind, &str)> {
     let outcomes = records.iter().filter(|record| {

@@ -11,7 +11,7 @@ mod process;
 mod store;
 mod world;
 
-pub use case::{Case, Failure, Stop, StopKind, check};
+pub use case::{Case, Compared, Failure, Stop, StopKind, check};
 
 use std::pin::Pin;
 
