@@ -162,7 +162,8 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         let first = Runtime::with_options(failing.clone(), quick_options(every));
         first.register(flow()).unwrap();
         let started = first.start::<F>(input(), StartOptions::new()).await;
-        let id = store.list(&Default::default()).await.unwrap()[0].id;
+        let listed = store.list(&Default::default()).await.unwrap();
+        let id = listed[0].as_ref().unwrap().id;
         if started.is_ok() {
             // A paused execution does not show that it cannot go on.
             let crash = async {

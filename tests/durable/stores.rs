@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Record, Row,
-    Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
+    Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
 };
 use uuid::Uuid;
 
@@ -368,7 +368,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.store.execution(id).await
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, DamagedRow>>, StoreError> {
         self.fault.look()?;
         self.store.list(query).await
     }
@@ -466,13 +466,17 @@ impl<F: Fault> Store for Faulty<F> {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, DamagedRow>>, StoreError> {
         self.fault.look()?;
         self.fault.before("due")?;
         self.store.due(now_ms, after, limit).await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.fault.look()?;
         self.store.log(after, limit).await
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::record::RecordKind;
-use super::store::{ExecutionId, Status, StoreError};
+use super::store::{Damaged, ExecutionId, Status, StoreError};
 
 /// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
 #[derive(Debug, Clone)]
@@ -164,8 +164,32 @@ impl RuntimeError {
         }
     }
 
+    /// What is damaged, if that is what is wrong.
+    pub(crate) fn damaged(&self) -> Option<Damaged> {
+        let RuntimeError::Store {
+            execution, error, ..
+        } = self
+        else {
+            return None;
+        };
+        let StoreError::Corrupt { place, reason } = &**error else {
+            return None;
+        };
+        Some(Damaged {
+            execution: *execution,
+            place: place.clone(),
+            reason: reason.clone(),
+        })
+    }
+
     pub(crate) fn of(execution: ExecutionId) -> impl Fn(StoreError) -> RuntimeError {
         move |error| RuntimeError::store(Some(execution), None, error)
+    }
+}
+
+impl From<Damaged> for RuntimeError {
+    fn from(damaged: Damaged) -> Self {
+        RuntimeError::store(damaged.execution, None, damaged.into())
     }
 }
 

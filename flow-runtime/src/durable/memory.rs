@@ -10,8 +10,8 @@ use uuid::Uuid;
 use super::record::{Record, RecordKind};
 use super::refusal;
 use super::store::{
-    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, PauseState, Row,
-    Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 
 /// Keeps executions in memory: for tests, and for people in the loop of a program that may forget.
@@ -290,13 +290,13 @@ impl Store for MemoryStore {
         Ok(contents.executions.get(&id).map(|it| it.row.clone()))
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         let contents = self.contents();
         let rows = contents.executions.values().rev().map(|it| &it.row);
         Ok(rows
             .filter(|row| query.allows(row))
             .take(query.limit.unwrap_or(usize::MAX))
-            .cloned()
+            .map(|row| Ok(row.clone()))
             .collect())
     }
 
@@ -466,17 +466,21 @@ impl Store for MemoryStore {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
         let contents = self.contents();
         let last = (now_ms, ExecutionId::from(Uuid::max()));
         let due = contents.due.range(..=last).map(|(_, id)| *id);
         let mut due: Vec<ExecutionId> = due.filter(|id| Some(*id) > after).collect();
         due.sort_unstable();
         due.truncate(limit);
-        Ok(due)
+        Ok(due.into_iter().map(Ok).collect())
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         let contents = self.contents();
         let Some(first) = after.checked_add(1) else {
             return Ok(Vec::new());
@@ -487,12 +491,12 @@ impl Store for MemoryStore {
             .filter_map(|(offset, (id, seq))| {
                 let execution = contents.executions.get(id)?;
                 let stored = execution.records.get(execution.place(*seq))?;
-                Some(Logged {
+                Some(Ok(Logged {
                     offset: *offset,
                     execution: *id,
                     owner: execution.row.owner.clone(),
                     record: stored.record.clone(),
-                })
+                }))
             });
         Ok(logged.take(limit).collect())
     }

@@ -7,6 +7,7 @@ mod events;
 mod execution;
 mod journal;
 mod lease;
+mod listed;
 mod memory;
 mod node_errors;
 mod options;
@@ -31,6 +32,7 @@ pub use events::{
 };
 pub use execution::{Execution, OpenQuestion};
 pub use journal::Journal;
+pub use listed::Listed;
 pub use memory::MemoryStore;
 pub use options::{RuntimeOptions, StartOptions};
 pub use record::{Record, RecordKind, UnknownName};
@@ -39,7 +41,7 @@ pub use runtime::{ListOptions, Recovered, Runtime};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Durability, SqliteOptions, SqliteStore};
 pub use store::{
-    Append, Claim, Created, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT, ListQuery, Logged,
-    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
+    ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 pub use travel::{ExecutionState, StateChange, StateDiff};

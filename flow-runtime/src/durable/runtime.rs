@@ -23,13 +23,14 @@ use super::events::Isolated;
 use super::execution::{Execution, OpenQuestion};
 use super::journal::{Clock, Journal, Visits, sleep_until};
 use super::lease::{Lease, Term};
+use super::listed::Listed;
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::payload::{self, VALUE_DEPTH};
 use super::record::{Record, RecordKind, missing, to_ms};
 use super::registered::{DurableFlow, Entry, Registered, hash_of};
 use super::store::{
-    Append, Claim, Created, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState,
-    Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow,
+    PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 use crate::__private::{Saved, Unstorable};
 use crate::observer::together;
@@ -135,6 +136,8 @@ pub struct Recovered {
     pub resumed: Vec<ExecutionId>,
     /// Those that cannot, and why. They are as they were.
     pub refused: Vec<(ExecutionId, RuntimeError)>,
+    /// What cannot be read so far that it could be said which execution it is.
+    pub damaged: Vec<Damaged>,
 }
 
 /// Which executions [`Runtime::list`] returns.
@@ -434,17 +437,20 @@ impl Runtime {
         }
     }
 
-    /// The owner's executions, the newest first.
+    /// The owner's executions, the newest first. What cannot be read of them is in [`Listed::damaged`].
     ///
     /// # Errors
     ///
     /// The store could not be read.
-    pub async fn list(&self, options: ListOptions) -> Result<Vec<Execution>, RuntimeError> {
-        let rows = self.inner.store.list(&self.query(options)).await?;
-        Ok(rows
-            .into_iter()
-            .map(|row| Execution::new(self.clone(), row))
-            .collect())
+    pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
+        let mut listed = Listed::default();
+        for row in self.inner.store.list(&self.query(options)).await? {
+            match row {
+                Ok(row) => listed.executions.push(Execution::new(self.clone(), row)),
+                Err(damaged) => listed.damaged.push(damaged),
+            }
+        }
+        Ok(listed)
     }
 
     fn query(&self, options: ListOptions) -> ListQuery {
@@ -595,28 +601,33 @@ impl Runtime {
         Ok(Execution::new(self.clone(), row))
     }
 
-    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them. (A question with a
-    /// `timeout` needs no such call: its flow goes on when the time is over.)
+    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them; what cannot be read of
+    /// them is in [`Listed::damaged`], and stays as it is. (A question with a `timeout` needs no such call: its flow goes on
+    /// when the time is over.)
     ///
     /// # Errors
     ///
     /// The store failed. What has been cancelled until then stays so.
-    pub async fn expire(&self, untouched_for: Duration) -> Result<Vec<Execution>, RuntimeError> {
+    pub async fn expire(&self, untouched_for: Duration) -> Result<Listed, RuntimeError> {
         let options = ListOptions::new()
             .status(Status::Paused)
             .untouched_for(untouched_for);
         let query = self.query(options);
         let untouched = EndIf::PausedUntouchedSince(query.updated_before_ms.unwrap_or(0));
-        let mut expired = Vec::new();
+        let mut expired = Listed::default();
         for row in self.inner.store.list(&query).await? {
-            match self
-                .end(row, "expired: nobody answered in time", untouched)
-                .await
-            {
-                Ok(execution) => expired.push(execution),
+            let ended = match row {
+                Ok(row) => {
+                    self.end(row, "expired: nobody answered in time", untouched)
+                        .await
+                }
+                Err(damaged) => Err(damaged.into()),
+            };
+            match ended {
+                Ok(execution) => expired.executions.push(execution),
                 // It was answered or ended at this moment.
                 Err(RuntimeError::Over { .. } | RuntimeError::NotFound(_)) => {}
-                Err(error) => return Err(error),
+                Err(error) => expired.damaged.push(error.damaged().ok_or(error)?),
             }
         }
         Ok(expired)
@@ -650,8 +661,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// The store could not be read. An execution that cannot go on is no error: it is among [`Recovered::refused`], and
-    /// [`Execution::settled`] says why.
+    /// The store could not be read. An execution that cannot go on is no error, nor is one that is damaged: it is among
+    /// [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.inner.recover(true).await?;
         self.inner.keep_recovering();
@@ -1419,19 +1430,37 @@ impl Inner {
         let mut after = None;
         loop {
             let due = self.store.due(self.now_ms(), after, PAGE).await?;
-            let Some(last) = due.last() else {
-                return Ok(recovered);
-            };
-            after = Some(*last);
-            for id in due {
-                let hopeless = matches!(
-                    lock(&self.halted).get(&id),
-                    Some(error) if !matches!(error, RuntimeError::Store { .. } | RuntimeError::TakenOver(_))
-                );
+            let mut last = None;
+            for due in due {
+                let (id, damaged) = match due {
+                    Ok(id) => (id, None),
+                    Err(damaged) => match damaged.execution {
+                        Some(id) => (id, Some(damaged)),
+                        None => {
+                            // It is on each page, if it is before none of the others.
+                            if !recovered.damaged.contains(&damaged) {
+                                recovered.damaged.push(damaged);
+                            }
+                            continue;
+                        }
+                    },
+                };
+                last = last.max(Some(id));
+                let hopeless = lock(&self.halted)
+                    .get(&id)
+                    .is_some_and(|error| match error {
+                        RuntimeError::Store { .. } => error.damaged().is_some(),
+                        RuntimeError::TakenOver(_) => false,
+                        _ => true,
+                    });
                 if hopeless && !asked {
                     continue;
                 }
-                match self.launch(id).await {
+                let launched = match damaged {
+                    None => self.launch(id).await,
+                    Some(damaged) => Err(damaged.into()),
+                };
+                match launched {
                     Ok(true) => recovered.resumed.push(id),
                     Ok(false) => {}
                     Err(error) => {
@@ -1440,6 +1469,10 @@ impl Inner {
                     }
                 }
             }
+            if last.is_none() {
+                return Ok(recovered);
+            }
+            after = last;
         }
     }
 

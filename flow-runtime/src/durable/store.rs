@@ -372,6 +372,35 @@ pub struct Logged {
     pub record: Record,
 }
 
+/// A row that cannot be read, among others that can.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damaged {
+    /// The execution that it belongs to. `None` if that cannot be read either.
+    pub execution: Option<ExecutionId>,
+    /// Where it stands, such as `execution …, record 3`.
+    pub place: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for Damaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Damaged { place, reason, .. } = self;
+        write!(f, "the store is damaged at {place}: {reason}")
+    }
+}
+
+impl std::error::Error for Damaged {}
+
+/// A record that cannot be read, among others that can.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DamagedRecord {
+    /// Its offset: reading on after it misses nothing else.
+    pub offset: u64,
+    /// What is known of it.
+    pub damaged: Damaged,
+}
+
 /// Why a store did not do what it was asked to. What was there before is there still.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -442,6 +471,12 @@ impl fmt::Display for StoreError {
     }
 }
 
+impl From<Damaged> for StoreError {
+    fn from(Damaged { place, reason, .. }: Damaged) -> Self {
+        StoreError::Corrupt { place, reason }
+    }
+}
+
 impl std::error::Error for StoreError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -500,12 +535,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store could not be read, or what it has is damaged.
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
 
-    /// The executions that the query allows, the newest first.
+    /// The executions that the query allows, the newest first. One that cannot be read stands among the others, though it is
+    /// not known whether the query allows it; it does not count towards the limit.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError>;
+    /// The store could not be read. A row that is damaged is not an error.
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
 
     /// Claims an execution until a time, for a holder, if it is not over and nobody else has a claim that is valid at
     /// `now_ms`. Returns the row with its new `fence`, which is one more than before; nothing if it is not to be had. The
@@ -599,27 +635,32 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// The executions that nobody has a valid claim to and that could go on, in the order of their ids (the oldest first),
     /// after this id, at most so many: those that are running, and those that are paused with a question that is settled but
-    /// not closed or whose `wake_ms` has passed.
+    /// not closed or whose `wake_ms` has passed. One that cannot be read stands among the others, and does not count towards
+    /// the limit.
     ///
     /// # Errors
     ///
-    /// The store could not be read.
+    /// The store could not be read. A row that is damaged is not an error.
     async fn due(
         &self,
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError>;
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
 
     /// The records of all executions after this offset, in the order of their offsets, at most so many. A record never
-    /// comes to stand before one that was returned.
+    /// comes to stand before one that was returned. One that cannot be read stands among the others.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError>;
+    /// The store could not be read. A record that is damaged is not an error.
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError>;
 
-    /// The offset of the newest record; 0 if there is none.
+    /// The offset of the newest record, also if that cannot be read; 0 if there is none.
     ///
     /// # Errors
     ///
@@ -659,7 +700,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).execution(id).await
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         (**self).list(query).await
     }
 
@@ -723,11 +764,15 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
         (**self).due(now_ms, after, limit).await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         (**self).log(after, limit).await
     }
 

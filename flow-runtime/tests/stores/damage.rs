@@ -1,15 +1,17 @@
 //! What is damaged is an error that says where, and stays what it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use flow_runtime::durable::{
-    Append, EndIf, ExecutionId, ListQuery, Record, RecordKind, RuntimeOptions, Settlement,
-    SqliteStore, StartOptions, Status, Store, StoreError, Token,
+    Append, Damaged, DamagedRecord, EndIf, EventFilter, Execution, ExecutionId, ListOptions,
+    ListQuery, Logged, Record, RecordKind, RuntimeOptions, Settlement, SqliteStore, StartOptions,
+    Status, Store, StoreError, Token,
 };
 use rusqlite::Connection;
 use uuid::Uuid;
 
-use crate::flips::{self, Rounds, RoundsInput};
+use crate::flips::{self, Payment, PaymentInput, Rounds, RoundsInput};
 use crate::{Folder, LEASE, NOW, append, claimed, question, records, started};
 
 const NO_FIT: &str = "its checksum does not fit";
@@ -39,7 +41,20 @@ async fn damage_is_reported_where_it_is_and_nowhere_else() {
 
         let place = format!("execution {id}, record 3");
         is_corrupt(store.records(id, 0, 10).await, &place, reason);
-        is_corrupt(store.log(0, 10).await, &place, reason);
+        let log = store.log(0, 10).await.unwrap();
+        let of_log = |entry: &Result<Logged, DamagedRecord>| match entry {
+            Ok(logged) => (logged.offset, None),
+            Err(record) => (record.offset, Some(record.damaged.clone())),
+        };
+        let (offsets, damaged): (Vec<u64>, Vec<_>) = log.iter().map(of_log).unzip();
+        assert_eq!(offsets, (1..=6).collect::<Vec<_>>());
+        for (offset, damaged) in offsets.iter().zip(damaged) {
+            match damaged {
+                Some(damaged) => is_damaged(&damaged, Some(id), &place, reason),
+                None => assert_ne!(*offset, 4),
+            }
+        }
+        assert_eq!(store.last_offset().await.unwrap(), 6);
         assert_eq!(store.records(id, 0, 3).await.unwrap(), records(0..3));
         assert_eq!(store.records(id, 4, 3).await.unwrap(), records(4..5));
         assert_eq!(store.records(other, 0, 10).await.unwrap().len(), 1);
@@ -82,7 +97,11 @@ async fn damaged_rows_and_questions_are_reported() {
         let sql = format!("UPDATE executions SET {damage} WHERE id = ?1");
         raw.execute(&sql, [id.to_string()]).unwrap();
         is_corrupt(store.execution(id).await, &place, reason);
-        is_corrupt(store.list(&ListQuery::default()).await, &place, reason);
+        let listed = store.list(&ListQuery::default()).await.unwrap();
+        assert_eq!(listed.len(), 2);
+        assert_eq!(listed[0].as_ref().unwrap().id, other);
+        let damaged = listed[1].as_ref().unwrap_err();
+        is_damaged(damaged, Some(id), &place, reason);
         let at = NOW + LEASE;
         is_corrupt(
             store.claim(id, Uuid::new_v4(), at, at + 1).await,
@@ -96,8 +115,15 @@ async fn damaged_rows_and_questions_are_reported() {
     raw.pragma_update(None, "foreign_keys", false).unwrap();
     raw.execute(sql, [id.to_string()]).unwrap();
     let place = "execution garbage";
-    is_corrupt(store.list(&ListQuery::default()).await, place, "`garbage`");
-    is_corrupt(store.due(NOW + LEASE, None, 10).await, place, "`garbage`");
+    let listed = store.list(&ListQuery::default()).await.unwrap();
+    let due = store.due(NOW + LEASE, None, 10).await.unwrap();
+    let listed = listed.into_iter().map(|row| row.map(|row| row.id));
+    for found in [listed.collect::<Vec<_>>(), due] {
+        let (found, damaged): (Vec<_>, Vec<_>) = found.into_iter().partition(Result::is_ok);
+        assert_eq!(found, [Ok(other)]);
+        let damaged = damaged[0].as_ref().unwrap_err();
+        is_damaged(damaged, None, place, "`garbage`");
+    }
 }
 
 #[tokio::test]
@@ -107,7 +133,8 @@ async fn a_row_that_was_moved_is_damaged() {
         ("UPDATE records SET \"offset\" = 99 WHERE seq = 2", 2),
         // Over another one, and to another execution.
         (
-            "DELETE FROM records WHERE seq = 2; UPDATE records SET seq = 2 WHERE seq = 1",
+            "DELETE FROM records WHERE seq = 2; \
+             UPDATE records SET seq = 2 WHERE seq = 1 AND execution = (SELECT min(id) FROM executions)",
             2,
         ),
         (
@@ -126,7 +153,11 @@ async fn a_row_that_was_moved_is_damaged() {
         let moved_to = if moves.contains("max(id)") { other } else { id };
         let place = format!("execution {moved_to}, record {seq}");
         is_corrupt(store.records(moved_to, 0, 10).await, &place, NO_FIT);
-        is_corrupt(store.log(0, 10).await, &place, NO_FIT);
+        let log = store.log(0, 10).await.unwrap();
+        let mut damaged = log.iter().filter_map(|entry| entry.as_ref().err());
+        let record = damaged.next().unwrap();
+        is_damaged(&record.damaged, Some(moved_to), &place, NO_FIT);
+        assert_eq!(damaged.next(), None);
     }
 }
 
@@ -328,6 +359,125 @@ async fn asked(store: &SqliteStore) -> (ExecutionId, Token) {
     };
     store.append(id, fence, pause).await.unwrap();
     (id, token)
+}
+
+/// One execution of which the row is damaged, and one of which a record is, beside others of two owners.
+#[tokio::test]
+async fn what_is_damaged_keeps_nobody_from_the_others() {
+    let folder = Folder::new();
+    let store = Arc::new(folder.open().await);
+    let runtime = flips::runtime(store.clone(), RuntimeOptions::new());
+    let ann = runtime.owned_by("ann");
+    let mut ids = Vec::new();
+    for amount in 1..5 {
+        let input = PaymentInput { amount };
+        let started = runtime.start::<Payment>(input, StartOptions::new()).await;
+        ids.push(started.unwrap().settled().await.unwrap().id());
+    }
+    let input = PaymentInput { amount: 1 };
+    let started = ann.start::<Payment>(input, StartOptions::new()).await;
+    let anns = started.unwrap().settled().await.unwrap().id();
+    let hit = |sql: &str, id: ExecutionId| {
+        assert_eq!(folder.raw().execute(sql, [id.to_string()]).unwrap(), 1);
+    };
+    hit("UPDATE executions SET options = '[]' WHERE id = ?1", ids[1]);
+    let sql = "UPDATE records SET at_ms = 0 WHERE execution = ?1 AND seq = 2";
+    hit(sql, ids[2]);
+    let place = format!("execution {}", ids[1]);
+
+    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    let found: Vec<ExecutionId> = listed.iter().map(Execution::id).collect();
+    assert_eq!(found, [ids[3], ids[2], ids[0]]);
+    assert_eq!(listed.damaged().len(), 1);
+    is_damaged(&listed.damaged()[0], Some(ids[1]), &place, NO_FIT);
+    let anns_list = ann.list(ListOptions::new()).await.unwrap();
+    assert_eq!(anns_list.len(), 1);
+    assert!(anns_list.damaged().is_empty());
+
+    // Both damages once each, in their places.
+    let filter = EventFilter::new().from_start().until_now();
+    let mut events = runtime.events(filter.clone()).await.unwrap();
+    let (mut seen, mut errors) = (Vec::new(), Vec::new());
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(event) => seen.push((event.execution().unwrap(), event.record().unwrap().seq)),
+            Err(error) => errors.push((seen.len(), error.to_string())),
+        }
+    }
+    let mut expected = Vec::new();
+    for logged in store.log(0, 1000).await.unwrap().into_iter().flatten() {
+        if logged.owner.is_none() {
+            expected.push((logged.execution, logged.record.seq));
+        }
+    }
+    assert_eq!(seen, expected);
+    let error = |at: &str| format!("execution {at}: {NO_FIT}");
+    let first = expected.iter().position(|(id, _)| *id == ids[1]).unwrap();
+    let row = format!(
+        "execution {0}: the store is damaged at execution {0}: {NO_FIT}",
+        ids[1]
+    );
+    assert_eq!(errors.len(), 2, "{errors:?}");
+    assert_eq!(errors[0], (first, row));
+    assert!(
+        errors[1]
+            .1
+            .ends_with(&error(&format!("{}, record 2", ids[2]))),
+        "{errors:?}"
+    );
+    let mut events = ann.events(filter).await.unwrap();
+    while let Some(event) = events.next().await {
+        assert_eq!(event.unwrap().execution(), Some(anns));
+    }
+
+    // All that wait have an answer but the one that is damaged, so that they are due.
+    for (id, index) in [(ids[0], 0), (ids[2], 2), (ids[3], 3), (anns, 4)] {
+        let token = store.pauses(id).await.unwrap()[0].token;
+        if index != 3 {
+            let answer = Settlement::Answer("\"No\"".to_owned());
+            store.settle(token, answer, NOW).await.unwrap();
+        }
+    }
+    hit(
+        "UPDATE executions SET options = '[]', due_ms = 0 WHERE id = ?1",
+        ids[1],
+    );
+    let recovered = runtime.recover().await.unwrap();
+    assert_eq!(recovered.resumed, [ids[0], anns]);
+    let refused: Vec<_> = recovered.refused.iter().map(|(id, _)| *id).collect();
+    assert_eq!(refused, [ids[1], ids[2]]);
+    for (_, error) in &recovered.refused {
+        assert!(error.to_string().ends_with(NO_FIT), "{error}");
+    }
+    assert!(recovered.damaged.is_empty());
+    assert!(runtime.get(ids[0]).await.unwrap().settled().await.is_ok());
+
+    let expired = runtime.expire(Duration::ZERO).await.unwrap();
+    let cancelled: Vec<ExecutionId> = expired.iter().map(Execution::id).collect();
+    assert_eq!(cancelled, [ids[3]], "the others have been answered");
+    assert_eq!(expired.damaged().len(), 1);
+    is_damaged(&expired.damaged()[0], Some(ids[1]), &place, NO_FIT);
+
+    careless(&folder)
+        .execute(
+            "UPDATE executions SET id = 'garbage' WHERE id = ?1",
+            [ids[1].to_string()],
+        )
+        .unwrap();
+    let recovered = runtime.recover().await.unwrap();
+    assert_eq!(recovered.damaged.len(), 1);
+    is_damaged(
+        &recovered.damaged[0],
+        None,
+        "execution garbage",
+        "`garbage`",
+    );
+}
+
+#[track_caller]
+fn is_damaged(damaged: &Damaged, of: Option<ExecutionId>, at: &str, because: &str) {
+    assert_eq!((damaged.execution, &*damaged.place), (of, at));
+    assert!(damaged.reason.contains(because), "{}", damaged.reason);
 }
 
 #[track_caller]

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_runtime::durable::{
-    Append, ExecutionId, ListOptions, ListQuery, Runtime, RuntimeOptions, Settlement, SqliteStore,
-    StartOptions, Status, Store, Token,
+    Append, EventFilter, Events, ExecutionId, ListOptions, ListQuery, Runtime, RuntimeError,
+    RuntimeOptions, Settlement, SqliteStore, StartOptions, Status, Store, Token,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ fn pay(checked: &u64, by: &str) -> String {
 }
 
 flow! {
-    Payment(amount: u64) -> (receipt: Option<String>) {
+    pub(crate) Payment(amount: u64) -> (receipt: Option<String>) {
         start >> check >> Decision;
         Decision - "yes" >> pay >> end;
         Decision - "no" >> end("refused");
@@ -187,6 +187,48 @@ impl Reads {
         self.add_given(name, given);
     }
 
+    /// What was read, and what was said not to be readable.
+    fn add_each<T: Debug, D: Display>(
+        &mut self,
+        name: String,
+        read: Result<impl IntoIterator<Item = Result<T, D>>, impl Display>,
+    ) {
+        let given = read.map(|items| {
+            let mut given = Given::default();
+            for item in items {
+                match item {
+                    Ok(item) => given.items.push(format!("{item:?}")),
+                    Err(damaged) => given.damaged.push(damaged.to_string()),
+                }
+            }
+            given
+        });
+        self.add_given(name, given);
+    }
+
+    async fn add_events(&mut self, name: String, events: Result<Events, RuntimeError>) {
+        let mut events = match events {
+            Ok(events) => events,
+            Err(error) => return self.add_given(name, Err(error)),
+        };
+        let (mut given, mut described) = (Given::default(), Given::default());
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(event) => {
+                    described.items.push(format!("{event:?}"));
+                    given.items.push(format!("{:?}", event.record()));
+                }
+                Err(error) if given.damaged.last() == Some(&error.to_string()) => break,
+                Err(error) => given.damaged.push(error.to_string()),
+            }
+        }
+        // Once something could not be read, the stream may know less of the others.
+        if given.damaged.is_empty() {
+            self.add_given(format!("{name}, described"), Ok::<_, String>(described));
+        }
+        self.add_given(name, Ok::<_, String>(given));
+    }
+
     fn add_given(&mut self, name: String, given: Result<Given, impl Display>) {
         let given = given.map_err(|error| error.to_string());
         assert!(self.0.insert(name, given).is_none());
@@ -222,15 +264,16 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
     reads.add("store.pause-of-nobody".to_owned(), pause);
     for (number, query) in queries().iter().enumerate() {
         let listed = store.list(query).await;
-        reads.add(format!("store.list {number}"), listed);
+        reads.add_each(format!("store.list {number}"), listed);
     }
     for (number, now) in [NOW, NOW + LEASE, NOW + 8 * 86_400_000].iter().enumerate() {
         let due = store.due(*now, None, 100).await;
-        reads.add(format!("store.due {number}"), due);
+        reads.add_each(format!("store.due {number}"), due);
     }
     for (after, limit) in [(0, 1000), (20, 7)] {
         let log = store.log(after, limit).await;
-        reads.add(format!("store.log {after}"), log);
+        let log = log.map(|log| log.into_iter().map(|it| it.map_err(|it| it.damaged)));
+        reads.add_each(format!("store.log {after}"), log);
     }
     let last = store.last_offset().await.map(|offset| [offset]);
     reads.add("store.last_offset".to_owned(), last);
@@ -260,7 +303,15 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
                 }
             }
             let listed = runtime.list(ListOptions::new()).await;
-            reads.add(format!("runtime.list {owner:?}"), listed);
+            let listed = listed.map(|listed| {
+                let damaged = listed.damaged().to_vec().into_iter().map(Err);
+                listed.into_iter().map(Ok).chain(damaged)
+            });
+            reads.add_each(format!("runtime.list {owner:?}"), listed);
+            let filter = EventFilter::new().from_start().until_now();
+            let events = runtime.events(filter).await;
+            let name = format!("runtime.events {owner:?}");
+            reads.add_events(name, events).await;
         };
     }
     let runtime = runtime(store.clone(), options());

@@ -354,8 +354,8 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "COVERING INDEX executions_by_holder (holder=?)",
         ),
         (
-            "id FROM executions INDEXED BY executions_due WHERE due_ms <= ? ORDER BY id",
-            "COVERING INDEX executions_due (due_ms<?)",
+            "id, due_ms FROM executions INDEXED BY executions_due WHERE due_ms IS NOT NULL ORDER BY due_ms, id",
+            "COVERING INDEX executions_due",
         ),
         (
             "* FROM pauses WHERE execution = ? AND state NOT IN ('used', 'expired', 'withdrawn') ORDER BY number",
@@ -378,7 +378,7 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
         let plan = plan(&raw, query);
         assert!(plan.contains(index), "{query}:\n{plan}");
         let sorted = plan.contains("TEMP B-TREE");
-        let few = query.contains("due_ms") || query.contains("number");
+        let few = query.contains("number");
         assert!(!sorted || few, "{query}:\n{plan}");
     }
 }

@@ -318,7 +318,8 @@ impl Call {
             Call::Pause { question } => text(&store.pause(world.token(question)).await?),
             Call::Due { now_ms } => {
                 let mut due = store.due(now_ms, None, usize::MAX).await?;
-                due.retain(|id| world.has(*id));
+                // What is damaged, which nothing is here, stays and is a difference.
+                due.retain(|id| id.as_ref().map_or(true, |id| world.has(*id)));
                 text(&due)
             }
             Call::List => {
@@ -330,10 +331,11 @@ impl Call {
             }
             Call::Log => {
                 let mut logged = store.log(world.after, usize::MAX).await?;
-                logged.retain(|logged| world.has(logged.execution));
-                let seqs = logged
-                    .iter()
-                    .map(|logged| (logged.execution, logged.record.seq));
+                logged.retain(|logged| logged.as_ref().map_or(true, |it| world.has(it.execution)));
+                let seqs = logged.iter().map(|logged| {
+                    let logged = logged.as_ref();
+                    logged.map(|logged| (logged.execution, logged.record.seq))
+                });
                 text(&seqs.collect::<Vec<_>>())
             }
         })

@@ -394,7 +394,7 @@ fn fork(
 fn stored(machine: &Machine) -> Option<(ExecutionId, Vec<Record>)> {
     let tokio = tokio::runtime::Builder::new_current_thread().build().ok()?;
     let rows = tokio.block_on(machine.store.list(&Default::default()));
-    let row = rows.ok()?.into_iter().next_back()?;
+    let row = rows.ok()?.into_iter().next_back()?.ok()?;
     Some((row.id, records(machine, row.id)?))
 }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, MemoryStore, PauseRow, Record,
-    Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    MemoryStore, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -102,7 +102,7 @@ impl Store for Fragile {
         self.around(self.store.execution(id)).await
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         self.around(self.store.list(query)).await
     }
 
@@ -169,11 +169,15 @@ impl Store for Fragile {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
         self.around(self.store.due(now_ms, after, limit)).await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.around(self.store.log(after, limit)).await
     }
 

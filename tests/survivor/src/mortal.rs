@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use flow_runtime::durable::{
-    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Record, RecordKind,
-    Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
 };
 use serde_json::{Value, json};
 
@@ -180,7 +180,7 @@ impl<S: Store> Store for Mortal<S> {
         self.call(self.store.execution(id)).await
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         self.call(self.store.list(query)).await
     }
 
@@ -256,11 +256,15 @@ impl<S: Store> Store for Mortal<S> {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
         self.call(self.store.due(now_ms, after, limit)).await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.call(self.store.log(after, limit)).await
     }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::structure::Structure;
 use crate::durable::record::{Record, RecordKind, is_within, without_retry};
-use crate::durable::store::{ExecutionId, Logged, Store, StoreError};
+use crate::durable::store::{Damaged, ExecutionId, Logged, Store, StoreError};
 use crate::node_error::NodeError;
 
 /// How many executions are remembered.
@@ -25,6 +25,8 @@ const PAGE: usize = 500;
 pub(super) struct Executions {
     known: HashMap<ExecutionId, Known>,
     structures: HashMap<String, Arc<Structure>>,
+    /// What was found damaged, and nobody was told yet. Each is found once, and the stream goes on without it.
+    damaged: Vec<Damaged>,
     uses: u64,
 }
 
@@ -37,6 +39,8 @@ struct Known {
     /// known which of them it has passed.
     stored: Option<u64>,
     row: Option<Looked>,
+    /// Its row is damaged.
+    unreadable: bool,
     nodes: Nodes,
     /// Nodes that were reached before the stream began are among `nodes`.
     complete: bool,
@@ -111,23 +115,63 @@ impl Executions {
         known
     }
 
-    /// What its row says. Nothing if there is no such execution.
+    /// What was found damaged since this was asked last.
+    pub(super) fn take_damaged(&mut self) -> impl Iterator<Item = Damaged> {
+        std::mem::take(&mut self.damaged).into_iter()
+    }
+
+    /// What was read. `None` if it is damaged, which is noted.
+    fn readable<T>(
+        &mut self,
+        id: ExecutionId,
+        result: Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Corrupt { place, reason }) => {
+                self.damaged.push(Damaged {
+                    execution: Some(id),
+                    place,
+                    reason,
+                });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What its row says. `None` if there is no such execution, or its row cannot be read.
     pub(super) async fn look_up(
         &mut self,
         store: &dyn Store,
         id: ExecutionId,
     ) -> Result<Option<Looked>, StoreError> {
-        if let Some(looked) = &self.known(id).row {
-            return Ok(Some(looked.clone()));
+        let known = self.known(id);
+        if known.row.is_some() || known.unreadable {
+            return Ok(known.row.clone());
         }
-        let Some(row) = readable(store.execution(id).await)?.flatten() else {
-            self.known.remove(&id);
-            return Ok(None);
+        let row = store.execution(id).await;
+        let row = match self.readable(id, row)? {
+            Some(Some(row)) => row,
+            Some(None) => {
+                self.known.remove(&id);
+                return Ok(None);
+            }
+            None => {
+                self.known(id).unreadable = true;
+                return Ok(None);
+            }
         };
         let structure = match self.structures.get(&row.structure) {
             Some(structure) => structure.clone(),
             None => {
-                let text = readable(store.structure(&row.structure).await)?.flatten();
+                let text = store.structure(&row.structure).await.and_then(|text| {
+                    text.ok_or_else(|| StoreError::Corrupt {
+                        place: format!("structure {}", row.structure),
+                        reason: "it is missing".to_owned(),
+                    })
+                });
+                let text = self.readable(id, text)?;
                 let parsed = Arc::new(Structure::parse(&text.unwrap_or_default()));
                 if self.structures.len() >= STRUCTURES {
                     self.structures.clear();
@@ -173,9 +217,10 @@ impl Executions {
         let known = self.known(id);
         let mut node = known.nodes.at(record);
         if node.is_none() && !known.complete && record.seq > 0 {
-            let nodes = read_until(store, id, record.seq).await?;
+            let nodes = read_until(store, id, record.seq).await;
+            let nodes = self.readable(id, nodes)?;
             let known = self.known(id);
-            known.nodes = nodes;
+            known.nodes = nodes.unwrap_or_default();
             known.complete = true;
             node = known.nodes.at(record);
         }
@@ -246,25 +291,13 @@ fn attempts_of_failure(record: &Record) -> Option<u32> {
 async fn read_until(store: &dyn Store, id: ExecutionId, seq: u64) -> Result<Nodes, StoreError> {
     let mut nodes = Nodes::default();
     let mut next = 0;
-    loop {
-        let page = readable(store.records(id, next, PAGE).await)?.unwrap_or_default();
-        let Some(last) = page.last() else {
-            return Ok(nodes);
-        };
+    while next < seq {
+        let limit = usize::try_from(seq - next).map_or(PAGE, |left| left.min(PAGE));
+        let page = store.records(id, next, limit).await?;
+        let Some(last) = page.last() else { break };
         next = last.seq + 1;
         let earlier = page.iter().filter(|record| record.seq < seq);
         earlier.for_each(|record| nodes.add(record));
-        if next >= seq {
-            return Ok(nodes);
-        }
     }
-}
-
-/// What is damaged stays so, and says nothing: the stream goes on without it.
-fn readable<T>(result: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
-    match result {
-        Ok(value) => Ok(Some(value)),
-        Err(StoreError::Corrupt { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(nodes)
 }

@@ -99,7 +99,9 @@ impl Runtime {
 /// [what there is now](EventFilter::until_now) only.
 ///
 /// When the store fails, the stream gives the error and goes on where it was: the next item is the next event or,
-/// after a while, the next error.
+/// after a while, the next error. A record that is damaged is an error once, in its place ([`RuntimeError::Store`] with
+/// [`StoreError::Corrupt`](super::StoreError::Corrupt)), and the stream goes on with the one after it. So is what else cannot
+/// be read of an execution: its events then tell what its records have.
 #[must_use = "a stream reads nothing unless it is asked for its items"]
 pub struct Events {
     ready: VecDeque<Item>,

@@ -20,7 +20,7 @@ use super::filter::EventFilter;
 use crate::durable::engine::Delta;
 use crate::durable::error::RuntimeError;
 use crate::durable::runtime::Runtime;
-use crate::durable::store::{ExecutionId, Logged, StoreError};
+use crate::durable::store::{DamagedRecord, ExecutionId, Logged, StoreError};
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -41,7 +41,7 @@ pub(super) struct Reader {
     passed: u64,
     /// The offset of the last record that is asked for.
     until: Option<u64>,
-    page: VecDeque<Logged>,
+    page: VecDeque<Result<Logged, DamagedRecord>>,
     deltas: Option<Receiver<Delta>>,
     /// Deltas whose executions have not been looked up.
     received: VecDeque<Delta>,
@@ -129,32 +129,85 @@ impl Reader {
     }
 
     async fn pass_page(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
-        let inner = self.runtime.inner.clone();
-        while let Some(logged) = self.page.pop_front() {
-            if self.until.is_some_and(|until| logged.offset > until) {
+        while let Some(entry) = self.page.pop_front() {
+            let offset = match &entry {
+                Ok(logged) => logged.offset,
+                Err(record) => record.offset,
+            };
+            if self.until.is_some_and(|until| offset > until) {
                 self.page.clear();
                 self.until = Some(self.passed);
                 return Ok(());
             }
-            let is_ours = logged.owner.as_deref() == self.runtime.owner();
-            if is_ours && self.filter.is_of(logged.execution) {
-                self.release(events, Some((logged.execution, logged.record.seq)));
-                if self.filter.allows(&logged.record) {
-                    match self.executions.describe(&*inner.store, &logged).await {
-                        Ok(described) => {
-                            events.push_back(Ok(recorded(logged.clone(), described)));
-                        }
-                        Err(error) => {
-                            self.page.push_front(logged);
-                            return Err(error);
-                        }
-                    }
-                }
-                self.executions.passed(&logged);
+            let passed = match &entry {
+                Ok(logged) => self.pass(logged, events).await,
+                Err(record) => self.pass_damaged(record, events).await,
+            };
+            if let Err(error) = passed {
+                self.page.push_front(entry);
+                return Err(error);
             }
-            self.passed = logged.offset;
+            self.passed = offset;
         }
         Ok(())
+    }
+
+    async fn pass(
+        &mut self,
+        logged: &Logged,
+        events: &mut VecDeque<Item>,
+    ) -> Result<(), StoreError> {
+        let is_ours = logged.owner.as_deref() == self.runtime.owner();
+        if !is_ours || !self.filter.is_of(logged.execution) {
+            return Ok(());
+        }
+        let inner = self.runtime.inner.clone();
+        let described = match self.filter.allows(&logged.record) {
+            true => Some(self.executions.describe(&*inner.store, logged).await?),
+            false => None,
+        };
+        self.release(events, Some((logged.execution, logged.record.seq)));
+        self.tell_damaged(events);
+        if let Some(described) = described {
+            events.push_back(Ok(recorded(logged.clone(), described)));
+        }
+        self.executions.passed(logged);
+        Ok(())
+    }
+
+    /// A record that cannot be read may be any that the filter allows. It is told to whom it belongs, and to all, without a
+    /// name, if nobody knows whose it is.
+    async fn pass_damaged(
+        &mut self,
+        record: &DamagedRecord,
+        events: &mut VecDeque<Item>,
+    ) -> Result<(), StoreError> {
+        let mut damaged = record.damaged.clone();
+        if let Some(id) = damaged.execution {
+            let owner = match self.runtime.inner.store.execution(id).await {
+                Ok(row) => row.map(|row| row.owner),
+                Err(StoreError::Corrupt { .. }) => None,
+                Err(error) => return Err(error),
+            };
+            let is_ours = owner
+                .as_ref()
+                .map(|owner| owner.as_deref() == self.runtime.owner());
+            if is_ours == Some(false) || !self.filter.is_of(id) {
+                return Ok(());
+            }
+            if is_ours.is_none() {
+                damaged.execution = None;
+                damaged.place = format!("the record with the offset {}", record.offset);
+            }
+        }
+        events.push_back(Err(damaged.into()));
+        Ok(())
+    }
+
+    /// Hands on what was found damaged while executions were looked up.
+    fn tell_damaged(&mut self, events: &mut VecDeque<Item>) {
+        let damaged = self.executions.take_damaged();
+        events.extend(damaged.map(|damaged| Err(damaged.into())));
     }
 
     /// Takes the deltas that have come, and looks up whose they are.
@@ -184,6 +237,7 @@ impl Reader {
                 self.held.push_back(delta_event(delta, node_type));
             }
         }
+        self.tell_damaged(events);
         let excess = self.held.len().saturating_sub(HELD);
         self.held.drain(..excess);
         self.lost += excess as u64;

@@ -29,8 +29,8 @@ use self::readers::Read;
 use self::writer::Request;
 use super::record::Record;
 use super::store::{
-    Append, Claim, Created, EndIf, ExecutionId, ListQuery, Logged, PauseRow, Row, Settlement,
-    Status, Store, StoreError, Token,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    PauseRow, Row, Settlement, Status, Store, StoreError, Token,
 };
 
 /// How an SQLite file is used.
@@ -242,7 +242,7 @@ impl Store for SqliteStore {
         Ok(found.await?.map(|execution| execution.row))
     }
 
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         let query = query.clone();
         self.read(move |connection| read::list(connection, &query))
             .await
@@ -325,12 +325,16 @@ impl Store for SqliteStore {
         now_ms: u64,
         after: Option<ExecutionId>,
         limit: usize,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
         self.read(move |connection| read::due(connection, now_ms, after, limit))
             .await
     }
 
-    async fn log(&self, after: u64, limit: usize) -> Result<Vec<Logged>, StoreError> {
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.read(move |connection| read::log(connection, after, limit))
             .await
     }

@@ -1,13 +1,18 @@
 //! What is read. Which rows they are is looked up in an index, and each is then read and checked by itself.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
 use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, params};
 
 use super::cells::integer;
 use super::errors::{Damage, store_error};
-use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, STRUCTURE};
+use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, RecordKey, STRUCTURE};
 use crate::durable::record::Record;
-use crate::durable::store::{ExecutionId, ListQuery, Logged, Row, StoreError, Token};
+use crate::durable::store::{
+    Damaged, DamagedRecord, ExecutionId, ListQuery, Logged, Row, StoreError, Token,
+};
 
 pub(super) fn structure(connection: &Connection, hash: &str) -> Result<Option<String>, StoreError> {
     let from = format!("{STRUCTURE} FROM structures");
@@ -73,23 +78,70 @@ fn keyed<T>(
 }
 
 /// The executions that a query allows, the newest first.
-pub(super) fn list(connection: &Connection, query: &ListQuery) -> Result<Vec<Row>, StoreError> {
-    let limit = query.limit.unwrap_or(usize::MAX);
-    let mut listed = Vec::new();
+pub(super) fn list(
+    connection: &Connection,
+    query: &ListQuery,
+) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
     let (sql, values) = ids_of(query);
     let mut statement = connection.prepare_cached(&sql).map_err(store_error)?;
     let found = statement.query(rusqlite::params_from_iter(values));
     let mut found = found.map_err(store_error)?;
-    while listed.len() < limit {
+    let mut listed = Limited::new(query.limit.unwrap_or(usize::MAX));
+    while !listed.is_full() {
         let Some(row) = found.next().map_err(store_error)? else {
             break;
         };
-        let row = indexed(connection, rows::id(row)?)?.row;
-        if query.allows(&row) {
-            listed.push(row);
+        listed.add(
+            connection,
+            &rows::shown(row, 0),
+            |Execution { row, .. }| Ok(query.allows(&row).then_some(row)),
+        )?;
+    }
+    Ok(listed.found)
+}
+
+/// What was read of the executions that an index has, up to so many. Those that are damaged are not counted.
+struct Limited<T> {
+    left: usize,
+    found: Vec<Result<T, Damaged>>,
+}
+
+impl<T> Limited<T> {
+    fn new(limit: usize) -> Self {
+        Limited {
+            left: limit,
+            found: Vec::new(),
         }
     }
-    Ok(listed)
+
+    fn is_full(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Reads the execution with an id that stands in an index, and adds what is of use of it.
+    fn add(
+        &mut self,
+        connection: &Connection,
+        id: &str,
+        of_use: impl Fn(Execution) -> Result<Option<T>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let id = rows::parsed_id(id);
+        let execution = id.as_ref().ok().copied();
+        match id.and_then(|id| of_use(indexed(connection, id)?)) {
+            Ok(None) => {}
+            Ok(Some(found)) => {
+                self.left -= 1;
+                self.found.push(Ok(found));
+            }
+            Err(StoreError::Corrupt { place, reason }) => self.found.push(Err(Damaged {
+                execution,
+                place,
+                reason,
+            })),
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
 }
 
 /// Finds the executions of an owner, and of a status or a flow, in an index. What else a query asks is asked of the rows,
@@ -181,53 +233,173 @@ pub(super) fn questions(
     Err(execution.damage(format!("of its {unclosed} questions there are {found}")))
 }
 
+/// How many entries of the index are read beyond those that are due, and compared with their executions. With one of them
+/// damaged, the other one ends what is due.
+const BEYOND: usize = 2;
+
 pub(super) fn due(
     connection: &Connection,
     now_ms: u64,
     after: Option<ExecutionId>,
     limit: usize,
-) -> Result<Vec<ExecutionId>, StoreError> {
-    // Without the hint, all executions could be read for the sake of their order.
-    let sql = "SELECT id FROM executions INDEXED BY executions_due WHERE due_ms <= ?1 AND id > ?2 ORDER BY id";
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
     let after = after.map(|id| id.to_string()).unwrap_or_default();
-    let values = params![integer(now_ms), after];
-    let mut found = statement.query(values).map_err(store_error)?;
-    let mut due = Vec::new();
-    while due.len() < limit {
+    let sql = "SELECT id, due_ms FROM executions INDEXED BY executions_due WHERE due_ms IS NOT NULL ORDER BY due_ms, id";
+    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+    let mut found = statement.query([]).map_err(store_error)?;
+    let (mut entries, mut beyond) = (Vec::new(), 0);
+    while beyond < BEYOND {
         let Some(row) = found.next().map_err(store_error)? else {
             break;
         };
-        let id = rows::id(row)?;
-        let execution = indexed(connection, id)?;
-        if execution.due_ms().is_none_or(|due_ms| due_ms > now_ms) {
-            return Err(execution.damage("an index says that it is due".to_owned()));
+        let (id, due_ms) = (rows::shown(row, 0), rows::number(row, 1).ok());
+        beyond += usize::from(due_ms.is_some_and(|due_ms| due_ms > now_ms));
+        if id > after {
+            entries.push(Reverse((id, due_ms)));
         }
-        due.push(id);
     }
-    Ok(due)
+    let mut entries = BinaryHeap::from(entries);
+    let mut due = Limited::new(limit);
+    while !due.is_full()
+        && let Some(Reverse((id, due_ms))) = entries.pop()
+    {
+        due.add(connection, &id, |execution| {
+            if execution.due_ms() != due_ms {
+                let reason = "an index has another time from which on it could go on";
+                return Err(execution.damage(reason.to_owned()));
+            }
+            let is_due = due_ms.is_some_and(|due_ms| due_ms <= now_ms);
+            Ok(is_due.then_some(execution.row.id))
+        })?;
+    }
+    Ok(due.found)
 }
 
 pub(super) fn log(
     connection: &Connection,
     after: u64,
     limit: usize,
-) -> Result<Vec<Logged>, StoreError> {
+) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
     let sql =
         format!("SELECT {RECORD} FROM records WHERE \"offset\" > ?1 ORDER BY \"offset\" LIMIT ?2");
     let values = params![integer(after), rows::limit(limit)];
-    all(connection, &sql, values, rows::logged)
+    match all(connection, &sql, values, rows::logged) {
+        Ok(log) if log.is_sorted_by(|one, next| one.offset < next.offset) => {
+            Ok(log.into_iter().map(Ok).collect())
+        }
+        Ok(_) | Err(StoreError::Corrupt { .. }) => log_by_offset(connection, after, limit),
+        Err(error) => Err(error),
+    }
+}
+
+/// The log record by record, so that one that is damaged keeps none of the others from being read.
+fn log_by_offset(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
+    let mut log = Vec::new();
+    for (offset, known) in offsets(connection, after, limit)? {
+        log.push(match logged(connection, offset) {
+            Ok(logged) => Ok(logged),
+            Err(StoreError::Corrupt { reason, .. }) => {
+                let place = match &known {
+                    Some(known) => format!("execution {}, record {}", known.execution, known.seq),
+                    None => format!("the record with the offset {offset}"),
+                };
+                let execution = known.map(|known| known.execution);
+                Err(DamagedRecord {
+                    offset,
+                    damaged: Damaged {
+                        execution,
+                        place,
+                        reason,
+                    },
+                })
+            }
+            Err(error) => return Err(error),
+        });
+    }
+    Ok(log)
+}
+
+/// The first offsets after one, each with what is known of it if the record itself cannot be read. The table and its index are
+/// trees of their own: what is hidden in one of them is in the other.
+fn offsets(
+    connection: &Connection,
+    after: u64,
+    limit: usize,
+) -> Result<BTreeMap<u64, Option<RecordKey>>, StoreError> {
+    let newest = last_offset(connection)?;
+    let mut offsets: BTreeMap<u64, Option<RecordKey>> = BTreeMap::new();
+    for (sql, has_more) in [
+        (
+            "SELECT \"offset\" FROM records NOT INDEXED WHERE \"offset\" > ?1",
+            false,
+        ),
+        (
+            "SELECT \"offset\", execution, seq FROM records INDEXED BY sqlite_autoindex_records_1 \
+             WHERE \"offset\" > ?1",
+            true,
+        ),
+    ] {
+        let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+        let mut found = statement.query([integer(after)]).map_err(store_error)?;
+        loop {
+            let row = match found.next().map_err(store_error) {
+                Ok(Some(row)) => row,
+                // What comes after a page that cannot be read is not to be had here.
+                Ok(None) | Err(StoreError::Corrupt { .. }) => break,
+                Err(error) => return Err(error),
+            };
+            let Ok(offset) = rows::number(row, 0) else {
+                continue;
+            };
+            // A greater one was never given, and who reads on after it would miss those that will be.
+            if offset <= after || offset > newest {
+                continue;
+            }
+            let entry = offsets.entry(offset).or_default();
+            if has_more {
+                *entry = rows::record_key(row);
+            }
+            if offsets.len() > limit {
+                offsets.pop_last();
+            }
+        }
+    }
+    Ok(offsets)
+}
+
+fn logged(connection: &Connection, offset: u64) -> Result<Logged, StoreError> {
+    let sql = format!("SELECT {RECORD} FROM records WHERE \"offset\" = ?1");
+    let logged = first(connection, &sql, &[&integer(offset)], rows::logged)?;
+    logged.ok_or_else(|| Damage("it is missing".to_owned()).at(format!("offset {offset}")))
 }
 
 pub(super) fn last_offset(connection: &Connection) -> Result<u64, StoreError> {
-    let sql = format!("SELECT {RECORD} FROM records ORDER BY \"offset\" DESC LIMIT 1");
-    let newest = first(connection, &sql, &[], rows::logged)?;
-    Ok(newest.map_or(0, |logged| logged.offset))
+    let sql = "SELECT \"offset\" FROM records ORDER BY \"offset\" DESC LIMIT 2";
+    let newest = all(connection, sql, &[], |row| rows::number(row, 0));
+    let newest = newest.and_then(|newest| match newest[..] {
+        [] => Ok(0),
+        [newest] => Ok(logged(connection, newest)?.offset),
+        [newest, before, ..] if before < newest => Ok(logged(connection, newest)?.offset),
+        _ => Err(Damage("they do not grow".to_owned()).at("the offsets of records".to_owned())),
+    });
+    match newest {
+        // It may be the offset that is damaged. The index has it, too.
+        Err(StoreError::Corrupt { .. }) => {
+            let sql = "SELECT max(\"offset\") FROM \
+                 (SELECT \"offset\" FROM records INDEXED BY sqlite_autoindex_records_1)";
+            number(connection, sql)
+        }
+        newest => newest,
+    }
 }
 
 /// The number in the first row.
 pub(super) fn number(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
-    let number = first(connection, sql, &[], |row| rows::number(row, "the file"))?;
+    let number = first(connection, sql, &[], |row| rows::number(row, 0))?;
     Ok(number.unwrap_or(0))
 }
 

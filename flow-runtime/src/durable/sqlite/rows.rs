@@ -9,7 +9,7 @@ use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
 use crate::durable::record::Record;
 use crate::durable::store::{
-    Claim, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError,
+    Claim, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Row, Status, StoreError,
 };
 
 /// The columns of the tables, the checksum as the last one.
@@ -195,6 +195,22 @@ pub(super) fn logged(row: &rusqlite::Row<'_>) -> Result<Logged, StoreError> {
     })
 }
 
+/// What identifies a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordKey {
+    pub(super) execution: ExecutionId,
+    pub(super) seq: u64,
+}
+
+/// The columns after the first one, if they can be read.
+pub(super) fn record_key(row: &rusqlite::Row<'_>) -> Option<RecordKey> {
+    let columns = Columns(row);
+    Some(RecordKey {
+        execution: columns.parsed(1).ok()?,
+        seq: columns.number(2).ok()?,
+    })
+}
+
 /// A question with what only its store knows of it.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
@@ -299,18 +315,21 @@ pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
     read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
 }
 
-/// An id as the only column.
-pub(super) fn id(row: &rusqlite::Row<'_>) -> Result<ExecutionId, StoreError> {
-    let columns = Columns(row);
-    columns
-        .parsed(0)
-        .map_err(|damage| damage.at(format!("execution {}", columns.shown(0))))
+/// A number in a row that has no checksum: one that SQLite has computed, or that stands in an index.
+pub(super) fn number(row: &rusqlite::Row<'_>, column: usize) -> Result<u64, StoreError> {
+    let number = Columns(row).number(column);
+    number.map_err(|damage| damage.at("an index".to_owned()))
 }
 
-/// A number as the only column.
-pub(super) fn number(row: &rusqlite::Row<'_>, place: &str) -> Result<u64, StoreError> {
-    let number = Columns(row).number(0);
-    number.map_err(|damage| damage.at(place.to_owned()))
+/// A text in such a row, whatever is there.
+pub(super) fn shown(row: &rusqlite::Row<'_>, column: usize) -> String {
+    Columns(row).shown(column)
+}
+
+/// An id that stands in an index.
+pub(super) fn parsed_id(id: &str) -> Result<ExecutionId, StoreError> {
+    let parsed = id.parse();
+    parsed.map_err(|error: InvalidId| Damage(error.to_string()).at(format!("execution {id}")))
 }
 
 /// Reads each row, and stops at the first that is damaged.

@@ -126,9 +126,16 @@ pub(super) fn renew(
     until_ms: u64,
 ) -> Result<Vec<ExecutionId>, StoreError> {
     let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
-    let held = read::all(connection, sql, &[&holder.to_string()], rows::id)?;
+    let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
+    let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
+    // What is damaged is not prolonged. Its holder is told why when it next writes, unless nobody can say which it is.
+    let held: Vec<ExecutionId> = ids.iter().flat_map(|id| rows::parsed_id(id)).collect();
     for id in &held {
-        let mut execution = read::indexed(connection, *id)?;
+        let mut execution = match read::indexed(connection, *id) {
+            Ok(execution) => execution,
+            Err(StoreError::Corrupt { .. }) => continue,
+            Err(error) => return Err(error),
+        };
         if let Some(claim) = &mut execution.claim {
             claim.until_ms = claim.until_ms.max(until_ms);
         }
@@ -299,9 +306,12 @@ fn change_questions(
         let is_known = questions
             .iter()
             .any(|question| question.row.token == *token);
-        let was_closed =
-            || Ok(read::question(connection, *token)?.is_some_and(|it| it.row.execution == id));
-        if !is_known && !was_closed()? {
+        if is_known {
+            continue;
+        }
+        // Or it is closed already.
+        let question = read::question(connection, *token)?;
+        if question.is_none_or(|question| question.row.execution != id) {
             return Err(StoreError::UnknownToken(*token));
         }
     }

@@ -340,7 +340,7 @@ pub(super) async fn removes_records_before_a_snapshot(store: Stored) {
     store.append(id, fence, write).await.unwrap();
     assert_eq!(store.records(id, 0, 10).await.unwrap(), history[2..]);
     assert_eq!(store.records(id, 4, 10).await.unwrap(), history[3..]);
-    let logged = store.log(0, 10).await.unwrap();
+    let logged = log(&store, 0, 10).await;
     let logged: Vec<u64> = logged.iter().map(|it| it.record.seq).collect();
     assert_eq!(logged, [3, 4, 5]);
     assert_eq!(stored(&store, id).await.next_seq, 6);

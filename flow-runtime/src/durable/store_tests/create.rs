@@ -78,18 +78,12 @@ pub(super) async fn is_claimed_at_once(store: Stored) {
     let other = uuid::Uuid::new_v4();
     let claim = store.claim(id, other, NOW + LEASE - 1, NOW + 2 * LEASE);
     assert_eq!(claim.await.unwrap(), None);
-    assert!(
-        store
-            .due(NOW + LEASE - 1, None, 10)
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(first_due(&store, NOW + LEASE - 1, 10).await.is_empty());
     store.append(id, 1, append(records(1..2))).await.unwrap();
     let held = store.renew(given.holder, NOW + 2 * LEASE).await.unwrap();
     assert_eq!(held, [id]);
-    assert!(store.due(NOW + LEASE, None, 10).await.unwrap().is_empty());
-    assert_eq!(store.due(NOW + 2 * LEASE, None, 10).await.unwrap(), [id]);
+    assert!(first_due(&store, NOW + LEASE, 10).await.is_empty());
+    assert_eq!(first_due(&store, NOW + 2 * LEASE, 10).await, [id]);
 
     let at = NOW + 2 * LEASE;
     let taken_over = store.claim(id, other, at, at + LEASE).await.unwrap();
@@ -209,7 +203,7 @@ pub(super) async fn stores_one_of_many_with_the_same_key(store: Stored) {
     assert_eq!(new.len(), 1);
     let existing = Created::Existing(new[0].0);
     assert_eq!(created.iter().filter(|(_, it)| *it == existing).count(), 19);
-    assert_eq!(store.log(0, 100).await.unwrap().len(), 1);
+    assert_eq!(log(&store, 0, 100).await.len(), 1);
 }
 
 /// An id that is taken is refused, and what is there stays.

@@ -20,15 +20,9 @@ pub(super) async fn removes_all_that_belongs_to_it(store: Stored) {
     for pause in &asked {
         assert_eq!(store.pause(pause.token).await.unwrap(), None);
     }
-    assert!(store.list(&ListQuery::default()).await.unwrap().is_empty());
-    assert!(
-        store
-            .due(NOW + 9 * LEASE, None, 10)
-            .await
-            .unwrap()
-            .is_empty()
-    );
-    assert!(store.log(0, 10).await.unwrap().is_empty());
+    assert!(list(&store, &ListQuery::default()).await.is_empty());
+    assert!(first_due(&store, NOW + 9 * LEASE, 10).await.is_empty());
+    assert!(log(&store, 0, 10).await.is_empty());
     assert!(
         store
             .renew(holder, NOW + 9 * LEASE)
@@ -58,8 +52,8 @@ pub(super) async fn leaves_the_others(store: Stored) {
     let before = everything(&store, stays).await;
     assert!(store.delete(gone).await.unwrap());
     assert_eq!(everything(&store, stays).await, before);
-    assert_eq!(store.log(0, 10).await.unwrap().len(), 2);
-    assert_eq!(store.due(NOW + 5, None, 10).await.unwrap(), [stays]);
+    assert_eq!(log(&store, 0, 10).await.len(), 2);
+    assert_eq!(first_due(&store, NOW + 5, 10).await, [stays]);
 }
 
 /// The key of a deleted execution can be used again.

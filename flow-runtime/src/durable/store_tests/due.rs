@@ -6,7 +6,7 @@ use crate::durable::store::EndIf;
 use crate::durable::store::{Append, Row, Settlement, Status};
 
 async fn due(store: &Stored, now_ms: u64) -> Vec<crate::durable::store::ExecutionId> {
-    store.due(now_ms, None, usize::MAX).await.unwrap()
+    first_due(store, now_ms, usize::MAX).await
 }
 
 /// A running execution could go on if it was never claimed, if its claim was given up, or once it has run out.
@@ -189,9 +189,9 @@ pub(super) async fn come_oldest_first_and_limited(store: Stored) {
             .unwrap();
     }
     assert_eq!(due(&store, NOW).await, ids);
-    assert_eq!(store.due(NOW, None, 3).await.unwrap(), ids[..3]);
-    assert_eq!(store.due(NOW, Some(ids[1]), 2).await.unwrap(), ids[2..4]);
+    assert_eq!(first_due(&store, NOW, 3).await, ids[..3]);
+    assert_eq!(due_after(&store, NOW, Some(ids[1]), 2).await, ids[2..4]);
     let last = ids.last().copied();
-    assert!(store.due(NOW, last, 9).await.unwrap().is_empty());
-    assert!(store.due(NOW, None, 0).await.unwrap().is_empty());
+    assert!(due_after(&store, NOW, last, 9).await.is_empty());
+    assert!(first_due(&store, NOW, 0).await.is_empty());
 }

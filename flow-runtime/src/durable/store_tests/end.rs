@@ -38,7 +38,7 @@ pub(super) async fn ends_whoever_has_a_claim(store: Stored) {
     };
     let written = store.records(id, 1, 10).await.unwrap();
     assert_eq!(written, std::slice::from_ref(&record));
-    assert_eq!(store.log(1, 10).await.unwrap()[0].record, record);
+    assert_eq!(log(&store, 1, 10).await[0].record, record);
     for stale in [fence, fence + 1] {
         let write = store.append(id, stale, append(records(2..3))).await;
         assert!(matches!(write, Err(StoreError::LeaseLost(_))), "{write:?}");

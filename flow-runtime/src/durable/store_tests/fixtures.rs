@@ -6,7 +6,8 @@ use uuid::Uuid;
 
 use crate::durable::record::{Record, RecordKind};
 use crate::durable::store::{
-    Append, Created, ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Row, Status, Store, Token,
+    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow, PauseState, Row,
+    Status, Store, Token,
 };
 
 /// When everything begins.
@@ -149,6 +150,34 @@ pub(super) async fn stored(store: &Stored, id: ExecutionId) -> Row {
 pub(super) async fn state(store: &Stored, token: Token) -> PauseState {
     let pause = store.pause(token).await.unwrap();
     pause.expect("the question is stored").state
+}
+
+/// What a query finds, with nothing damaged among it.
+pub(super) async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
+    let listed = store.list(query).await.unwrap();
+    listed.into_iter().map(Result::unwrap).collect()
+}
+
+/// What is due first, with nothing damaged among it.
+pub(super) async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
+    due_after(store, now_ms, None, limit).await
+}
+
+/// What is due after an execution, with nothing damaged among it.
+pub(super) async fn due_after(
+    store: &Stored,
+    now_ms: u64,
+    after: Option<ExecutionId>,
+    limit: usize,
+) -> Vec<ExecutionId> {
+    let due = store.due(now_ms, after, limit).await.unwrap();
+    due.into_iter().map(Result::unwrap).collect()
+}
+
+/// The log after an offset, with nothing damaged in it.
+pub(super) async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
+    let log = store.log(after, limit).await.unwrap();
+    log.into_iter().map(Result::unwrap).collect()
 }
 
 /// All that a store has of an execution, to see that nothing was written.

@@ -2,7 +2,7 @@ use super::fixtures::*;
 use crate::durable::store::{ExecutionId, ListQuery, Row, Status};
 
 async fn ids(store: &Stored, query: ListQuery) -> Vec<ExecutionId> {
-    let rows = store.list(&query).await.unwrap();
+    let rows = list(store, &query).await;
     rows.into_iter().map(|row| row.id).collect()
 }
 
@@ -26,7 +26,7 @@ pub(super) async fn has_the_newest_first(store: Stored) {
     let new = new_ids(5);
     let shuffled = [2, 0, 4, 1, 3].map(|place| row(new[place]));
     let expected = make(&store, shuffled.to_vec()).await;
-    let rows = store.list(&ListQuery::default()).await.unwrap();
+    let rows = list(&store, &ListQuery::default()).await;
     for (row, id) in rows.iter().zip(&expected) {
         assert_eq!(*row, stored(&store, *id).await);
     }

@@ -5,7 +5,7 @@ use crate::durable::store::{ExecutionId, Logged, Row};
 
 /// The log has the records of all executions as they were written, with their owners.
 pub(super) async fn has_the_records_of_all(store: Stored) {
-    assert!(store.log(0, 10).await.unwrap().is_empty());
+    assert!(log(&store, 0, 10).await.is_empty());
     let owned = Row {
         owner: Some("ana".to_owned()),
         ..row(new_id())
@@ -21,7 +21,7 @@ pub(super) async fn has_the_records_of_all(store: Stored) {
         .await
         .unwrap();
 
-    let logged = store.log(0, 10).await.unwrap();
+    let logged = log(&store, 0, 10).await;
     let expected = [(second, 0), (first, 0), (first, 1), (second, 1)];
     for (logged, (id, seq)) in logged.iter().zip(expected) {
         let owner = (id == first).then(|| "ana".to_owned());
@@ -39,10 +39,10 @@ pub(super) async fn goes_on_after_an_offset(store: Stored) {
         .create(row(id), records(0..7), Vec::new(), None)
         .await
         .unwrap();
-    let whole = store.log(0, usize::MAX).await.unwrap();
+    let whole = log(&store, 0, usize::MAX).await;
     let (mut read, mut after) = (Vec::new(), 0);
     loop {
-        let page = store.log(after, 3).await.unwrap();
+        let page = log(&store, after, 3).await;
         assert!(page.len() <= 3);
         let Some(last) = page.last() else { break };
         after = last.offset;
@@ -50,8 +50,8 @@ pub(super) async fn goes_on_after_an_offset(store: Stored) {
     }
     assert_eq!(read, whole);
     assert_eq!(read.len(), 7);
-    assert!(store.log(0, 0).await.unwrap().is_empty());
-    assert!(store.log(u64::MAX, 10).await.unwrap().is_empty());
+    assert!(log(&store, 0, 0).await.is_empty());
+    assert!(log(&store, u64::MAX, 10).await.is_empty());
 }
 
 /// While many tasks write, who reads on after the last offset gets every record once, those of an execution in order.
@@ -78,7 +78,7 @@ pub(super) async fn grows_while_many_write(store: Stored) {
     let (mut read, mut after) = (Vec::<Logged>::new(), 0);
     while read.len() < expected {
         let finished = writing.is_finished();
-        let page = store.log(after, 7).await.unwrap();
+        let page = log(&store, after, 7).await;
         assert!(
             !(finished && page.is_empty()),
             "{} of {expected} records came",
@@ -90,7 +90,7 @@ pub(super) async fn grows_while_many_write(store: Stored) {
     }
     writing.await.unwrap();
     grows(&read);
-    assert!(store.log(after, 1).await.unwrap().is_empty());
+    assert!(log(&store, after, 1).await.is_empty());
     let mut next: HashMap<ExecutionId, u64> = HashMap::new();
     for logged in read {
         let next = next.entry(logged.execution).or_default();
@@ -106,10 +106,10 @@ pub(super) async fn gives_no_offset_twice(store: Stored) {
         .create(row(id), records(0..3), Vec::new(), None)
         .await
         .unwrap();
-    let newest = store.log(0, 10).await.unwrap()[2].offset;
+    let newest = log(&store, 0, 10).await[2].offset;
     assert!(store.delete(id).await.unwrap());
     let next = started(&store).await;
-    let logged = store.log(newest, 10).await.unwrap();
+    let logged = log(&store, newest, 10).await;
     assert_eq!(logged.len(), 1);
     assert_eq!(logged[0].execution, next);
 }
@@ -123,14 +123,14 @@ pub(super) async fn ends_at_the_newest_offset(store: Stored) {
         .await
         .unwrap();
     let last = store.last_offset().await.unwrap();
-    assert_eq!(store.log(0, 10).await.unwrap()[3].offset, last);
-    assert!(store.log(last, 10).await.unwrap().is_empty());
+    assert_eq!(log(&store, 0, 10).await[3].offset, last);
+    assert!(log(&store, last, 10).await.is_empty());
     store
         .append(id, fence, append(records(4..5)))
         .await
         .unwrap();
     assert!(store.last_offset().await.unwrap() > last);
-    assert_eq!(store.log(last, 10).await.unwrap()[0].record.seq, 4);
+    assert_eq!(log(&store, last, 10).await[0].record.seq, 4);
 }
 
 fn grows(logged: &[Logged]) {
