@@ -6,14 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Append, ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError,
+    Append, ExecutionId, Runtime, RuntimeError, StartOptions, Status, Store, StoreError,
 };
 use flow_runtime::prelude::*;
 
 use crate::flows::Name;
 use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
 use crate::stores::{CrashAfter, Fault, Faulty, NoRenewal, SilentCreation};
-use crate::support::{lines, minutes, options, outcomes, pass, runtime, seen, settled, store};
+use crate::support::{
+    clock, lines, minutes, options, outcomes, pass, runtime, seen, settled, store,
+};
 
 async fn start(runtime: &Runtime) -> ExecutionId {
     let started = runtime
@@ -291,6 +293,70 @@ async fn an_answer_is_accepted_though_another_process_is_quicker_to_go_on() {
     assert_eq!(second.recover().await.unwrap().resumed, [answered.id()]);
     let execution = answered.settled().await.unwrap();
     assert_eq!(execution.output::<Named>().unwrap().unwrap().name, name);
+}
+
+/// A runtime whose clock is an hour ahead of that of the others.
+fn ahead(store: impl Store, flow: Stops) -> Runtime {
+    let now = clock();
+    let hour = Duration::from_secs(3600);
+    let runtime = Runtime::with_options(store, options().clock(move || now() + hour));
+    runtime.register(flow).unwrap();
+    runtime
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_process_had_whose_clock_is_ahead_is_taken_over_after_two_leases() {
+    let (store, gone, quick) = (store(), Gate::closed(), Gate::closed());
+    let first = ahead(Faulty::new(&store, NoRenewal), stops(&gone, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&quick, 20));
+    assert!(second.recover().await.unwrap().resumed.is_empty());
+    pass(Duration::from_secs(29)).await;
+    assert_eq!(quick.runs(), 0, "it has its lease, by any clock");
+    pass(Duration::from_secs(31)).await;
+    assert_eq!(quick.runs(), 1);
+    quick.open();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_process_runs_whose_clock_is_ahead_stays_its_own() {
+    let (store, gate, other) = (store(), Gate::closed(), Gate::closed());
+    let first = ahead(store.clone(), stops(&gate, 10));
+    let id = start(&first).await;
+    let second = runtime(store, stops(&other, 20));
+    for _ in 0..100 {
+        assert!(second.recover().await.unwrap().resumed.is_empty());
+        pass(Duration::from_secs(7)).await;
+    }
+    assert_eq!((gate.runs(), other.runs(), gate.dropped()), (1, 0, 0));
+    gate.open();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 12);
+}
+
+/// By its clock all claims are ahead. It takes none of them over, since their holders renew them, and what one has that is
+/// gone when it would.
+#[tokio::test(start_paused = true)]
+async fn a_process_whose_clock_is_behind_takes_over_only_what_nobody_renews() {
+    let (store, gate, gone, late) = (store(), Gate::closed(), Gate::closed(), Gate::closed());
+    let first = ahead(store.clone(), stops(&gate, 10));
+    let id = start(&first).await;
+    let dead = ahead(Faulty::new(&store, NoRenewal), stops(&gone, 20));
+    let other = start(&dead).await;
+    let second = runtime(store, stops(&late, 30));
+    second.recover().await.unwrap();
+    pass(Duration::from_secs(29)).await;
+    assert_eq!(late.runs(), 0, "it may be renewed");
+    pass(Duration::from_secs(200)).await;
+    assert_eq!(late.runs(), 1);
+    assert_eq!((gate.runs(), gate.dropped()), (1, 0));
+    for (gate, id, passed) in [(&gate, id, 12), (&late, other, 32)] {
+        gate.open();
+        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, passed);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -387,6 +387,16 @@ impl<F: Fault> Store for Faulty<F> {
         claimed
     }
 
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        self.fault.look()?;
+        self.store.claim_of(id).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        self.fault.write()?;
+        self.store.break_claim(id, claim).await
+    }
+
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
         self.fault.write()?;
         self.fault.renew()?;

@@ -91,15 +91,26 @@ impl Execution {
         Some((self.row.flow.clone(), self.row.owner.clone(), key))
     }
 
-    /// From when on it could go on, if nobody writes to it.
-    fn due_ms(&self) -> Option<u64> {
-        let free_ms = self.claim.as_ref().map_or(0, |claim| claim.until_ms);
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it.
+    fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
-            Status::Running => Some(free_ms),
-            Status::Paused if self.pauses.iter().any(is_settled) => Some(free_ms),
-            Status::Paused => self.row.wake_ms.map(|wake_ms| wake_ms.max(free_ms)),
+            Status::Running => Some(0),
+            Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
+            Status::Paused => self.row.wake_ms,
             Status::Completed | Status::Failed | Status::Cancelled => None,
         }
+    }
+
+    /// From when on it could go on, if nobody writes to it.
+    fn due_ms(&self) -> Option<u64> {
+        let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
+        Some(self.ready_ms()?.max(free_ms))
+    }
+
+    /// Whether it could go on if its claim were not ahead.
+    fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
+        let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
+        is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
     }
 
     /// The place of the record with this `seq`, or of the first after it.
@@ -308,20 +319,37 @@ impl Store for MemoryStore {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError> {
         let mut contents = self.contents();
-        let valid = |claim: &Claim| claim.until_ms > now_ms;
-        let free =
-            |it: &Execution| !it.row.status.is_over() && !it.claim.as_ref().is_some_and(valid);
+        let taken = |it: &Execution| it.claim.is_some_and(|claim| claim.is_valid(now_ms));
+        let free = |it: &Execution| !it.row.status.is_over() && !taken(it);
         if !contents.executions.get(&id).is_some_and(free) {
             return Ok(None);
         }
         let Some(mut execution) = contents.take(id) else {
             return Ok(None);
         };
-        execution.claim = Some(Claim { holder, until_ms });
+        execution.claim = Some(Claim::new(holder, now_ms, until_ms));
         execution.row.fence += 1;
         let row = execution.row.clone();
         contents.put(execution);
         Ok(Some(row))
+    }
+
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        let contents = self.contents();
+        Ok(contents.executions.get(&id).and_then(|it| it.claim))
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        let mut contents = self.contents();
+        let is_the_one = |it: &Execution| it.claim == Some(claim);
+        if !contents.executions.get(&id).is_some_and(is_the_one) {
+            return Ok(false);
+        }
+        if let Some(mut execution) = contents.take(id) {
+            execution.claim = Some(claim.broken());
+            contents.put(execution);
+        }
+        Ok(true)
     }
 
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
@@ -470,6 +498,12 @@ impl Store for MemoryStore {
         let contents = self.contents();
         let last = (now_ms, ExecutionId::from(Uuid::max()));
         let due = contents.due.range(..=last).map(|(_, id)| *id);
+        let is_kept = |id: &ExecutionId| {
+            let execution = contents.executions.get(id);
+            execution.is_some_and(|it| it.is_kept_by_a_clock_ahead(now_ms))
+        };
+        let claimed = contents.claimed.iter().map(|(_, id)| *id);
+        let due = due.chain(claimed.filter(is_kept));
         let mut due: Vec<ExecutionId> = due.filter(|id| Some(*id) > after).collect();
         due.sort_unstable();
         due.truncate(limit);

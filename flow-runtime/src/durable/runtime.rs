@@ -13,6 +13,7 @@ use flow_spec::diff::{Change, Effect};
 use futures_util::future::{Either, select};
 use serde_json::Value;
 use tokio::sync::{Notify, broadcast, watch};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -99,6 +100,8 @@ pub(super) struct Inner {
     active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
     /// Why executions could not go on here.
     halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
+    /// The claims that are ahead of this clock.
+    watched: Mutex<HashMap<ExecutionId, Watched>>,
     /// What this process has a claim to and does not go on with, with the fence of the claim.
     unreleased: Mutex<HashMap<ExecutionId, u64>>,
     /// When executions that this process has paused go on by themselves.
@@ -127,6 +130,14 @@ struct ActiveRun {
     done: watch::Sender<bool>,
     /// How the execution stands, once it is over.
     over: OnceLock<Row>,
+}
+
+/// A claim whose holder may be gone.
+#[derive(Debug, Clone, Copy)]
+struct Watched {
+    claim: Claim,
+    /// Since when it has been as it is.
+    since: Instant,
 }
 
 /// What [`Runtime::recover`] came to.
@@ -226,6 +237,7 @@ impl Runtime {
             structures: Mutex::default(),
             active: Mutex::default(),
             halted: Mutex::default(),
+            watched: Mutex::default(),
             unreleased: Mutex::default(),
             alarm: Arc::default(),
             waking: Once::default(),
@@ -1222,7 +1234,7 @@ impl Inner {
     }
 
     async fn claim(&self, id: ExecutionId, term: Term) -> Result<Option<Row>, RuntimeError> {
-        let Claim { holder, until_ms } = self.new_claim(term);
+        let (holder, until_ms) = (self.holder, term.until_ms);
         let claimed = self.store.claim(id, holder, self.now_ms(), until_ms).await;
         claimed.map_err(RuntimeError::of(id))
     }
@@ -1231,6 +1243,7 @@ impl Inner {
         Claim {
             holder: self.holder,
             until_ms: term.until_ms,
+            lease_ms: millis(self.options.lease),
         }
     }
 
@@ -1427,6 +1440,7 @@ impl Inner {
     async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
         self.release().await;
         let mut recovered = Recovered::default();
+        let mut watched = HashMap::new();
         let mut after = None;
         loop {
             let due = self.store.due(self.now_ms(), after, PAGE).await?;
@@ -1457,7 +1471,7 @@ impl Inner {
                     continue;
                 }
                 let launched = match damaged {
-                    None => self.launch(id).await,
+                    None => self.launch_or_watch(id, &mut watched).await,
                     Some(damaged) => Err(damaged.into()),
                 };
                 match launched {
@@ -1470,10 +1484,51 @@ impl Inner {
                 }
             }
             if last.is_none() {
+                *lock(&self.watched) = watched;
                 return Ok(recovered);
             }
             after = last;
         }
+    }
+
+    /// Goes on with an execution, if it is to be had. If not, it is due because its claim is ahead of this clock: then watches
+    /// that claim, and breaks it when nobody has renewed it for as long as it was made for, by a clock that cannot be set.
+    async fn launch_or_watch(
+        self: &Arc<Self>,
+        id: ExecutionId,
+        watched: &mut HashMap<ExecutionId, Watched>,
+    ) -> Result<bool, RuntimeError> {
+        let refused = match self.launch(id).await {
+            Ok(true) => return Ok(true),
+            Ok(false) => None,
+            Err(error @ RuntimeError::NotRegistered { .. }) => Some(error),
+            Err(error) => return Err(error),
+        };
+        let claim = self
+            .store
+            .claim_of(id)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        let now_ms = self.now_ms();
+        let claim = match (claim, refused) {
+            // It may be that others run it, who have its flow.
+            (Some(claim), Some(_)) if claim.is_valid(now_ms) => return Ok(false),
+            (_, Some(error)) => return Err(error),
+            (Some(claim), None) if claim.is_ahead(now_ms) => claim,
+            _ => return Ok(false),
+        };
+        let before = lock(&self.watched).get(&id).copied();
+        let seen = before.filter(|before| before.claim == claim);
+        let seen = seen.unwrap_or(Watched {
+            claim,
+            since: Instant::now(),
+        });
+        if seen.since.elapsed() < Duration::from_millis(claim.lease_ms) {
+            watched.insert(id, seen);
+            return Ok(false);
+        }
+        let broken = self.store.break_claim(id, claim).await;
+        Ok(broken.map_err(RuntimeError::of(id))? && self.launch(id).await?)
     }
 
     fn keep_recovering(self: &Arc<Self>) {

@@ -280,6 +280,38 @@ pub struct Claim {
     pub holder: Uuid,
     /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
+    /// For how long it was made, in milliseconds: it is never valid for longer, unless the clock by which it was made is
+    /// ahead.
+    pub lease_ms: u64,
+}
+
+impl Claim {
+    /// A claim from now on, until a time.
+    pub fn new(holder: Uuid, now_ms: u64, until_ms: u64) -> Claim {
+        Claim {
+            holder,
+            until_ms,
+            lease_ms: until_ms.saturating_sub(now_ms),
+        }
+    }
+
+    /// Whether nobody else can have the execution now.
+    pub fn is_valid(&self, now_ms: u64) -> bool {
+        self.until_ms > now_ms
+    }
+
+    /// The same as if it had been made in 1970: it has run out by any clock.
+    pub(crate) fn broken(self) -> Claim {
+        Claim {
+            until_ms: self.lease_ms,
+            ..self
+        }
+    }
+
+    /// Whether it is valid for longer than it was made for: the clock of its holder is ahead of this time.
+    pub fn is_ahead(&self, now_ms: u64) -> bool {
+        self.until_ms > now_ms.saturating_add(self.lease_ms)
+    }
 }
 
 /// When [`Store::end`] ends an execution.
@@ -558,8 +590,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError>;
 
+    /// The claim that was last made to an execution, valid or not. Nothing if it was given up, or nobody has made any.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError>;
+
+    /// Lets a claim run out at once, if it is still this one. Whether it was. For who knows that its holder is gone, though it
+    /// [is ahead](Claim::is_ahead): a holder that lives would have prolonged it.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError>;
+
     /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else. One that is valid for
-    /// longer stays so. Returns the executions that it still has a claim to.
+    /// longer stays so. For how long they were made stays as it is. Returns the executions that it still has a claim to.
     ///
     /// # Errors
     ///
@@ -635,8 +682,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// The executions that nobody has a valid claim to and that could go on, in the order of their ids (the oldest first),
     /// after this id, at most so many: those that are running, and those that are paused with a question that is settled but
-    /// not closed or whose `wake_ms` has passed. One that cannot be read stands among the others, and does not count towards
-    /// the limit.
+    /// not closed or whose `wake_ms` has passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`: its
+    /// holder may be gone. One that cannot be read stands among the others, and does not count towards the limit.
     ///
     /// # Errors
     ///
@@ -712,6 +759,14 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError> {
         (**self).claim(id, holder, now_ms, until_ms).await
+    }
+
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        (**self).claim_of(id).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        (**self).break_claim(id, claim).await
     }
 
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {

@@ -358,6 +358,11 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "COVERING INDEX executions_due",
         ),
         (
+            "id, claimed_ms FROM executions INDEXED BY executions_claimed WHERE claimed_ms IS NOT NULL \
+             ORDER BY claimed_ms DESC, id DESC",
+            "COVERING INDEX executions_claimed",
+        ),
+        (
             "* FROM pauses WHERE execution = ? AND state NOT IN ('used', 'expired', 'withdrawn') ORDER BY number",
             "pauses_by_execution (execution=?)",
         ),

@@ -35,6 +35,14 @@ pub enum Call {
         holder: u8,
         now_ms: u64,
     },
+    ClaimOf {
+        execution: u8,
+    },
+    BreakClaim {
+        execution: u8,
+        holder: u8,
+        claimed_ms: u64,
+    },
     Renew {
         holder: u8,
         now_ms: u64,
@@ -161,6 +169,11 @@ fn record(seq: u64, now_ms: u64) -> Record {
     }
 }
 
+/// A claim that was made at this time.
+fn claim(world: World, holder: u8, now_ms: u64) -> Claim {
+    Claim::new(world.holder(holder), now_ms, now_ms + LEASE_MS)
+}
+
 fn text(answer: &impl std::fmt::Debug) -> Answer {
     Answer {
         text: format!("{answer:?}"),
@@ -225,10 +238,7 @@ impl Call {
                     fence: 0,
                 };
                 let question = question.map(|number| world.question(number, execution, now_ms));
-                let claim = holder.map(|holder| Claim {
-                    holder: world.holder(holder),
-                    until_ms: until(now_ms),
-                });
+                let claim = holder.map(|holder| claim(world, holder, now_ms));
                 let questions = question.into_iter().collect();
                 text(
                     &store
@@ -243,6 +253,15 @@ impl Call {
             } => {
                 let (id, holder) = (world.execution(execution), world.holder(holder));
                 of_row(store.claim(id, holder, now_ms, until(now_ms)).await?)
+            }
+            Call::ClaimOf { execution } => text(&store.claim_of(world.execution(execution)).await?),
+            Call::BreakClaim {
+                execution,
+                holder,
+                claimed_ms,
+            } => {
+                let claim = claim(world, holder, claimed_ms);
+                text(&store.break_claim(world.execution(execution), claim).await?)
             }
             Call::Renew { holder, now_ms } => {
                 text(&store.renew(world.holder(holder), until(now_ms)).await?)
@@ -351,6 +370,8 @@ pub struct Caller {
     now_ms: u64,
     /// Of each execution the fence of the last claim, and the next record as far as known.
     known: [(u64, u64); EXECUTIONS as usize],
+    /// When it last claimed each, or renewed its claims.
+    claimed_ms: [u64; EXECUTIONS as usize],
 }
 
 impl Caller {
@@ -362,6 +383,7 @@ impl Caller {
             random,
             number,
             known: [(1, 1); EXECUTIONS as usize],
+            claimed_ms: [0; EXECUTIONS as usize],
         }
     }
 
@@ -381,12 +403,18 @@ impl Caller {
                 holder: random.bool().then_some(holder),
                 now_ms,
             },
-            14..32 => Call::Claim {
+            14..29 => Call::Claim {
                 execution,
                 holder,
                 now_ms,
             },
-            32..38 => Call::Renew { holder, now_ms },
+            29..30 => Call::ClaimOf { execution },
+            30..33 => Call::BreakClaim {
+                execution,
+                holder,
+                claimed_ms: self.claimed_ms[usize::from(execution)],
+            },
+            33..38 => Call::Renew { holder, now_ms },
             38..65 => Call::Append {
                 execution,
                 fence,
@@ -416,6 +444,13 @@ impl Caller {
 
     /// What it has learned.
     pub fn learn(&mut self, call: &Call, answer: &Answer) {
+        match *call {
+            Call::Claim {
+                execution, now_ms, ..
+            } if answer.row.is_some() => self.claimed_ms[usize::from(execution)] = now_ms,
+            Call::Renew { now_ms, .. } => self.claimed_ms = [now_ms; EXECUTIONS as usize],
+            _ => {}
+        }
         match *call {
             Call::Claim { execution, .. } | Call::Execution { execution } => {
                 if let Some(row) = &answer.row {

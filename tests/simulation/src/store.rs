@@ -117,6 +117,14 @@ impl Store for Fragile {
             .await
     }
 
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        self.around(self.store.claim_of(id)).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        self.around(self.store.break_claim(id, claim)).await
+    }
+
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
         self.around(self.store.renew(holder, until_ms)).await
     }

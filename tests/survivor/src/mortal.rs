@@ -195,6 +195,14 @@ impl<S: Store> Store for Mortal<S> {
             .await
     }
 
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        self.call(self.store.claim_of(id)).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        self.call(self.store.break_claim(id, claim)).await
+    }
+
     async fn renew(
         &self,
         holder: uuid::Uuid,

@@ -259,6 +259,16 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        self.read(move |connection| Ok(read::execution(connection, id)?.and_then(|it| it.claim)))
+            .await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        self.write(move |connection| write::break_claim(connection, id, claim))
+            .await
+    }
+
     async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
         self.write(move |connection| write::renew(connection, holder, until_ms))
             .await

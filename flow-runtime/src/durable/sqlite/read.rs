@@ -237,6 +237,23 @@ pub(super) fn questions(
 /// damaged, the other one ends what is due.
 const BEYOND: usize = 2;
 
+/// An entry of an index by time.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Entry {
+    id: String,
+    index: ByTime,
+    /// `None` if it cannot be read.
+    ms: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ByTime {
+    /// From when on executions could go on.
+    Due,
+    /// When they were claimed, by the clock of their holder.
+    Claimed,
+}
+
 pub(super) fn due(
     connection: &Connection,
     now_ms: u64,
@@ -244,35 +261,59 @@ pub(super) fn due(
     limit: usize,
 ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
     let after = after.map(|id| id.to_string()).unwrap_or_default();
+    let mut entries = Vec::new();
     let sql = "SELECT id, due_ms FROM executions INDEXED BY executions_due WHERE due_ms IS NOT NULL ORDER BY due_ms, id";
+    let is_due = |ms: u64| ms <= now_ms;
+    add_entries(connection, sql, ByTime::Due, is_due, &mut entries)?;
+    let sql = "SELECT id, claimed_ms FROM executions INDEXED BY executions_claimed WHERE claimed_ms IS NOT NULL \
+         ORDER BY claimed_ms DESC, id DESC";
+    let is_ahead = |ms: u64| ms > now_ms;
+    add_entries(connection, sql, ByTime::Claimed, is_ahead, &mut entries)?;
+    entries.retain(|entry| entry.0.id > after);
+
+    let mut entries = BinaryHeap::from(entries);
+    let mut due = Limited::new(limit);
+    while !due.is_full()
+        && let Some(Reverse(Entry { id, index, ms })) = entries.pop()
+    {
+        due.add(connection, &id, |execution| {
+            let (is_so, expected) = match index {
+                ByTime::Due => (ms.is_some_and(is_due), execution.due_ms()),
+                ByTime::Claimed => {
+                    let is_ready = execution.ready_ms().is_some_and(is_due);
+                    (is_ready && ms.is_some_and(is_ahead), execution.claimed_ms())
+                }
+            };
+            if ms != expected {
+                let reason = "an index has another time for it";
+                return Err(execution.damage(reason.to_owned()));
+            }
+            Ok(is_so.then_some(execution.row.id))
+        })?;
+    }
+    Ok(due.found)
+}
+
+/// Reads the entries of an index in its order, until it has passed those that are asked for.
+fn add_entries(
+    connection: &Connection,
+    sql: &str,
+    index: ByTime,
+    is_asked_for: impl Fn(u64) -> bool,
+    entries: &mut Vec<Reverse<Entry>>,
+) -> Result<(), StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     let mut found = statement.query([]).map_err(store_error)?;
-    let (mut entries, mut beyond) = (Vec::new(), 0);
+    let mut beyond = 0;
     while beyond < BEYOND {
         let Some(row) = found.next().map_err(store_error)? else {
             break;
         };
-        let (id, due_ms) = (rows::shown(row, 0), rows::number(row, 1).ok());
-        beyond += usize::from(due_ms.is_some_and(|due_ms| due_ms > now_ms));
-        if id > after {
-            entries.push(Reverse((id, due_ms)));
-        }
+        let (id, ms) = (rows::shown(row, 0), rows::number(row, 1).ok());
+        beyond += usize::from(ms.is_some_and(|ms| !is_asked_for(ms)));
+        entries.push(Reverse(Entry { id, index, ms }));
     }
-    let mut entries = BinaryHeap::from(entries);
-    let mut due = Limited::new(limit);
-    while !due.is_full()
-        && let Some(Reverse((id, due_ms))) = entries.pop()
-    {
-        due.add(connection, &id, |execution| {
-            if execution.due_ms() != due_ms {
-                let reason = "an index has another time from which on it could go on";
-                return Err(execution.damage(reason.to_owned()));
-            }
-            let is_due = due_ms.is_some_and(|due_ms| due_ms <= now_ms);
-            Ok(is_due.then_some(execution.row.id))
-        })?;
-    }
-    Ok(due.found)
+    Ok(())
 }
 
 pub(super) fn log(

@@ -14,9 +14,8 @@ use crate::durable::store::{
 
 /// The columns of the tables, the checksum as the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
-     options, created_ms, \
-     updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_until_ms, timer_ms, wake_ms, \
-     settled, unclosed, due_ms, checksum";
+     options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_ms, \
+     claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -42,7 +41,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 24] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 25] {
         let row = &self.row;
         [
             row.id.to_string().into(),
@@ -63,6 +62,7 @@ impl Execution {
             row.result.as_ref().into(),
             row.fence.into(),
             self.claim.map(|claim| claim.holder.to_string()).into(),
+            self.claimed_ms().into(),
             self.claim.map(|claim| claim.until_ms).into(),
             self.timer_ms.into(),
             row.wake_ms.into(),
@@ -72,15 +72,26 @@ impl Execution {
         ]
     }
 
+    /// When it was claimed, or the claim prolonged, by the clock of its holder.
+    pub(super) fn claimed_ms(&self) -> Option<u64> {
+        let claim = self.claim?;
+        Some(claim.until_ms.saturating_sub(claim.lease_ms))
+    }
+
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if it could not.
+    pub(super) fn ready_ms(&self) -> Option<u64> {
+        match self.row.status {
+            Status::Running => Some(0),
+            Status::Paused if self.settled > 0 => Some(0),
+            Status::Paused => self.row.wake_ms,
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
     /// From when on it could go on, if nobody writes to it. `None` if it could not.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
-        match self.row.status {
-            Status::Running => Some(free_ms),
-            Status::Paused if self.settled > 0 => Some(free_ms),
-            Status::Paused => self.row.wake_ms.map(|wake_ms| wake_ms.max(free_ms)),
-            Status::Completed | Status::Failed | Status::Cancelled => None,
-        }
+        Some(self.ready_ms()?.max(free_ms))
     }
 
     /// Takes over what its questions say. Those that are closed may be among them.
@@ -124,21 +135,18 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 forked_from: columns.parsed_or_none(14)?,
                 result: columns.text_or_none(15)?,
                 fence: columns.number(16)?,
-                wake_ms: columns.number_or_none(20)?,
+                wake_ms: columns.number_or_none(21)?,
             },
             first_seq: columns.number(12)?,
             claim: match columns.parsed_or_none(17)? {
-                Some(holder) => Some(Claim {
-                    holder,
-                    until_ms: columns.number(18)?,
-                }),
+                Some(holder) => Some(Claim::new(holder, columns.number(18)?, columns.number(19)?)),
                 None => None,
             },
-            timer_ms: columns.number_or_none(19)?,
-            settled: columns.number(21)?,
-            unclosed: columns.number(22)?,
+            timer_ms: columns.number_or_none(20)?,
+            settled: columns.number(22)?,
+            unclosed: columns.number(23)?,
         };
-        columns.check("executions", 24)?;
+        columns.check("executions", 25)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))

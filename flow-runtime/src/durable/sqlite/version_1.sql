@@ -25,6 +25,7 @@ CREATE TABLE executions (
     result TEXT, -- the output as JSON, or the reason
     fence INTEGER NOT NULL,
     holder TEXT, -- the UUID of who has claimed it
+    claimed_ms INTEGER, -- when it was claimed or the claim prolonged, by the clock of the holder
     claimed_until_ms INTEGER,
     timer_ms INTEGER, -- when it goes on by itself, if it is paused
     wake_ms INTEGER, -- that, or when the first of the open questions is no longer to be answered
@@ -42,6 +43,7 @@ CREATE INDEX executions_by_owner ON executions (owner, id);
 CREATE INDEX executions_by_flow ON executions (owner, flow, id);
 CREATE INDEX executions_by_status ON executions (owner, status, id);
 CREATE INDEX executions_by_holder ON executions (holder, id) WHERE holder IS NOT NULL;
+CREATE INDEX executions_claimed ON executions (claimed_ms, id) WHERE claimed_ms IS NOT NULL;
 CREATE INDEX executions_due ON executions (due_ms, id) WHERE due_ms IS NOT NULL;
 
 CREATE TABLE records (

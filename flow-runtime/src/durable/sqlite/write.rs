@@ -76,15 +76,15 @@ fn insert(table: &str, columns: &str, otherwise: &str) -> String {
 fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     // The numbers are those of the columns in `EXECUTION`; what is never changed has none.
     let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
-         snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_until_ms = ?19, timer_ms = ?20, \
-         wake_ms = ?21, settled = ?22, unclosed = ?23, due_ms = ?24, checksum = ?25 WHERE id = ?1";
+         snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
+         timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, checksum = ?26 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
 
 /// Writes an execution of which nothing has changed but how long its journal is: no index has that.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?25 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?26 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -110,14 +110,30 @@ pub(super) fn claim(
     let Some(mut execution) = read::execution(connection, id)? else {
         return Ok(None);
     };
-    let taken = execution.claim.is_some_and(|claim| claim.until_ms > now_ms);
+    let taken = execution.claim.is_some_and(|claim| claim.is_valid(now_ms));
     if taken || execution.row.status.is_over() {
         return Ok(None);
     }
-    execution.claim = Some(Claim { holder, until_ms });
+    execution.claim = Some(Claim::new(holder, now_ms, until_ms));
     execution.row.fence += 1;
     put(connection, &execution)?;
     Ok(Some(execution.row))
+}
+
+pub(super) fn break_claim(
+    connection: &Connection,
+    id: ExecutionId,
+    claim: Claim,
+) -> Result<bool, StoreError> {
+    let Some(mut execution) = read::execution(connection, id)? else {
+        return Ok(false);
+    };
+    if execution.claim != Some(claim) {
+        return Ok(false);
+    }
+    execution.claim = Some(claim.broken());
+    put(connection, &execution)?;
+    Ok(true)
 }
 
 pub(super) fn renew(

@@ -1,8 +1,7 @@
 use uuid::Uuid;
 
 use super::fixtures::*;
-use crate::durable::store::EndIf;
-use crate::durable::store::{Row, Status, StoreError};
+use crate::durable::store::{Claim, EndIf, Row, Status, StoreError};
 
 /// A claim returns the row as it is from then on, with a fence that is one more than before.
 pub(super) async fn gives_the_next_fence(store: Stored) {
@@ -166,4 +165,66 @@ pub(super) async fn is_not_prolonged_for_another_holder(store: Stored) {
     );
     let at = NOW + LEASE;
     assert!(store.claim(id, holder, at, at + 1).await.unwrap().is_some());
+}
+
+/// Who knows that a holder is gone breaks its claim: only that one, and once.
+pub(super) async fn is_broken_if_it_is_still_the_same(store: Stored) {
+    let id = started(&store).await;
+    let (holder, ahead) = (Uuid::new_v4(), NOW + HOUR);
+    assert_eq!(store.claim_of(id).await.unwrap(), None);
+    let claim = store.claim(id, holder, ahead, ahead + LEASE).await;
+    assert!(claim.unwrap().is_some());
+    let claim = store.claim_of(id).await.unwrap().unwrap();
+    assert_eq!(claim, Claim::new(holder, ahead, ahead + LEASE));
+    assert!(claim.is_ahead(NOW) && !claim.is_ahead(ahead));
+
+    assert_eq!(store.renew(holder, ahead + 2 * LEASE).await.unwrap(), [id]);
+    let before = everything(&store, id).await;
+    assert!(!store.break_claim(id, claim).await.unwrap());
+    assert_eq!(everything(&store, id).await, before);
+    let refused = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
+    assert_eq!(refused.unwrap(), None);
+
+    let renewed = store.claim_of(id).await.unwrap().unwrap();
+    assert_eq!(
+        renewed,
+        Claim::new(holder, ahead + LEASE, ahead + 2 * LEASE)
+    );
+    assert!(store.break_claim(id, renewed).await.unwrap());
+    assert_eq!(everything(&store, id).await, before, "but for the claim");
+    assert!(!store.break_claim(id, renewed).await.unwrap());
+    let row = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
+    assert_eq!(row.unwrap().expect("it is free").fence, 2);
+    assert!(!store.break_claim(new_id(), renewed).await.unwrap());
+    assert_eq!(store.claim_of(new_id()).await.unwrap(), None);
+}
+
+/// Nobody has taken it over yet: the holder was not gone after all.
+pub(super) async fn is_prolonged_after_it_was_broken(store: Stored) {
+    let id = started(&store).await;
+    let holder = Uuid::new_v4();
+    store.claim(id, holder, NOW, NOW + LEASE).await.unwrap();
+    let claim = store.claim_of(id).await.unwrap().unwrap();
+    assert!(store.break_claim(id, claim).await.unwrap());
+    assert_eq!(first_due(&store, NOW, 9).await, [id]);
+    store.append(id, 1, append(records(1..2))).await.unwrap();
+    assert_eq!(store.renew(holder, NOW + LEASE).await.unwrap(), [id]);
+    assert_eq!(store.claim_of(id).await.unwrap(), Some(claim));
+    assert!(first_due(&store, NOW, 9).await.is_empty());
+}
+
+/// A claim keeps the length that it was made with: one that was made for longer than those of others is not ahead.
+pub(super) async fn is_as_long_as_it_was_made_for(store: Stored) {
+    let id = started(&store).await;
+    let holder = Uuid::new_v4();
+    store.claim(id, holder, NOW, NOW + 9 * LEASE).await.unwrap();
+    assert!(first_due(&store, NOW, 9).await.is_empty());
+    for (now, is_free) in [
+        (NOW, false),
+        (NOW + 9 * LEASE - 1, false),
+        (NOW + 9 * LEASE, true),
+    ] {
+        let claim = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
+        assert_eq!(claim.unwrap().is_some(), is_free);
+    }
 }

@@ -61,10 +61,7 @@ pub(super) async fn is_claimed_by_nobody(store: Stored) {
 }
 
 fn until_the_lease_ends() -> Claim {
-    Claim {
-        holder: uuid::Uuid::new_v4(),
-        until_ms: NOW + LEASE,
-    }
+    Claim::new(uuid::Uuid::new_v4(), NOW, NOW + LEASE)
 }
 
 /// A claim that comes with a new execution is as one that is made afterwards.

@@ -20,7 +20,8 @@ pub(super) async fn are_those_running_without_a_valid_claim(store: Stored) {
     store.append(given_up, fence, release).await.unwrap();
     let (runs_out, _) = claimed(&store).await;
     let (prolonged, holder) = (started(&store).await, Uuid::new_v4());
-    store.claim(prolonged, holder, NOW, NOW + 1).await.unwrap();
+    let before = NOW - 2 * LEASE;
+    store.claim(prolonged, holder, before, NOW).await.unwrap();
     store.renew(holder, NOW + 2 * LEASE).await.unwrap();
 
     let mut expected = vec![never, given_up];
@@ -194,4 +195,27 @@ pub(super) async fn come_oldest_first_and_limited(store: Stored) {
     let last = ids.last().copied();
     assert!(due_after(&store, NOW, last, 9).await.is_empty());
     assert!(first_due(&store, NOW, 0).await.is_empty());
+}
+
+/// Who has a claim from a clock that is ahead may be long gone: it is named until somebody has broken that claim.
+pub(super) async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
+    let ahead = NOW + HOUR;
+    let expiring = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;
+    let running = started(&store).await;
+    for id in [expiring, running] {
+        let claim = store.claim(id, Uuid::new_v4(), ahead, ahead + LEASE).await;
+        assert!(claim.unwrap().is_some());
+    }
+    assert_eq!(due(&store, NOW).await, [running]);
+    let mut both = [expiring, running];
+    both.sort();
+    assert_eq!(due(&store, NOW + 5).await, both);
+    assert_eq!(first_due(&store, NOW + 5, 1).await, both[..1]);
+    // By the clock that is ahead, they are claimed as any other.
+    assert!(due(&store, ahead).await.is_empty());
+    for id in both {
+        let claim = store.claim_of(id).await.unwrap().unwrap();
+        assert!(store.break_claim(id, claim).await.unwrap());
+    }
+    assert_eq!(due(&store, NOW + 5).await, both, "each once");
 }

@@ -16,6 +16,9 @@ pub(super) const NOW: u64 = 1_700_000_000_000;
 /// How long claims are valid.
 pub(super) const LEASE: u64 = 30_000;
 
+/// How far a clock can be ahead.
+pub(super) const HOUR: u64 = 3_600_000;
+
 pub(super) type Stored = Arc<dyn Store>;
 
 pub(super) fn new_id() -> ExecutionId {

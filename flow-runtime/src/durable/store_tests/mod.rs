@@ -76,7 +76,10 @@ where
             is_prolonged,
             is_prolonged_after_it_ran_out,
             is_not_shortened,
-            is_not_prolonged_for_another_holder;
+            is_not_prolonged_for_another_holder,
+            is_broken_if_it_is_still_the_same,
+            is_prolonged_after_it_was_broken,
+            is_as_long_as_it_was_made_for;
         append:
             writes_all_of_it,
             leaves_what_it_does_not_name,
@@ -127,6 +130,7 @@ where
             are_those_with_a_timer,
             are_those_with_an_expired_question,
             are_not_those_with_a_valid_claim,
+            are_those_with_a_claim_from_a_clock_that_is_ahead,
             are_none_that_wait_or_are_over,
             are_none_that_closed_what_was_settled,
             come_oldest_first_and_limited;
