@@ -652,23 +652,23 @@ async fn a_subscriber_that_never_reads_does_not_slow_a_run_and_later_gets_everyt
     assert_eq!(lazy.missed(), 0);
 }
 
+#[node]
+async fn chatter(cx: &Context, words: &u64) -> u64 {
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    (0..*words).for_each(|word| cx.emit(&word.to_string()));
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    *words
+}
+
+flow! {
+    Chat(words: u64) -> (chatter: u64) {
+        start >> chatter >> end;
+    }
+}
+
 /// D-23: deltas are bounded, and what was dropped is counted.
 #[tokio::test(start_paused = true)]
 async fn missed_deltas_are_counted_and_told_once() {
-    #[node]
-    async fn chatter(cx: &Context, words: &u64) -> u64 {
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        (0..*words).for_each(|word| cx.emit(&word.to_string()));
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        *words
-    }
-
-    flow! {
-        Chat(words: u64) -> (chatter: u64) {
-            start >> chatter >> end;
-        }
-    }
-
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Chat::new()).unwrap();
     let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
@@ -714,14 +714,20 @@ async fn missed_deltas_are_counted_and_told_once() {
 
 #[tokio::test(start_paused = true)]
 async fn everybody_sees_only_the_events_of_their_own_executions() {
-    let nobody = research();
-    let (ann, ben) = (nobody.owned_by("ann"), nobody.owned_by("ben"));
+    let runtime = research();
+    let everybody = [
+        runtime.executions(),
+        runtime.owned_by("ann"),
+        runtime.owned_by("ben"),
+    ];
     let mut streams = Vec::new();
-    for runtime in [&nobody, &ann, &ben] {
-        streams.push(runtime.events(EventFilter::new().deltas()).await.unwrap());
+    for executions in &everybody {
+        let filter = EventFilter::new().deltas();
+        streams.push(executions.events(filter).await.unwrap());
     }
-    for (runtime, stream) in [&nobody, &ann, &ben].into_iter().zip(&mut streams) {
-        let id = settled::<Research>(runtime, topic()).await.id();
+    for (executions, stream) in everybody.iter().zip(&mut streams) {
+        let started = executions.start::<Research>(topic(), StartOptions::new());
+        let id = started.await.unwrap().settled().await.unwrap().id();
         let told = until_over(stream).await;
         assert!(told.iter().any(|event| event.delta().is_some()));
         assert!(told.iter().all(|event| event.execution() == Some(id)));
@@ -729,11 +735,36 @@ async fn everybody_sees_only_the_events_of_their_own_executions() {
     // What the others did since has not reached the first.
     let quiet = tokio::time::timeout(Duration::from_secs(60), streams[0].next()).await;
     assert!(quiet.is_err());
-    assert!(
-        history(&nobody.owned_by("carl"), EventFilter::new())
-            .await
-            .is_empty()
-    );
+    let filter = EventFilter::new().from_start().until_now();
+    let mut none = runtime.owned_by("carl").events(filter).await.unwrap();
+    assert!(none.next().await.is_none());
+}
+
+/// What others emit neither counts as missed, nor takes the place of one's own.
+#[tokio::test(start_paused = true)]
+async fn missed_deltas_are_those_that_the_subscriber_asked_for_and_may_see() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Chat::new()).unwrap();
+    let (ann, ben) = (runtime.owned_by("ann"), runtime.owned_by("ben"));
+    let all = EventFilter::new().deltas();
+    let mut anns = ann.events(all.clone()).await.unwrap();
+    let mut bens = ben.events(all.clone()).await.unwrap();
+    let elsewhere = all.path("elsewhere.*").unwrap();
+    let mut anns_others = ann.events(elsewhere.clone()).await.unwrap();
+    for (executions, words) in [(&ben, 3), (&ann, 5000)] {
+        let started = executions.start::<Chat>(ChatInput { words }, StartOptions::new());
+        started.await.unwrap().settled().await.unwrap();
+    }
+    until_over(&mut anns).await;
+    assert_eq!(anns.missed(), 5000 - 1024);
+    let told = until_over(&mut bens).await;
+    let words: Vec<&str> = told.iter().filter_map(|event| event.delta()).collect();
+    assert_eq!(words, ["0", "1", "2"]);
+    let told_nothing = |event: &ExecutionEvent| !matches!(event, ExecutionEvent::Missed(_));
+    assert!(told.iter().all(told_nothing));
+    let quiet = tokio::time::timeout(Duration::from_secs(60), anns_others.next()).await;
+    assert!(quiet.is_err());
+    assert_eq!((bens.missed(), anns_others.missed()), (0, 0));
 }
 
 #[tokio::test(start_paused = true)]

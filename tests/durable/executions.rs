@@ -3,12 +3,13 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_runtime::durable::{
-    Execution, ExecutionId, ListOptions, Runtime, RuntimeError, StartOptions, Status,
+    EventFilter, Execution, ExecutionId, Executions, ListOptions, RuntimeError, StartOptions,
+    Status,
 };
 use flow_runtime::prelude::*;
 
 use crate::gates::{Gate, Stops, StopsInput, increase, stops};
-use crate::support::{minutes, pass, runtime, seen, settled, store};
+use crate::support::{minutes, pass, runtime, settled, store};
 
 flow! {
     pub(crate) Short(number: u64) -> (number: u64) {
@@ -114,9 +115,10 @@ async fn what_does_not_exist_is_not_found() {
 async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
     let runtime = runtime(store(), Short::new());
     let ann = runtime.owned_by("Ann");
-    let start = async |runtime: &Runtime, number, key: &str| {
+    let nobody = runtime.executions();
+    let start = async |executions: &Executions, number, key: &str| {
         let options = StartOptions::new().idempotency_key(key);
-        runtime
+        executions
             .start::<Short>(ShortInput { number }, options)
             .await
             .unwrap()
@@ -124,9 +126,9 @@ async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
             .await
             .unwrap()
     };
-    let first = start(&runtime, 1, "order 1").await;
+    let first = start(&nobody, 1, "order 1").await;
     assert_eq!(first.idempotency_key(), Some("order 1"));
-    let again = start(&runtime, 1, "order 1").await;
+    let again = start(&nobody, 1, "order 1").await;
     assert_eq!(again.id(), first.id());
     let options = StartOptions::new().idempotency_key("order 1");
     let other = runtime.start::<Short>(ShortInput { number: 5 }, options);
@@ -137,7 +139,7 @@ async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
         "{error}"
     );
     assert_eq!(again.output::<Short>().unwrap().unwrap().number, 2);
-    assert_ne!(start(&runtime, 1, "order 2").await.id(), first.id());
+    assert_ne!(start(&nobody, 1, "order 2").await.id(), first.id());
     assert_ne!(start(&ann, 1, "order 1").await.id(), first.id());
     assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 2);
 }
@@ -159,7 +161,9 @@ async fn executions_are_listed_the_newest_first() {
         .id();
     pass(minutes(10)).await;
     let ann = runtime.owned_by("Ann");
-    settled::<Short>(&ann, ShortInput { number: 9 }).await;
+    let input = ShortInput { number: 9 };
+    let started = ann.start::<Short>(input, StartOptions::new()).await;
+    started.unwrap().settled().await.unwrap();
 
     let list = async |options: ListOptions| -> Vec<ExecutionId> {
         runtime
@@ -195,27 +199,35 @@ async fn executions_are_listed_the_newest_first() {
     assert_eq!(list(untouched).await, [ids[3], ids[2], ids[1], ids[0]]);
 }
 
-/// D-39
+/// D-39: what belongs to somebody else is not there, whatever is asked.
 #[tokio::test(start_paused = true)]
 async fn an_execution_is_its_owners() {
     let gate = Gate::closed();
-    let nobody = runtime(store(), stops(&gate, 1));
-    nobody.register(crate::flows::Party::new()).unwrap();
-    let (ann, bo) = (nobody.owned_by("Ann"), nobody.owned_by("Bo"));
+    let runtime = runtime(store(), stops(&gate, 1));
+    runtime.register(crate::flows::Party::new()).unwrap();
+    let (nobody, ann, bo) = (
+        runtime.executions(),
+        runtime.owned_by("Ann"),
+        runtime.owned_by("Bo"),
+    );
     assert_eq!((ann.owner(), nobody.owner()), (Some("Ann"), None));
     let input = crate::flows::PartyInput {
         number: 1,
         guests: vec![],
         guest: "Eve".into(),
     };
-    let execution = settled::<crate::flows::Party>(&ann, input).await;
+    let started = ann
+        .start::<crate::flows::Party>(input, StartOptions::new())
+        .await;
+    let execution = started.unwrap().settled().await.unwrap();
     assert_eq!(
         (execution.status(), execution.owner()),
         (Status::Paused, Some("Ann"))
     );
-    let before = seen(&ann, execution.id()).await;
-    let (id, token) = (execution.id(), before.2[0]);
-    let unowned = nobody
+    let journal = execution.journal().await.unwrap();
+    let questions = execution.questions().await.unwrap();
+    let (id, token) = (execution.id(), questions[0].token());
+    let unowned = runtime
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()
@@ -228,27 +240,42 @@ async fn an_execution_is_its_owners() {
             other.cancel(id).await.map(drop).unwrap_err(),
             other.delete(id).await.unwrap_err(),
             other.state(id, 0).await.map(drop).unwrap_err(),
+            other.state(id, 999).await.map(drop).unwrap_err(),
             other.fork(id, 0).await.map(drop).unwrap_err(),
         ] {
             assert!(
-                matches!(error, RuntimeError::NotOwner(of) if of == id),
+                matches!(error, RuntimeError::NotFound(of) if of == id),
                 "{error}"
             );
         }
+        let filter = EventFilter::new().execution(id).from_start().until_now();
+        let mut events = other.events(filter).await.unwrap();
+        assert!(events.next().await.is_none());
+    }
+    // Also if the answer is wrong, which only the execution could tell.
+    for answer in [name(), serde_json::json!(7)] {
+        for other in [&bo, &nobody] {
+            let error = other.resume(token, answer.clone()).await.unwrap_err();
+            assert!(matches!(error, RuntimeError::UnknownToken), "{error}");
+        }
     }
     for other in [&bo, &nobody] {
-        let error = other.resume(token, name()).await.unwrap_err();
-        assert!(
-            matches!(error, RuntimeError::NotOwner(of) if of == id),
-            "{error}"
-        );
         assert!(other.expire(Duration::ZERO).await.unwrap().is_empty());
     }
     assert!(bo.list(ListOptions::new()).await.unwrap().is_empty());
-    assert_eq!(seen(&ann, id).await, before);
+    let now = ann.get(id).await.unwrap();
+    assert_eq!(now.status(), Status::Paused);
+    assert_eq!(now.journal().await.unwrap(), journal);
     let fork = ann.fork(id, 0).await.unwrap();
     assert_eq!(fork.owner(), Some("Ann"));
     ann.resume(token, name()).await.unwrap();
+    ann.cancel(id).await.unwrap();
+    for error in [
+        bo.resume(token, name()).await.unwrap_err(),
+        nobody.resume(token, name()).await.unwrap_err(),
+    ] {
+        assert!(matches!(error, RuntimeError::UnknownToken), "{error}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

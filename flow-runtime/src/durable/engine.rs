@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use futures_util::future::{Either, FutureExt as _, select};
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast;
 use uuid::Uuid;
 
 use super::error::RuntimeError;
-use super::events::Chunks;
+use super::events::{Chunks, Emitter};
 use super::journal::{AskingGuard, Entry, Journal, Visits};
 use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
 use super::record::RecordKind;
@@ -102,7 +101,7 @@ impl Durable {
         snapshots: Snapshots,
         restored: Option<Snapshot>,
         captured: Option<Arc<Captured>>,
-        deltas: Option<broadcast::Sender<Delta>>,
+        deltas: Option<Emitter>,
     ) -> Self {
         let attempts = Arc::new(Attempts {
             journal: journal.clone(),
@@ -698,7 +697,7 @@ struct Attempts {
     observer: Option<Arc<dyn Observer>>,
     /// What comes after an outcome that is not stored yet, in order.
     held: Mutex<VecDeque<Held>>,
-    deltas: Option<broadcast::Sender<Delta>>,
+    deltas: Option<Emitter>,
     chunks: Chunks,
 }
 
@@ -737,7 +736,7 @@ impl Observer for Attempts {
         let index = self.chunks.count(event);
         if let (EventKind::Delta(text), Some(index), Some(deltas)) =
             (event.kind(), index, &self.deltas)
-            && deltas.receiver_count() > 0
+            && deltas.is_heard()
             && let Some(place) = event.path().place()
         {
             let (execution, text) = (self.journal.execution(), text.to_owned());
@@ -751,8 +750,7 @@ impl Observer for Attempts {
                 at_ms: self.journal.now_ms(),
                 text,
             };
-            // Nobody listens any more: there is nobody to tell.
-            let _ = deltas.send(delta);
+            deltas.send(&delta);
         }
         if let Some(observer) = &self.observer
             && !self.hold(event)

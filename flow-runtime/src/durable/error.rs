@@ -29,10 +29,8 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: &'static str,
     },
-    /// There is no such execution.
+    /// There is no such execution, or it belongs to somebody else: see [`Executions`](super::Executions).
     NotFound(ExecutionId),
-    /// The execution belongs to somebody else. See [`Runtime::owned_by`](super::Runtime::owned_by).
-    NotOwner(ExecutionId),
     /// The execution is over, so that it can be neither answered nor cancelled.
     Over {
         /// The execution.
@@ -89,7 +87,7 @@ pub enum RuntimeError {
         /// Why.
         reason: String,
     },
-    /// There is no question with this token.
+    /// There is no question with this token, or it belongs to somebody else: see [`Executions`](super::Executions).
     UnknownToken,
     /// The question has been answered before.
     AlreadyAnswered {
@@ -226,7 +224,6 @@ impl fmt::Display for RuntimeError {
                 write!(f, "a flow `{flow}` is registered already")
             }
             RuntimeError::NotFound(id) => write!(f, "there is no execution {id}"),
-            RuntimeError::NotOwner(id) => write!(f, "execution {id} belongs to somebody else"),
             RuntimeError::Over { execution, status } => {
                 write!(f, "execution {execution} is {status} already")
             }

@@ -5,6 +5,7 @@ mod engine;
 mod error;
 mod events;
 mod execution;
+mod executions;
 mod journal;
 mod lease;
 mod listed;
@@ -31,6 +32,7 @@ pub use events::{
     RecordedEvent,
 };
 pub use execution::{Execution, OpenQuestion};
+pub use executions::Executions;
 pub use journal::Journal;
 pub use listed::Listed;
 pub use memory::MemoryStore;

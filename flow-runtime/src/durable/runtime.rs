@@ -12,16 +12,17 @@ use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use futures_util::future::{Either, select};
 use serde_json::Value;
-use tokio::sync::{Notify, broadcast, watch};
+use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::driver::{Driven, Driver, Signals};
-use super::engine::{Delta, Durable, Snapshot, Snapshots};
+use super::engine::{Durable, Snapshot, Snapshots};
 use super::error::RuntimeError;
-use super::events::Isolated;
+use super::events::{Deltas, Isolated};
 use super::execution::{Execution, OpenQuestion};
+use super::executions::Executions;
 use super::journal::{Clock, Journal, Visits, sleep_until};
 use super::lease::{Lease, Term};
 use super::listed::Listed;
@@ -43,9 +44,6 @@ const PAGE: usize = 1000;
 /// How often a look at an execution that another process runs is repeated.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How many deltas a slow listener may lag behind.
-const DELTAS: usize = 1024;
-
 /// Starts executions of flows, keeps them in a store, and goes on with them after a crash, a restart, or an answer that took
 /// a week.
 ///
@@ -54,8 +52,9 @@ const DELTAS: usize = 1024;
 /// step that has none. A step that was under way at the crash runs again (at least once): what it does elsewhere should
 /// therefore bear being done twice, for which [`Context::step_id`](crate::Context::step_id) is of use.
 ///
-/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) gives one for somebody's executions: every call sees only
-/// those of the owner that it is made for, and without an owner only those that have none.
+/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) gives the executions of an owner; the runtime itself sees those
+/// that have none. Only what concerns the process is for all of them: [`register`](Runtime::register),
+/// [`recover`](Runtime::recover) and [`shut_down`](Runtime::shut_down).
 ///
 /// # Examples
 ///
@@ -115,7 +114,7 @@ pub(super) struct Inner {
     /// Cancelled when the runtime is dropped or shut down.
     gone: Gone,
     pub(super) committed: Arc<Notify>,
-    pub(super) deltas: broadcast::Sender<Delta>,
+    pub(super) deltas: Arc<Deltas>,
     /// How often an observer has panicked.
     pub(super) observer_failures: Arc<AtomicU64>,
 }
@@ -247,7 +246,7 @@ impl Runtime {
             gone: Gone(shut_down.child_token()),
             shut_down,
             committed: Arc::default(),
-            deltas: broadcast::Sender::new(DELTAS),
+            deltas: Arc::default(),
             observer_failures,
         };
         Runtime {
@@ -270,16 +269,22 @@ impl Runtime {
         Ok(())
     }
 
-    /// The same runtime for the executions of this owner: those that it starts are the owner's, and it sees no other.
-    pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Runtime {
-        Runtime {
+    /// The executions of this owner.
+    pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Executions {
+        Executions::new(Runtime {
             inner: self.inner.clone(),
             owner: Some(owner.into()),
-        }
+        })
     }
 
-    /// Whose executions it sees.
-    pub fn owner(&self) -> Option<&str> {
+    /// The executions of nobody, which are those that the runtime itself sees, as [`owned_by`](Runtime::owned_by) gives those
+    /// of an owner.
+    pub fn executions(&self) -> Executions {
+        Executions::new(self.clone())
+    }
+
+    /// Whose executions it sees: `None` unless it is within [`Executions`].
+    pub(super) fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
 
@@ -426,8 +431,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`]; [`RuntimeError::NotOwner`] if it belongs to somebody else, or to somebody where this
-    /// runtime is nobody's; or the store could not be read.
+    /// [`RuntimeError::NotFound`], also if it belongs to somebody else; or the store could not be read.
     pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         Ok(Execution::new(self.clone(), self.row(id).await?))
     }
@@ -445,7 +449,8 @@ impl Runtime {
     fn own(&self, row: Row) -> Result<Row, RuntimeError> {
         match row.owner.as_deref() == self.owner() {
             true => Ok(row),
-            false => Err(RuntimeError::NotOwner(row.id)),
+            // As if there were none: who asks shall not learn that there is.
+            false => Err(RuntimeError::NotFound(row.id)),
         }
     }
 
@@ -482,7 +487,7 @@ impl Runtime {
     /// # Errors
     ///
     /// The execution is as it was: [`RuntimeError::UnknownToken`], [`RuntimeError::AlreadyAnswered`],
-    /// [`RuntimeError::Expired`], [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`], [`RuntimeError::NotOwner`],
+    /// [`RuntimeError::Expired`], [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
     /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. Of several answers to one
     /// question, one is accepted.
     pub async fn resume(
@@ -496,7 +501,11 @@ impl Runtime {
             .pause(token)
             .await?
             .ok_or(RuntimeError::UnknownToken)?;
-        let row = self.row(pause.execution).await?;
+        let row = self.row(pause.execution).await;
+        let row = row.map_err(|error| match error {
+            RuntimeError::NotFound(_) => RuntimeError::UnknownToken,
+            error => error,
+        })?;
         let flow = self.inner.flow(&row.flow)?;
         if row.status.is_over() {
             return Err(RuntimeError::Over {
@@ -558,7 +567,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], [`RuntimeError::NotOwner`], or the store failed.
+    /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
     pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         let row = self.row(id).await?;
         self.end(row, "cancelled", EndIf::NotOver).await
@@ -649,7 +658,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`], [`RuntimeError::NotOwner`], or the store failed.
+    /// [`RuntimeError::NotFound`], or the store failed.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
         self.row(id).await?;
         let deleted = self
@@ -1305,7 +1314,7 @@ impl Inner {
             every: self.options.snapshot_every,
             prune: self.options.prune,
         };
-        let deltas = Some(self.deltas.clone());
+        let deltas = Some(self.deltas.emitter(row.owner.clone()));
         let engine = Arc::new(Durable::new(
             journal.clone(),
             settings,

@@ -28,7 +28,8 @@ pub enum ExecutionEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
-    /// Where it stands among the records of all executions: see [`EventFilter::from_offset`](super::EventFilter::from_offset).
+    /// Where it stands among the records of all executions, those of others included: see
+    /// [`EventFilter::from_offset`](super::EventFilter::from_offset).
     pub offset: u64,
     /// The execution.
     pub execution: ExecutionId,
@@ -72,7 +73,7 @@ pub struct DeltaEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissedDeltas {
-    /// How many, of all executions: what of them the filter would have allowed is not known.
+    /// How many, of those that the filter allows.
     pub deltas: u64,
     /// When that was noticed, in milliseconds since 1970 (UTC).
     pub at_ms: u64,

@@ -38,20 +38,13 @@ struct Known {
     /// How many records there were when it was looked up: until the stream has passed all that the store has, it is not
     /// known which of them it has passed.
     stored: Option<u64>,
-    row: Option<Looked>,
+    structure: Option<Arc<Structure>>,
     /// Its row is damaged.
     unreadable: bool,
     nodes: Nodes,
     /// Nodes that were reached before the stream began are among `nodes`.
     complete: bool,
     used: u64,
-}
-
-/// What the row of an execution says.
-#[derive(Debug, Clone)]
-pub(super) struct Looked {
-    pub(super) owner: Option<String>,
-    pub(super) structure: Arc<Structure>,
 }
 
 /// The nodes under way, by step.
@@ -140,15 +133,15 @@ impl Executions {
         }
     }
 
-    /// What its row says. `None` if there is no such execution, or its row cannot be read.
+    /// The structure of its flow. `None` if there is no such execution, or its row cannot be read.
     pub(super) async fn look_up(
         &mut self,
         store: &dyn Store,
         id: ExecutionId,
-    ) -> Result<Option<Looked>, StoreError> {
+    ) -> Result<Option<Arc<Structure>>, StoreError> {
         let known = self.known(id);
-        if known.row.is_some() || known.unreadable {
-            return Ok(known.row.clone());
+        if known.structure.is_some() || known.unreadable {
+            return Ok(known.structure.clone());
         }
         let row = store.execution(id).await;
         let row = match self.readable(id, row)? {
@@ -180,14 +173,10 @@ impl Executions {
                 parsed
             }
         };
-        let looked = Looked {
-            owner: row.owner,
-            structure,
-        };
         let known = self.known(id);
         known.stored = Some(row.next_seq);
-        known.row = Some(looked.clone());
-        Ok(Some(looked))
+        known.structure = Some(structure.clone());
+        Ok(Some(structure))
     }
 
     /// What is to be known of a record that the stream has not passed yet.
@@ -197,8 +186,7 @@ impl Executions {
         logged: &Logged,
     ) -> Result<Described, StoreError> {
         let (id, record) = (logged.execution, &logged.record);
-        let looked = self.look_up(store, id).await?;
-        let structure = looked.map(|looked| looked.structure).unwrap_or_default();
+        let structure = self.look_up(store, id).await?.unwrap_or_default();
         let mut described = Described {
             node_type: structure.type_at(&record.path),
             attempts: None,

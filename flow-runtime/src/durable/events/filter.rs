@@ -60,6 +60,10 @@ impl EventFilter {
     }
 
     /// Beginning after the record of this offset, such as the last one that was seen, instead of now.
+    ///
+    /// The offsets are one sequence for the whole store: any stream, whatever its owner and its filter, goes on from any of
+    /// them, and writers need not wait for one another to count. The gaps between those that somebody sees tell how much is
+    /// written in all, and neither what nor by whom. Where that is too much to tell, hand out the offset encrypted.
     pub fn from_offset(mut self, offset: u64) -> Self {
         self.after = Some(offset);
         self

@@ -1,6 +1,7 @@
 //! The events of executions: their journals as a stream.
 
 mod chunks;
+mod deltas;
 mod event;
 mod executions;
 mod filter;
@@ -20,6 +21,7 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 
 pub(crate) use chunks::Chunks;
+pub(crate) use deltas::{Deltas, Emitter};
 pub use event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub use filter::EventFilter;
 pub(crate) use isolated::Isolated;
@@ -37,7 +39,7 @@ impl Runtime {
     /// whoever reads it: one that is slow, or does not read at all, costs the runs nothing, and misses no record that the store
     /// still has ([`prune_history`](super::RuntimeOptions::prune_history) removes some). Deltas are not stored. They come from the
     /// runs of this process only; each stands after the records that were made before it, and one who lags more than
-    /// 1024 behind is told how many were dropped.
+    /// 1024 behind is told how many were dropped of those that the filter allows.
     ///
     /// # Errors
     ///
@@ -141,7 +143,7 @@ impl Events {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// How many deltas this subscriber has missed because it was slow.
+    /// How many deltas this subscriber has missed because it was slow, of those that it asked for and may see.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
-use tokio::sync::broadcast::Receiver;
-use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use futures_util::future::select;
 
+use super::deltas::Listener;
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 use super::executions::{Described, Executions};
 use super::filter::EventFilter;
@@ -42,8 +41,8 @@ pub(super) struct Reader {
     /// The offset of the last record that is asked for.
     until: Option<u64>,
     page: VecDeque<Result<Logged, DamagedRecord>>,
-    deltas: Option<Receiver<Delta>>,
-    /// Deltas whose executions have not been looked up.
+    deltas: Option<Arc<Listener>>,
+    /// Deltas whose nodes have not been looked up.
     received: VecDeque<Delta>,
     /// Deltas whose turn has not come.
     held: VecDeque<DeltaEvent>,
@@ -61,7 +60,8 @@ impl Reader {
         missed: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
         let deltas = filter.deltas && !filter.until_now;
-        let deltas = deltas.then(|| runtime.inner.deltas.subscribe());
+        let listen = || runtime.inner.deltas.listen(runtime.owner(), filter.clone());
+        let deltas = deltas.then(listen);
         let now = match filter.after {
             Some(_) if !filter.until_now => 0,
             _ => runtime.inner.store.last_offset().await?,
@@ -210,30 +210,19 @@ impl Reader {
         events.extend(damaged.map(|damaged| Err(damaged.into())));
     }
 
-    /// Takes the deltas that have come, and looks up whose they are.
+    /// Takes the deltas that have come, and looks up what the nodes are.
     async fn take_deltas(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
-        while let Some(deltas) = &mut self.deltas {
-            match deltas.try_recv() {
-                Ok(delta) => self.received.push_back(delta),
-                Err(TryRecvError::Lagged(lost)) => self.lost += lost,
-                Err(TryRecvError::Empty | TryRecvError::Closed) => break,
-            }
+        if let Some(listener) = &self.deltas {
+            let (came, lost) = listener.take();
+            self.received.extend(came);
+            self.lost += lost;
         }
         let inner = self.runtime.inner.clone();
         while let Some(delta) = self.received.front() {
-            let execution = delta.execution;
-            let asked = self.filter.is_of(execution) && self.filter.allows_path(&delta.path);
-            let looked = match asked {
-                true => self.executions.look_up(&*inner.store, execution).await?,
-                false => None,
-            };
-            let Some(delta) = self.received.pop_front() else {
-                break;
-            };
-            if let Some(looked) = looked
-                && looked.owner.as_deref() == self.runtime.owner()
-            {
-                let node_type = looked.structure.type_at(&delta.path);
+            let looked = self.executions.look_up(&*inner.store, delta.execution);
+            let structure = looked.await?.unwrap_or_default();
+            if let Some(delta) = self.received.pop_front() {
+                let node_type = structure.type_at(&delta.path);
                 self.held.push_back(delta_event(delta, node_type));
             }
         }
@@ -269,15 +258,9 @@ impl Reader {
     async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
         let later = pin!(tokio::time::sleep(LOOK_AGAIN));
         let look = select(committed, later);
-        let Some(deltas) = &mut self.deltas else {
-            look.await;
-            return;
-        };
-        let delta = pin!(deltas.recv());
-        match select(look, delta).await {
-            Either::Left(_) | Either::Right((Err(RecvError::Closed), _)) => {}
-            Either::Right((Ok(delta), _)) => self.received.push_back(delta),
-            Either::Right((Err(RecvError::Lagged(lost)), _)) => self.lost += lost,
+        match &self.deltas {
+            Some(listener) => drop(select(look, pin!(listener.came())).await),
+            None => drop(look.await),
         }
     }
 }
