@@ -542,14 +542,7 @@ impl Hooks for Durable {
 
 impl Durable {
     fn started(&self, scope: &Scope<'_>, place: &Place) {
-        if self.journal.start(place).is_none() {
-            let payload = String::new();
-            self.journal.add(Entry {
-                kind: RecordKind::NodeStarted,
-                place,
-                attempt: 0,
-                payload,
-            });
+        if self.journal.start(place) {
             self.run.emit(scope.path(), EventKind::NodeStarted);
         }
     }

@@ -79,6 +79,16 @@ struct Asking {
     waker: Option<Waker>,
 }
 
+impl State {
+    /// Adds a record, under the next number.
+    fn push(&mut self, record: Record) {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.since_snapshot += 1;
+        self.pending.records.push(Record { seq, ..record });
+    }
+}
+
 impl std::fmt::Debug for Journal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Journal")
@@ -161,17 +171,27 @@ impl Journal {
 
     /// A fork or a loop has failed: see [`Replay::failed`].
     pub(crate) fn failed(&self, place: &Place) {
-        self.state().replay.failed(&place.step);
+        self.replay(|replay| replay.failed(&place.step));
     }
 
     /// An attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
     pub(crate) fn attempt_failed(&self, place: &Place) {
-        self.state().replay.attempt_failed(&place.step);
+        self.replay(|replay| replay.attempt_failed(&place.step));
     }
 
     /// The run has failed: see [`Replay::run_failed`].
     pub(crate) fn run_failed(&self) {
-        self.state().replay.run_failed();
+        self.replay(Replay::run_failed);
+    }
+
+    /// Goes on with the replay. If it is over then, what it has come to beyond its records is recorded.
+    fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
+        let mut state = self.state();
+        let result = go_on(&mut state.replay);
+        for record in state.replay.take_ahead() {
+            state.push(record);
+        }
+        result
     }
 
     /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
@@ -241,14 +261,13 @@ impl Journal {
         look(&self.state().replay)
     }
 
-    /// Adds a record, which is stored with the next one that somebody waits for, or soon. Its number.
+    /// Adds a record, which is stored with the next one that somebody waits for, or soon; in a replay, when that is over. Its
+    /// number, unless that is so.
     pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
         let seq = state.next_seq;
-        state.next_seq += 1;
-        state.since_snapshot += 1;
-        state.pending.records.push(Record {
+        let record = Record {
             seq,
             at_ms,
             kind: entry.kind,
@@ -258,7 +277,11 @@ impl Journal {
             item: entry.place.item,
             attempt: entry.attempt,
             payload: entry.payload,
-        });
+        };
+        match state.replay.is_over() {
+            true => state.push(record),
+            false => state.replay.run_ahead(record),
+        }
         seq
     }
 
@@ -335,39 +358,44 @@ impl Journal {
     /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is recorded has been taken.
     pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
         poll_fn(move |cx| {
-            let mut state = self.state();
-            match state.replay.outcome(place) {
-                Some(seq) if state.replay.is_turn(seq, cx.waker()) => {
-                    Poll::Ready(state.replay.take(place))
-                }
+            self.replay(|replay| match replay.outcome(place) {
+                Some(seq) if replay.is_turn(seq, cx.waker()) => Poll::Ready(replay.take(place)),
                 Some(_) => Poll::Pending,
-                None => poll_over(&mut state, cx).map(|()| None),
-            }
+                None => poll_over(replay, cx).map(|()| None),
+            })
         })
     }
 
-    /// A node has been reached. When that was recorded, if it was.
-    pub(crate) fn start(&self, place: &Place) -> Option<u64> {
-        self.state().replay.start(place)
+    /// A node has been reached. Whether that is new, and is recorded.
+    pub(crate) fn start(&self, place: &Place) -> bool {
+        let is_new = self.state().replay.start(place).is_none();
+        if is_new {
+            self.add(Entry {
+                kind: RecordKind::NodeStarted,
+                place,
+                attempt: 0,
+                payload: String::new(),
+            });
+        }
+        is_new
     }
 
     /// Takes a record that says that a wait is over, or that an attempt took too long, when its turn has come.
     pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
-            let mut state = self.state();
-            match state.replay.is_turn(seq, cx.waker()) {
+            self.replay(|replay| match replay.is_turn(seq, cx.waker()) {
                 true => {
-                    state.replay.advance();
+                    replay.advance();
                     Poll::Ready(())
                 }
                 false => Poll::Pending,
-            }
+            })
         })
     }
 
     /// Returns when all that is recorded has been taken.
     pub(crate) fn live(&self) -> impl Future<Output = ()> + Send {
-        poll_fn(|cx| poll_over(&mut self.state(), cx))
+        poll_fn(|cx| poll_over(&mut self.state().replay, cx))
     }
 
     /// Something is under way until the result is dropped.
@@ -560,11 +588,11 @@ impl Journal {
     }
 }
 
-fn poll_over(state: &mut State, cx: &Context<'_>) -> Poll<()> {
-    if state.replay.is_over() {
+fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
+    if replay.is_over() {
         return Poll::Ready(());
     }
-    state.replay.wake_when_over(cx.waker());
+    replay.wake_when_over(cx.waker());
     Poll::Pending
 }
 

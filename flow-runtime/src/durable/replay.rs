@@ -62,6 +62,8 @@ pub(crate) struct Replay {
     starts: BTreeSet<u64>,
     /// Their numbers, by step.
     started: BTreeMap<String, u64>,
+    /// What this replay has come to and the run had not, which was not as far at that moment.
+    ahead: Vec<Record>,
     /// The step of the outermost flow that is under way.
     outermost: Option<String>,
     /// Who waits for a record whose turn has not come.
@@ -203,6 +205,20 @@ impl Replay {
         self.started_ms(place)
     }
 
+    /// Keeps a record of what the run had not come to. It is made when the replay is over, unless what it is of is dropped
+    /// before.
+    pub(crate) fn run_ahead(&mut self, record: Record) {
+        self.ahead.push(record);
+    }
+
+    /// The records that are to be made, now that the replay is over. None before.
+    pub(crate) fn take_ahead(&mut self) -> Vec<Record> {
+        match self.is_over() {
+            true => std::mem::take(&mut self.ahead),
+            false => Vec::new(),
+        }
+    }
+
     /// Whether a record is the next one to be taken. If not, the waker is called when it is.
     pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
         let turn = self.next_turn() == Some(seq);
@@ -279,6 +295,10 @@ impl Replay {
         if self.is_over() {
             return;
         }
+        self.ahead.retain(|record| {
+            let rest = record.step.strip_prefix(step);
+            !rest.is_some_and(|rest| rest.starts_with(letters))
+        });
         for letter in letters {
             let inside = format!("{step}{letter}");
             let unused: Vec<(String, u64)> = self

@@ -6,6 +6,9 @@ use flow_simulation::{Case, Compared, check};
 
 const CASES: u64 = 2_000;
 
+/// Those of the first 100,000 that have found something.
+const FOUND: [u64; 6] = [10_669, 11_002, 11_520, 34_716, 38_334, 71_982];
+
 #[test]
 fn flows_that_are_stopped_at_random_end_as_if_they_had_not_been() {
     let (next, other_timeouts) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -15,9 +18,12 @@ fn flows_that_are_stopped_at_random_end_as_if_they_had_not_been() {
                 scope.spawn(|| {
                     loop {
                         let seed = next.fetch_add(1, Ordering::Relaxed);
-                        if seed >= CASES {
-                            return;
-                        }
+                        let found = usize::try_from(seed.saturating_sub(CASES)).unwrap();
+                        let seed = match FOUND.get(found) {
+                            _ if seed < CASES => seed,
+                            Some(seed) => *seed,
+                            None => return,
+                        };
                         match check(&Case::of_seed(seed)) {
                             Ok(Compared::Same) => {}
                             Ok(Compared::OtherTimeouts) => {
