@@ -9,7 +9,6 @@
 
 use std::process::ExitCode;
 
-use flow_runtime::flow_spec::render;
 use flow_runtime::prelude::*;
 use flow_runtime::{Export as _, ExportOptions, Params};
 
@@ -147,7 +146,7 @@ async fn main() -> Result<ExitCode, FlowError> {
         print!("{}", document.to_json());
         return Ok(ExitCode::SUCCESS);
     }
-    print!("{}", render::tree(&document));
+    print!("{}", flow_render::tree(&document));
 
     let input = YoutubeResearchInput::builder()
         .question("What about Rust?".to_owned())

@@ -4,8 +4,8 @@
 //! [`check`], which answers with a [`CheckedGraph`] or with every [`Diagnostic`] it found. A diagnostic names
 //! a [`Site`] in the graph; each front end knows where its user wrote that site (a span, a JSON pointer).
 //!
-//! A [`FlowDocument`] is a flow as JSON. It is read and checked here as well, asked questions, drawn ([`render`]) and
-//! compared with an older version of itself ([`diff()`]).
+//! A [`FlowDocument`] is a flow as JSON. It is read and checked here as well, asked questions, and compared with an older
+//! version of itself ([`diff()`]). The crate `flow-render` draws it.
 //!
 //! This crate knows neither macros nor `async`: nothing is analysed twice, and nothing is analysed elsewhere.
 
@@ -15,7 +15,6 @@ pub mod diff;
 pub mod document;
 mod graph;
 mod query;
-pub mod render;
 mod suggest;
 mod visible;
 
@@ -27,6 +26,6 @@ pub use graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
     Node, NodeId, NodeKind, Output, Read, ReadMode, TIMEOUT_ACTION, To, Write,
 };
-pub use query::{EdgeAt, NodeAt, Paths, Step};
+pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean};
 pub use visible::{is_deceptive, visible, visible_json};

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use flow_spec::{FlowDocument, render as picture};
+use flow_render as picture;
+use flow_spec::FlowDocument;
 
 use super::heading;
 use crate::args::{Format, Render};

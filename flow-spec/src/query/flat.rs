@@ -128,7 +128,7 @@ impl FlowDocument {
     /// Visits every node at any level with its path, a node before those inside it.
     fn walk<'a>(&'a self, around: &str, visit: &mut impl FnMut(&str, &'a NodeDocument)) {
         for node in &self.nodes {
-            let path = super::path(around, &node.id);
+            let path = super::node_path(around, &node.id);
             visit(&path, node);
             if let Some(inner) = &node.internal_flow {
                 inner.walk(&path, visit);

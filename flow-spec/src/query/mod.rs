@@ -10,8 +10,13 @@ pub use flat::{EdgeAt, NodeAt};
 pub use neighbours::Step;
 pub use paths::Paths;
 
-/// The path of a node in the flow that is the node of the path `around`; empty for the outermost.
-pub(crate) fn path(around: &str, id: &str) -> String {
+/// The path of the node `id` in the flow at the path `around`, which is empty for the outermost flow.
+///
+/// ```
+/// assert_eq!(flow_spec::node_path("", "review"), "review");
+/// assert_eq!(flow_spec::node_path("review", "ask"), "review.ask");
+/// ```
+pub fn node_path(around: &str, id: &str) -> String {
     match around {
         "" => id.to_owned(),
         around => format!("{around}.{id}"),

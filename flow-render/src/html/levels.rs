@@ -1,9 +1,9 @@
 //! The pictures: one for each flow, in the picture of the flow around it, and one of all.
 
-use super::super::scene::{Inside, Member, Scene};
-use super::super::svg::{self, Inner};
-use super::super::words::one_line;
-use super::super::xml::escaped;
+use crate::scene::{Inside, Member, Scene};
+use crate::svg::{self, Inner};
+use crate::words::one_line;
+use crate::xml::escaped;
 
 pub(super) fn levels(scene: &Scene<'_>) -> String {
     let mut text = String::from("<section id=\"levels\">\n");

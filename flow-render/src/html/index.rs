@@ -1,10 +1,10 @@
 //! The list of all nodes, in which those that are flows open and close.
 
-use crate::document::FlowDocument;
-use crate::query;
+use flow_spec::document::FlowDocument;
+use flow_spec::node_path;
 
-use super::super::words::one_line;
-use super::super::xml::escaped;
+use crate::words::one_line;
+use crate::xml::escaped;
 
 pub(super) fn index(flow: &FlowDocument) -> String {
     let mut text = String::new();
@@ -18,7 +18,7 @@ pub(super) fn index(flow: &FlowDocument) -> String {
 fn list(flow: &FlowDocument, around: &str, text: &mut String) {
     *text += "<ul>\n";
     for node in &flow.nodes {
-        let path = query::path(around, &node.id);
+        let path = node_path(around, &node.id);
         let (id, kind) = (
             escaped(&one_line(&node.id)),
             escaped(&one_line(&node.r#type)),

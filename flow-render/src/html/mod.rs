@@ -8,7 +8,7 @@ mod facts;
 mod index;
 mod levels;
 
-use crate::document::FlowDocument;
+use flow_spec::document::FlowDocument;
 
 use super::scene::Scene;
 use super::svg;
@@ -27,7 +27,7 @@ const SCRIPT: &str = include_str!("page.js");
 /// ```
 /// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
 /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
-/// let page = flow_spec::render::html(&flow);
+/// let page = flow_render::html(&flow);
 /// assert!(page.starts_with("<!doctype html>"));
 /// assert!(page.contains("<h1>Qa</h1>"));
 /// ```

@@ -1,8 +1,8 @@
 //! The text of an image, line by line. Lengths are rounded, so that the last bits of a sum do not reach it.
 
-use super::super::xml::escaped;
 use super::board::{Board, Point};
 use super::measure::LINE;
+use crate::xml::escaped;
 
 /// An image that is being written.
 pub(super) struct Image {

@@ -3,9 +3,9 @@
 //! An arrow of DOT cannot touch a box around nodes. Where it has to, it leads to a node inside and is cut at the box
 //! (`ltail`).
 
-use crate::document::{FlowDocument, types};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
-use crate::visible::visible;
+use flow_spec::document::{FlowDocument, types};
+use flow_spec::visible;
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
@@ -30,7 +30,7 @@ const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 /// ```
 /// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
 /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
-/// let picture = flow_spec::render::dot(&flow);
+/// let picture = flow_render::dot(&flow);
 /// assert!(picture.starts_with("digraph \"Qa\" {\n"));
 /// assert!(picture.contains("  \"/start\" -> \"answer\"\n"));
 /// ```

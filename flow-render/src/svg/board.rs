@@ -1,6 +1,6 @@
 //! What was laid out: boxes and wires at their places. Nothing here is decided, and nothing overlaps.
 
-use super::super::words::Caption;
+use crate::words::Caption;
 
 /// Boxes and wires, measured from the upper left corner.
 #[derive(Debug, Default)]

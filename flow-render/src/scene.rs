@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::document::{FlowDocument, NodeDocument, types};
-use crate::graph::DEFAULT_ACTION;
-use crate::query;
+use flow_spec::DEFAULT_ACTION;
+use flow_spec::document::{FlowDocument, NodeDocument, types};
+use flow_spec::node_path;
 
 use super::words;
 
@@ -177,7 +177,7 @@ impl<'a, 'p> Cast<'a, 'p> {
             return None;
         }
         let node = &self.flow.nodes[index];
-        let path = query::path(self.path, &node.id);
+        let path = node_path(self.path, &node.id);
         let inside = match node.r#type.as_str() {
             types::FORK => self.fork(node),
             types::EACH => {

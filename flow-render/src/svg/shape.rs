@@ -1,12 +1,12 @@
 //! What shape a node has, and how large it has to be for its texts.
 
-use crate::document::types;
+use flow_spec::document::types;
 
-use super::super::scene::{Inside, Member};
-use super::super::words::{self, Caption};
 use super::board::{Board, Label, Point, Shape, Tile};
 use super::layout::{self, Inner};
 use super::measure::{self, LINE, NAME, NOTE};
+use crate::scene::{Inside, Member};
+use crate::words::{self, Caption};
 
 /// The room between a text and its box.
 const PADDING: f64 = 12.0;

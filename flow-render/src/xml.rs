@@ -1,6 +1,6 @@
 //! Text in XML and HTML.
 
-use crate::visible::is_deceptive;
+use flow_spec::is_deceptive;
 
 /// The text with every sign of markup escaped, also for attributes. What would deceive the reader is made visible, apart
 /// from line breaks and tabs; characters that XML cannot have become `�`.

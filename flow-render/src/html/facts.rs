@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::document::{NodeDocument, SettingsDocument};
+use flow_spec::document::{NodeDocument, SettingsDocument};
 
-use super::super::xml::escaped;
+use crate::xml::escaped;
 
 pub(super) fn settings(settings: &SettingsDocument, text: &mut String) {
     let mut facts = Vec::new();

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::document::{FlowDocument, types};
-use crate::graph::ERROR_ACTION;
+use flow_spec::ERROR_ACTION;
+use flow_spec::document::{FlowDocument, types};
 
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
@@ -28,7 +28,7 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
 /// ```
 /// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
 /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
-/// let picture = flow_spec::render::mermaid(&flow);
+/// let picture = flow_render::mermaid(&flow);
 /// assert!(picture.starts_with("---\ntitle: \"Qa\"\n---\nflowchart TB\n"));
 /// assert!(picture.contains("  n_start --> n_answer\n"));
 /// ```
@@ -200,7 +200,7 @@ impl Picture {
 
     /// Where the way goes on from a node in a fork or a loop.
     fn out(&mut self, member: &Member<'_>) -> String {
-        match member.exit(Some(crate::graph::DEFAULT_ACTION)) {
+        match member.exit(Some(flow_spec::DEFAULT_ACTION)) {
             Port::Node(key) | Port::Whole { flow: key, .. } => self.id(&key),
         }
     }

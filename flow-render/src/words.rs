@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::document::{NodeDocument, SettingsDocument, types};
-use crate::graph::DEFAULT_ACTION;
-use crate::visible::visible;
+use flow_spec::DEFAULT_ACTION;
+use flow_spec::document::{NodeDocument, SettingsDocument, types};
+use flow_spec::visible;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;

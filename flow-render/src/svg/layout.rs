@@ -4,16 +4,16 @@ use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
 
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
-use super::super::scene::{Member, Place, Scene};
 use super::board::{Board, Point, Tile, Wire, WireLabel};
 use super::wire::{self, Rows};
 use super::{measure, shape};
+use crate::scene::{Member, Place, Scene};
 
 /// Whether flows inside are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Inner {
+pub(crate) enum Inner {
     Shown,
     Closed,
 }
@@ -43,7 +43,7 @@ pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
         Place::Member(index) => 1 + index,
         Place::End(index) => 1 + scene.members.len() + index,
     };
-    let link = |arrow: &super::super::scene::Arrow<'_>| Link {
+    let link = |arrow: &crate::scene::Arrow<'_>| Link {
         from: number(arrow.from),
         to: number(arrow.to),
         label: arrow.label.clone(),

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::document::{FlowDocument, NodeDocument, Schema};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION};
-use crate::query;
+use flow_spec::document::{FlowDocument, NodeDocument, Schema};
+use flow_spec::node_path;
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
-use super::super::words;
-use super::super::xml::escaped;
 use super::facts;
+use crate::words;
+use crate::xml::escaped;
 
 /// An article for the flow and for each node at any level. The first is shown.
 pub(super) fn contracts(flow: &FlowDocument) -> String {
@@ -39,7 +39,7 @@ fn of_flow(flow: &FlowDocument, text: &mut String) {
 
 fn of_nodes(flow: &FlowDocument, around: &str, text: &mut String) {
     for node in &flow.nodes {
-        let path = query::path(around, &node.id);
+        let path = node_path(around, &node.id);
         of_node(flow, node, around, &path, text);
         if let Some(inner) = &node.internal_flow {
             of_nodes(inner, &path, text);
@@ -214,7 +214,7 @@ fn targets(flow: &FlowDocument, node: &NodeDocument, around: &str, action: &str)
 
 /// A button that shows another node of the same flow.
 fn pick(around: &str, id: &str) -> String {
-    let path = query::path(around, id);
+    let path = node_path(around, id);
     format!(
         "<button type=\"button\" class=\"pick\" data-path=\"{}\">{}</button>",
         escaped(&path),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use flow_render as render;
 use flow_spec::FlowDocument;
 use flow_spec::document::EndDocument;
-use flow_spec::render;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! The flow as a tree in plain text (PRD-004 §7.1).
 
-use crate::document::FlowDocument;
+use flow_spec::document::FlowDocument;
 
 use super::words::one_line;
 
@@ -12,7 +12,7 @@ use super::words::one_line;
 /// # let text = r#"{ "version": "2.0.0", "nodes": [{ "type": "Agent", "id": "agent", "internalFlow": {
 /// #   "version": "2.0.0", "nodes": [{ "type": "Search", "id": "search" }], "edges": [] } }], "edges": [] }"#;
 /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
-/// assert_eq!(flow_spec::render::tree(&flow), "📦 Agent (agent)\n  📦 Search (search)\n");
+/// assert_eq!(flow_render::tree(&flow), "📦 Agent (agent)\n  📦 Search (search)\n");
 /// ```
 pub fn tree(flow: &FlowDocument) -> String {
     let mut text = String::new();

@@ -1,10 +1,10 @@
 //! From a board to SVG.
 
-use super::super::xml::escaped;
 use super::board::{Board, Label, Point, Shape, Tile, Wire, WireLabel};
 use super::image::{Image, number};
 use super::measure::{LINE, NAME, NOTE};
 use super::{STYLE, path, shape};
+use crate::xml::escaped;
 
 /// A whole image.
 pub(super) fn whole(board: &Board, title: &str) -> String {

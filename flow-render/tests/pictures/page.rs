@@ -1,6 +1,6 @@
 //! The page, used as a reader uses it: in a browser, by mouse and by keyboard.
 
-use flow_spec::render;
+use flow_render as render;
 use serde_json::{Value, json};
 
 use crate::browser;

@@ -12,7 +12,7 @@ mod path;
 mod shape;
 mod wire;
 
-use crate::document::FlowDocument;
+use flow_spec::document::FlowDocument;
 
 use super::scene::Scene;
 
@@ -29,7 +29,7 @@ pub(super) const STYLE: &str = include_str!("picture.css");
 /// ```
 /// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
 /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
-/// let picture = flow_spec::render::svg(&flow);
+/// let picture = flow_render::svg(&flow);
 /// assert!(picture.starts_with("<svg xmlns="));
 /// assert!(picture.contains(r#"data-path="answer""#));
 /// ```

@@ -1,6 +1,7 @@
 //! The drawn picture: everything is there, nothing lies on anything else.
 
-use flow_spec::{FlowDocument, render};
+use flow_render as render;
+use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 

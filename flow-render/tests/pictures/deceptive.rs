@@ -1,7 +1,8 @@
 //! Text that would steer a terminal, turn the order of letters around or not be seen, in every notation.
 
+use flow_render as render;
 use flow_spec::document::EndDocument;
-use flow_spec::{Code, FlowDocument, diff, is_deceptive, render, visible};
+use flow_spec::{Code, FlowDocument, diff, is_deceptive, visible};
 use serde_json::json;
 
 use crate::flows::{edge, node};
