@@ -17,10 +17,10 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Parser, Subcommand};
 use flow_runtime::durable::{
-    Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, SqliteStore,
-    StartOptions, Status,
+    Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, StartOptions, Status,
 };
 use flow_runtime::prelude::*;
+use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
 /// Claims of more than this need an approval, in EUR.

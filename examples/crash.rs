@@ -16,8 +16,9 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, RuntimeOptions, SqliteStore, StartOptions, Status};
+use flow_runtime::durable::{Runtime, RuntimeOptions, StartOptions, Status};
 use flow_runtime::prelude::*;
+use flow_sqlite::SqliteStore;
 use tokio::sync::watch;
 
 #[node(writes = price)]

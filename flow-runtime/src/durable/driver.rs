@@ -20,15 +20,15 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::payload::{self, PAYLOAD_DEPTH};
-use super::record::RecordKind;
-use super::refusal::newest_snapshot;
 use super::replay::Unused;
-use super::store::{Append, PauseState, Row, Settlement, Status, Store, StoreError, Token};
 use crate::__private::Saved;
 use crate::engine::Hooks as _;
 use crate::error::FlowError;
 use crate::scope::Place;
 use crate::supervise::panic_message;
+use flow_store::RecordKind;
+use flow_store::refusal::newest_snapshot;
+use flow_store::{Append, PauseState, Row, Settlement, Status, Store, StoreError, Token};
 
 /// After how long records are written that nobody waits for.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);

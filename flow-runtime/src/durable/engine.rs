@@ -14,9 +14,7 @@ use super::error::RuntimeError;
 use super::events::{Chunks, Emitter};
 use super::journal::{AskingGuard, Entry, Journal, Visits};
 use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
-use super::record::RecordKind;
 use super::replay::{Outcome, Replay};
-use super::store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 use crate::__private::{Json, Saved, Step, Stored, StoredState, Unstorable};
 use crate::engine::{Engine, Failed, Hooks, Keeps, carried_out};
 use crate::error::FlowError;
@@ -27,6 +25,8 @@ use crate::question::{Human, QuestionType};
 use crate::run::Run;
 use crate::scope::{Path, Place, Scope, write_retry};
 use crate::visit::Visit;
+use flow_store::RecordKind;
+use flow_store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 
 /// The state of a flow before one of its nodes: what a recovery begins with.
 #[derive(Debug, Clone, Serialize, Deserialize)]

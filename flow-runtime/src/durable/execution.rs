@@ -6,11 +6,11 @@ use std::time::SystemTime;
 use serde_json::Value;
 
 use super::error::RuntimeError;
-use super::record::{Record, from_ms};
 use super::registered::DurableFlow;
 use super::runtime::Runtime;
-use super::store::{ExecutionId, PauseRow, Row, Status, Token};
 use crate::__private::{Saved, Unstorable};
+use flow_store::{ExecutionId, PauseRow, Row, Status, Token};
+use flow_store::{Record, from_ms};
 
 /// An execution, as it stood when it was looked at. To see how it stands now, [`refreshed`](Execution::refreshed); to wait
 /// until it is over or waits for people, [`settled`](Execution::settled).

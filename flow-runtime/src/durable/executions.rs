@@ -9,9 +9,9 @@ use super::listed::Listed;
 use super::options::StartOptions;
 use super::registered::DurableFlow;
 use super::runtime::{ListOptions, Runtime};
-use super::store::{ExecutionId, Token};
 use super::travel::ExecutionState;
 use crate::question::Submission;
+use flow_store::{ExecutionId, Token};
 
 /// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody ([`Runtime::executions`]).
 ///

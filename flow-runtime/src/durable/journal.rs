@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime};
 
 use super::error::RuntimeError;
 use super::lease::Lease;
-use super::record::{Record, RecordKind, to_ms};
 use super::replay::{Outcome, Replay};
-use super::store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
 use crate::scope::{Place, Scope};
+use flow_store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
+use flow_store::{Record, RecordKind, to_ms};
 
 /// What tells the time, in the places where it is stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;

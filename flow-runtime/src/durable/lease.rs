@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::journal::Clock;
-use super::record::to_ms;
+use flow_store::to_ms;
 
 /// A time until which executions are claimed, taken before the store is asked.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::execution::Execution;
-use super::store::Damaged;
+use flow_store::Damaged;
 
 /// What [`Runtime::list`](super::Runtime::list) and [`Runtime::expire`](super::Runtime::expire) return: executions, as a slice
 /// has them, and what could not be read among them.

@@ -9,20 +9,13 @@ mod executions;
 mod journal;
 mod lease;
 mod listed;
-mod memory;
 mod node_errors;
 mod options;
 mod payload;
-mod record;
-mod refusal;
 mod registered;
 mod replay;
 mod runtime;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod store;
-#[cfg(feature = "store-tests")]
-pub mod store_tests;
+mod steps;
 mod travel;
 
 pub use engine::Durable;
@@ -33,17 +26,14 @@ pub use events::{
 };
 pub use execution::{Execution, OpenQuestion};
 pub use executions::Executions;
+pub use flow_store::{
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
+    ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row, Settlement,
+    Status, Store, StoreError, Token, UnknownName,
+};
 pub use journal::Journal;
 pub use listed::Listed;
-pub use memory::MemoryStore;
 pub use options::{RuntimeOptions, StartOptions};
-pub use record::{Record, RecordKind, UnknownName};
 pub use registered::DurableFlow;
 pub use runtime::{ListOptions, Recovered, Runtime};
-#[cfg(feature = "sqlite")]
-pub use sqlite::{Durability, SqliteOptions, SqliteStore};
-pub use store::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
-    ListQuery, Logged, PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
-};
 pub use travel::{ExecutionState, StateChange, StateDiff};

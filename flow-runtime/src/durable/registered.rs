@@ -7,12 +7,12 @@ use sha2::{Digest as _, Sha256};
 use super::driver::{Ended, Work};
 use super::engine::Durable;
 use super::error::RuntimeError;
-use super::store::ExecutionId;
 use crate::__private::{
     Described, Drive, Hooks as _, Json, QuestionType, Saved, StoredFlow, Unstorable,
 };
 use crate::flow::Flow;
 use crate::scope::Scope;
+use flow_store::ExecutionId;
 
 /// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every flow is one whose values
 /// are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not need that.

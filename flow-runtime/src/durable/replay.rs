@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
 
-use super::record::{Record, RecordKind};
 use crate::scope::{Place, write_retry};
+use flow_store::{Record, RecordKind};
 
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

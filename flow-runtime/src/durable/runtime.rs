@@ -28,15 +28,16 @@ use super::lease::{Lease, Term};
 use super::listed::Listed;
 use super::options::{RuntimeOptions, StartOptions, StoredOptions};
 use super::payload::{self, VALUE_DEPTH};
-use super::record::{Record, RecordKind, missing, to_ms};
 use super::registered::{DurableFlow, Entry, Registered, hash_of};
-use super::store::{
-    Append, Claim, Created, Damaged, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow,
-    PauseState, Row, Settlement, Status, Store, StoreError, Token,
-};
+use super::steps::missing;
 use crate::__private::{Saved, Unstorable};
 use crate::observer::together;
 use crate::question::Submission;
+use flow_store::{
+    Append, Claim, Created, Damaged, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow,
+    PauseState, Row, Settlement, Status, Store, StoreError, Token,
+};
+use flow_store::{Record, RecordKind, to_ms};
 
 /// How many records are read at once.
 const PAGE: usize = 1000;

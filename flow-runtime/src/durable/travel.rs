@@ -19,11 +19,12 @@ use super::engine::{Asked, Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
 use super::journal::Journal;
-use super::record::{Record, RecordKind, is_inside, is_within, missing};
-use super::refusal::newest_snapshot;
 use super::registered::Registered;
 use super::runtime::{Loaded, Runtime, loaded_visits};
-use super::store::{ExecutionId, PauseRow, PauseState, Row, Status, Token};
+use super::steps::{is_inside, is_within, missing};
+use flow_store::refusal::newest_snapshot;
+use flow_store::{ExecutionId, PauseRow, PauseState, Row, Status, Token};
+use flow_store::{Record, RecordKind};
 
 /// What an execution knew at one of its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,6 +1,6 @@
 //! What is asked of a store, small enough to be written down, made at random, and asked of another store again.
 
-use flow_runtime::durable::{
+use flow_store::{
     Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Record,
     RecordKind, Row, Settlement, Status, Store, StoreError, Token,
 };

@@ -1,12 +1,13 @@
 //! One of several processes that ask a store at random: `flow-histories FILE NUMBER SEED WORLDS CALLS BEGIN_NS`. In each of the
 //! worlds they begin together. Prints what it asked, and what it was answered.
 
+use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_histories::{Caller, Line, World};
-use flow_runtime::durable::{Durability, SqliteOptions, SqliteStore};
+
 use futures_executor::block_on;
 
 /// How long a world lasts.

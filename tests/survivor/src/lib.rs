@@ -9,8 +9,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_runtime::durable::{Runtime, RuntimeOptions, SqliteStore};
+use flow_runtime::durable::{Runtime, RuntimeOptions};
 use flow_runtime::prelude::*;
+use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
 pub mod mortal;

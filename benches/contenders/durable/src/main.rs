@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bench_harness::{Contender, Task, Workload, main as contend, task, work};
-use flow_runtime::durable::{Runtime, SqliteStore, StartOptions};
+use flow_sqlite::{SqliteStore};
+use flow_runtime::durable::{Runtime, StartOptions};
 use flow_runtime::prelude::*;
 
 macro_rules! chain {

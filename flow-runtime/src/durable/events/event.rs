@@ -8,9 +8,9 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::pattern::node_id;
-use crate::durable::record::{Record, RecordKind};
-use crate::durable::store::ExecutionId;
 use crate::node_error::NodeError;
+use flow_store::ExecutionId;
+use flow_store::{Record, RecordKind};
 
 /// Something that happened in an execution, as [`Events`](super::Events) gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::structure::Structure;
-use crate::durable::record::{Record, RecordKind, is_within, without_retry};
-use crate::durable::store::{Damaged, ExecutionId, Logged, Store, StoreError};
+use crate::durable::steps::{is_within, without_retry};
 use crate::node_error::NodeError;
+use flow_store::{Damaged, ExecutionId, Logged, Store, StoreError};
+use flow_store::{Record, RecordKind};
 
 /// How many executions are remembered.
 const KNOWN: usize = 256;

@@ -19,7 +19,7 @@ use super::filter::EventFilter;
 use crate::durable::engine::Delta;
 use crate::durable::error::RuntimeError;
 use crate::durable::runtime::Runtime;
-use crate::durable::store::{DamagedRecord, ExecutionId, Logged, StoreError};
+use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
 
 /// How many records are read at once.
 const PAGE: usize = 256;

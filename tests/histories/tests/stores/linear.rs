@@ -13,7 +13,8 @@ use std::thread::scope;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_histories::{Call, Caller, Line, World};
-use flow_runtime::durable::{Durability, MemoryStore, SqliteOptions, SqliteStore, Store};
+use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
+use flow_store::{MemoryStore, Store};
 use futures_executor::block_on;
 use stateright::semantics::{ConsistencyTester as _, LinearizabilityTester};
 

@@ -4,7 +4,7 @@
 use std::hash::{Hash, Hasher};
 
 use flow_histories::{Call, LEASE_MS, World};
-use flow_runtime::durable::Status;
+use flow_store::Status;
 use futures_executor::block_on;
 use stateright::semantics::SequentialSpec as _;
 use stateright::{Checker as _, Model, Property};

@@ -1,7 +1,7 @@
 //! The store in memory, as what says which answers there may be.
 
 use flow_histories::{Call, World};
-use flow_runtime::durable::MemoryStore;
+use flow_store::MemoryStore;
 use futures_executor::block_on;
 use stateright::semantics::SequentialSpec;
 

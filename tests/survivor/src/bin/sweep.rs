@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, SqliteStore,
-    StartOptions, Status,
+    DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions,
+    Status,
 };
+use flow_sqlite::SqliteStore;
 use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
 use flow_survivor::{SHORT_LEASE, note_line};

@@ -1,0 +1,83 @@
+//! Names of executions and questions.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+/// Names an execution. Ids are UUIDs of version 7: later ones are greater, also as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExecutionId(Uuid);
+
+/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be guessed. Whoever has it can answer,
+/// so `Debug` does not show it, and logs do not have it; `Display` does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Token(Uuid);
+
+macro_rules! id {
+    ($name:ident, $what:literal) => {
+        impl $name {
+            /// The id as a UUID.
+            pub fn as_uuid(&self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(&self.0)
+            }
+        }
+
+        impl From<Uuid> for $name {
+            fn from(uuid: Uuid) -> Self {
+                $name(uuid)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = InvalidId;
+
+            fn from_str(text: &str) -> Result<Self, InvalidId> {
+                Uuid::from_str(text).map($name).map_err(|_| InvalidId {
+                    what: $what,
+                    text: text.to_owned(),
+                })
+            }
+        }
+    };
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+id!(ExecutionId, "an execution");
+id!(Token, "a token");
+
+/// A text that should be an id and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidId {
+    what: &'static str,
+    text: String,
+}
+
+impl fmt::Display for InvalidId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not the id of {}: expected a UUID",
+            self.text, self.what
+        )
+    }
+}
+
+impl std::error::Error for InvalidId {}

@@ -1,0 +1,562 @@
+//! The store in memory.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::record::{Record, RecordKind};
+use crate::refusal;
+use crate::{
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
+};
+
+/// Keeps executions in memory: for tests, and for people in the loop of a program that may forget.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::durable::{MemoryStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let store = MemoryStore::new();
+/// assert_eq!(store.last_offset().await.unwrap(), 0);
+/// # }
+/// ```
+#[derive(Default)]
+pub struct MemoryStore {
+    contents: Mutex<Contents>,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    pub fn new() -> MemoryStore {
+        MemoryStore::default()
+    }
+
+    fn contents(&self) -> MutexGuard<'_, Contents> {
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("executions", &self.contents().executions.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct Contents {
+    executions: BTreeMap<ExecutionId, Execution>,
+    /// By flow, owner and idempotency key.
+    keys: HashMap<Key, ExecutionId>,
+    /// The execution of each question, and its number there.
+    tokens: HashMap<Token, (ExecutionId, usize)>,
+    /// By offset.
+    log: BTreeMap<u64, (ExecutionId, u64)>,
+    /// The offset of the newest record that there ever was.
+    offset: u64,
+    /// The executions that could go on, with the time from which on they can.
+    due: BTreeSet<(u64, ExecutionId)>,
+    claimed: BTreeSet<(Uuid, ExecutionId)>,
+    structures: HashMap<String, String>,
+}
+
+type Key = (String, Option<String>, String);
+
+struct Execution {
+    row: Row,
+    claim: Option<Claim>,
+    /// Without a gap, so that the place of a record follows from its `seq`.
+    records: VecDeque<Stored>,
+    /// In the order asked, also those that are closed.
+    pauses: Vec<PauseRow>,
+    /// When it goes on by itself, if it is paused.
+    timer_ms: Option<u64>,
+}
+
+struct Stored {
+    offset: u64,
+    record: Record,
+}
+
+impl Execution {
+    fn key(&self) -> Option<Key> {
+        let key = self.row.idempotency_key.clone()?;
+        Some((self.row.flow.clone(), self.row.owner.clone(), key))
+    }
+
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it.
+    fn ready_ms(&self) -> Option<u64> {
+        match self.row.status {
+            Status::Running => Some(0),
+            Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
+            Status::Paused => self.row.wake_ms,
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
+    /// From when on it could go on, if nobody writes to it.
+    fn due_ms(&self) -> Option<u64> {
+        let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
+        Some(self.ready_ms()?.max(free_ms))
+    }
+
+    /// Whether it could go on if its claim were not ahead.
+    fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
+        let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
+        is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
+    }
+
+    /// The place of the record with this `seq`, or of the first after it.
+    fn place(&self, seq: u64) -> usize {
+        let first = self.records.front().map_or(0, |first| first.record.seq);
+        usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX)
+    }
+
+    fn close_all(&mut self) {
+        for pause in &mut self.pauses {
+            pause.state = pause.state.closed();
+        }
+    }
+
+    fn ends(&self, condition: EndIf) -> bool {
+        match condition {
+            EndIf::NotOver => !self.row.status.is_over(),
+            EndIf::PausedUntouchedSince(ms) => {
+                self.row.status == Status::Paused
+                    && self.row.updated_ms < ms
+                    && !self.pauses.iter().any(is_settled)
+            }
+        }
+    }
+
+    fn wake(&mut self) {
+        self.row.wake_ms = self
+            .pauses
+            .iter()
+            .filter(|pause| pause.state == PauseState::Open)
+            .filter_map(|pause| pause.expires_ms)
+            .chain(self.timer_ms)
+            .min();
+    }
+}
+
+fn is_settled(pause: &PauseRow) -> bool {
+    matches!(pause.state, PauseState::Answered(_) | PauseState::TimedOut)
+}
+
+impl Contents {
+    /// Takes an execution out to change it, from all that depends on how it stands.
+    fn take(&mut self, id: ExecutionId) -> Option<Execution> {
+        let execution = self.executions.remove(&id)?;
+        if let Some(due_ms) = execution.due_ms() {
+            self.due.remove(&(due_ms, id));
+        }
+        if let Some(claim) = &execution.claim {
+            self.claimed.remove(&(claim.holder, id));
+        }
+        Some(execution)
+    }
+
+    fn put(&mut self, mut execution: Execution) {
+        let id = execution.row.id;
+        if execution.row.status.is_over() {
+            execution.claim = None;
+            execution.timer_ms = None;
+            execution.close_all();
+        }
+        execution.wake();
+        if let Some(due_ms) = execution.due_ms() {
+            self.due.insert((due_ms, id));
+        }
+        if let Some(claim) = &execution.claim {
+            self.claimed.insert((claim.holder, id));
+        }
+        self.executions.insert(id, execution);
+    }
+
+    fn add_records(&mut self, execution: &mut Execution, records: Vec<Record>) {
+        let snapshot = refusal::newest_snapshot(&records);
+        execution.row.snapshot_seq = snapshot.or(execution.row.snapshot_seq);
+        for record in records {
+            self.offset += 1;
+            self.log.insert(self.offset, (execution.row.id, record.seq));
+            execution.row.next_seq = record.seq + 1;
+            execution.records.push_back(Stored {
+                offset: self.offset,
+                record,
+            });
+        }
+    }
+
+    fn add_pauses(&mut self, execution: &mut Execution, pauses: Vec<PauseRow>) {
+        for pause in pauses {
+            let place = (execution.row.id, execution.pauses.len());
+            self.tokens.insert(pause.token, place);
+            execution.pauses.push(pause);
+        }
+    }
+
+    fn check_new(&self, id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreError> {
+        refusal::questions_of(id, pauses)?;
+        for (index, pause) in pauses.iter().enumerate() {
+            let twice = pauses[..index]
+                .iter()
+                .any(|other| other.token == pause.token);
+            if twice || self.tokens.contains_key(&pause.token) {
+                return Err(refusal::token_taken());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_append(&self, id: ExecutionId, fence: u64, append: &Append) -> Result<(), StoreError> {
+        let execution = self.executions.get(&id).ok_or(StoreError::NotFound(id))?;
+        let row = &execution.row;
+        if row.fence != fence || execution.claim.is_none() || row.status.is_over() {
+            return Err(StoreError::LeaseLost(id));
+        }
+        refusal::sequence(id, row.next_seq, &append.records)?;
+        self.check_new(id, &append.opened)?;
+        for token in &append.closed {
+            let opened = append.opened.iter().any(|pause| pause.token == *token);
+            let owned = self.tokens.get(token).is_some_and(|(of, _)| *of == id);
+            if !opened && !owned {
+                return Err(StoreError::UnknownToken(*token));
+            }
+        }
+        if let Some(seq) = append.prune_before {
+            let kept = execution.records.iter().map(|stored| &stored.record);
+            let is_snapshot = kept
+                .chain(&append.records)
+                .any(|record| record.seq == seq && record.kind == RecordKind::Snapshot);
+            if !is_snapshot {
+                return Err(refusal::not_a_snapshot(id, seq));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        let mut contents = self.contents();
+        let id = row.id;
+        let claim = claim.filter(|_| !row.status.is_over());
+        let fence = u64::from(claim.is_some());
+        let mut execution = Execution {
+            row: Row { fence, ..row },
+            claim,
+            records: VecDeque::new(),
+            pauses: Vec::new(),
+            timer_ms: None,
+        };
+        let key = execution.key();
+        if let Some(existing) = key.as_ref().and_then(|key| contents.keys.get(key)) {
+            return Ok(Created::Existing(*existing));
+        }
+        if contents.executions.contains_key(&id) {
+            return Err(refusal::id_taken(id));
+        }
+        if let Some(first) = records.first() {
+            refusal::sequence(id, first.seq, &records)?;
+        }
+        contents.check_new(id, &pauses)?;
+
+        contents.keys.extend(key.map(|key| (key, id)));
+        contents.add_records(&mut execution, records);
+        contents.add_pauses(&mut execution, pauses);
+        contents.put(execution);
+        Ok(Created::New)
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents
+            .structures
+            .entry(hash.to_owned())
+            .or_insert_with(|| structure.to_owned());
+        Ok(())
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        Ok(self.contents().structures.get(hash).cloned())
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        let contents = self.contents();
+        Ok(contents.executions.get(&id).map(|it| it.row.clone()))
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        let contents = self.contents();
+        let rows = contents.executions.values().rev().map(|it| &it.row);
+        Ok(rows
+            .filter(|row| query.allows(row))
+            .take(query.limit.unwrap_or(usize::MAX))
+            .map(|row| Ok(row.clone()))
+            .collect())
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        let mut contents = self.contents();
+        let taken = |it: &Execution| it.claim.is_some_and(|claim| claim.is_valid(now_ms));
+        let free = |it: &Execution| !it.row.status.is_over() && !taken(it);
+        if !contents.executions.get(&id).is_some_and(free) {
+            return Ok(None);
+        }
+        let Some(mut execution) = contents.take(id) else {
+            return Ok(None);
+        };
+        execution.claim = Some(Claim::new(holder, now_ms, until_ms));
+        execution.row.fence += 1;
+        let row = execution.row.clone();
+        contents.put(execution);
+        Ok(Some(row))
+    }
+
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        let contents = self.contents();
+        Ok(contents.executions.get(&id).and_then(|it| it.claim))
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        let mut contents = self.contents();
+        let is_the_one = |it: &Execution| it.claim == Some(claim);
+        if !contents.executions.get(&id).is_some_and(is_the_one) {
+            return Ok(false);
+        }
+        if let Some(mut execution) = contents.take(id) {
+            execution.claim = Some(claim.broken());
+            contents.put(execution);
+        }
+        Ok(true)
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        let mut contents = self.contents();
+        let first = ExecutionId::from(Uuid::nil());
+        let last = ExecutionId::from(Uuid::max());
+        let held: Vec<ExecutionId> = contents
+            .claimed
+            .range((holder, first)..=(holder, last))
+            .map(|(_, id)| *id)
+            .collect();
+        for id in &held {
+            let Some(mut execution) = contents.take(*id) else {
+                continue;
+            };
+            if let Some(claim) = &mut execution.claim {
+                claim.until_ms = claim.until_ms.max(until_ms);
+            }
+            contents.put(execution);
+        }
+        Ok(held)
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents.check_append(id, fence, &append)?;
+        let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
+        contents.add_records(&mut execution, append.records);
+        contents.add_pauses(&mut execution, append.opened);
+        for token in &append.closed {
+            if let Some((_, number)) = contents.tokens.get(token) {
+                let state = &mut execution.pauses[*number].state;
+                *state = state.closed();
+            }
+        }
+        let pruned = append.prune_before.map_or(0, |seq| execution.place(seq));
+        for stored in execution.records.drain(..pruned) {
+            contents.log.remove(&stored.offset);
+        }
+        execution.timer_ms = append.timer_ms;
+        let row = &mut execution.row;
+        row.updated_ms = append.now_ms;
+        row.status = append.status.unwrap_or(row.status);
+        row.result = append.result.or(row.result.take());
+        if let Some(structure) = append.structure {
+            row.structure = structure;
+        }
+        if append.release {
+            execution.claim = None;
+        }
+        contents.put(execution);
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+        condition: EndIf,
+    ) -> Result<Row, StoreError> {
+        refusal::is_an_end(status)?;
+        let mut contents = self.contents();
+        let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
+        if execution.ends(condition) {
+            let seq = execution.row.next_seq;
+            execution.row.fence += 1;
+            execution.row.status = status;
+            execution.row.result = Some(reason.to_owned());
+            execution.row.updated_ms = record.at_ms;
+            contents.add_records(&mut execution, vec![Record { seq, ..record }]);
+        }
+        contents.put(execution);
+        let ended = contents.executions.get(&id);
+        ended
+            .map(|it| it.row.clone())
+            .ok_or(StoreError::NotFound(id))
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let contents = self.contents();
+        let Some(execution) = contents.executions.get(&id) else {
+            return Ok(Vec::new());
+        };
+        let stored = execution.records.iter().skip(execution.place(from_seq));
+        Ok(stored.take(limit).map(|it| it.record.clone()).collect())
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        let contents = self.contents();
+        let Some(execution) = contents.executions.get(&id) else {
+            return Ok(Vec::new());
+        };
+        let open = |pause: &&PauseRow| !pause.state.is_closed();
+        Ok(execution.pauses.iter().filter(open).cloned().collect())
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        let contents = self.contents();
+        let Some((id, number)) = contents.tokens.get(&token) else {
+            return Ok(None);
+        };
+        let execution = contents.executions.get(id);
+        Ok(execution.and_then(|it| it.pauses.get(*number).cloned()))
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        let mut contents = self.contents();
+        let unknown = StoreError::UnknownToken(token);
+        let Some((id, number)) = contents.tokens.get(&token).copied() else {
+            return Err(unknown);
+        };
+        let Some(mut execution) = contents.take(id) else {
+            return Err(unknown);
+        };
+        let pause = &mut execution.pauses[number];
+        let before = pause.clone();
+        if before.state == PauseState::Open {
+            pause.state = match settlement {
+                Settlement::Answer(answer) => PauseState::Answered(answer),
+                Settlement::TimedOut => PauseState::TimedOut,
+            };
+            execution.row.updated_ms = now_ms;
+        }
+        contents.put(execution);
+        Ok(before)
+    }
+
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
+        let contents = self.contents();
+        let last = (now_ms, ExecutionId::from(Uuid::max()));
+        let due = contents.due.range(..=last).map(|(_, id)| *id);
+        let is_kept = |id: &ExecutionId| {
+            let execution = contents.executions.get(id);
+            execution.is_some_and(|it| it.is_kept_by_a_clock_ahead(now_ms))
+        };
+        let claimed = contents.claimed.iter().map(|(_, id)| *id);
+        let due = due.chain(claimed.filter(is_kept));
+        let mut due: Vec<ExecutionId> = due.filter(|id| Some(*id) > after).collect();
+        due.sort_unstable();
+        due.truncate(limit);
+        Ok(due.into_iter().map(Ok).collect())
+    }
+
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
+        let contents = self.contents();
+        let Some(first) = after.checked_add(1) else {
+            return Ok(Vec::new());
+        };
+        let logged = contents
+            .log
+            .range(first..)
+            .filter_map(|(offset, (id, seq))| {
+                let execution = contents.executions.get(id)?;
+                let stored = execution.records.get(execution.place(*seq))?;
+                Some(Ok(Logged {
+                    offset: *offset,
+                    execution: *id,
+                    owner: execution.row.owner.clone(),
+                    record: stored.record.clone(),
+                }))
+            });
+        Ok(logged.take(limit).collect())
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        let contents = self.contents();
+        Ok(contents
+            .log
+            .last_key_value()
+            .map_or(0, |(offset, _)| *offset))
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        let mut contents = self.contents();
+        let Some(execution) = contents.take(id) else {
+            return Ok(false);
+        };
+        if let Some(key) = execution.key() {
+            contents.keys.remove(&key);
+        }
+        for pause in &execution.pauses {
+            contents.tokens.remove(&pause.token);
+        }
+        for stored in &execution.records {
+            contents.log.remove(&stored.offset);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,182 @@
+//! The journal's records: what a run did, in the order in which it did it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// One line of an execution's journal.
+///
+/// A record says where something happened (`step`, and as text for people `path`), and what. A replay finds the outcome of
+/// a step by the name of the step, which depends on nothing that happens beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its number within the execution: 0, 1, 2 and so on, without a gap.
+    pub seq: u64,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    pub at_ms: u64,
+    /// What happened.
+    pub kind: RecordKind,
+    /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; of the flow itself for what
+    /// concerns the run as a whole.
+    pub path: String,
+    /// The name of the step: what it stands in, from the outermost flow on, each with its number within what it stands in. No
+    /// other step of the execution has it.
+    ///
+    /// | part | means |
+    /// |---|---|
+    /// | `orders.charge` | the first visit to the node |
+    /// | `orders.charge#2` | the second visit |
+    /// | `orders.payment#2.charge` | the first visit to it in the second visit to the flow `payment` |
+    /// | `orders.payment~1.charge` | the same in the first retry of the flow `payment` |
+    /// | `orders.fork.charge` | in a branch of the fork `fork` |
+    /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
+    pub step: String,
+    /// The number of the visit to the node within what it stands in, from 1. 0 for what concerns the run as a whole.
+    pub visit: u32,
+    /// The index of the item that the node ran for, in a loop over items.
+    pub item: Option<u32>,
+    /// The index of the attempt, from 0.
+    pub attempt: u32,
+    /// What the kind tells besides, as JSON text; empty if it tells nothing.
+    pub payload: String,
+}
+
+/// What a record is about. Printed and stored in snake_case, such as `node_started`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum RecordKind {
+    /// The execution began. The payload is the input.
+    RunStarted,
+    /// The execution began as a copy of another one up to one of its records. The payload says of which.
+    RunForked,
+    /// A node was reached.
+    NodeStarted,
+    /// An attempt of a node failed. The payload is the error's text.
+    AttemptFailed,
+    /// A step is done. The payload is its outcome.
+    Outcome,
+    /// A step has failed for good. The payload is its error.
+    NodeFailed,
+    /// A flow used as a node has failed. The payload is the error's text.
+    FlowFailed,
+    /// A node took an action. The payload is the action.
+    NodeFinished,
+    /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970 (UTC).
+    Waiting,
+    /// The wait is over.
+    Waited,
+    /// A flow used as a node took longer than the flow around it allows.
+    TimedOut,
+    /// The node waits for an answer from outside. The payload is the question.
+    Paused,
+    /// An answer came, or none in time. The payload is the answer.
+    Resumed,
+    /// The state of the flow before its next node, from which a recovery goes on. The payload is the state.
+    Snapshot,
+    /// A flow used as a node, or the execution's own, reached an end. The payload is the end's label.
+    FlowEnded,
+    /// The execution is done. The payload is the output.
+    RunCompleted,
+    /// The execution has failed. The payload is the error's text.
+    RunFailed,
+    /// The execution was cancelled. The payload is the reason.
+    RunCancelled,
+}
+
+impl RecordKind {
+    /// All kinds.
+    pub const ALL: [RecordKind; 18] = [
+        RecordKind::RunStarted,
+        RecordKind::RunForked,
+        RecordKind::NodeStarted,
+        RecordKind::AttemptFailed,
+        RecordKind::Outcome,
+        RecordKind::NodeFailed,
+        RecordKind::FlowFailed,
+        RecordKind::NodeFinished,
+        RecordKind::Waiting,
+        RecordKind::Waited,
+        RecordKind::TimedOut,
+        RecordKind::Paused,
+        RecordKind::Resumed,
+        RecordKind::Snapshot,
+        RecordKind::FlowEnded,
+        RecordKind::RunCompleted,
+        RecordKind::RunFailed,
+        RecordKind::RunCancelled,
+    ];
+
+    /// Its name, as stored.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            RecordKind::RunStarted => "run_started",
+            RecordKind::RunForked => "run_forked",
+            RecordKind::NodeStarted => "node_started",
+            RecordKind::AttemptFailed => "attempt_failed",
+            RecordKind::Outcome => "outcome",
+            RecordKind::NodeFailed => "node_failed",
+            RecordKind::FlowFailed => "flow_failed",
+            RecordKind::NodeFinished => "node_finished",
+            RecordKind::Waiting => "waiting",
+            RecordKind::Waited => "waited",
+            RecordKind::TimedOut => "timed_out",
+            RecordKind::Paused => "paused",
+            RecordKind::Resumed => "resumed",
+            RecordKind::Snapshot => "snapshot",
+            RecordKind::FlowEnded => "flow_ended",
+            RecordKind::RunCompleted => "run_completed",
+            RecordKind::RunFailed => "run_failed",
+            RecordKind::RunCancelled => "run_cancelled",
+        }
+    }
+}
+
+impl fmt::Display for RecordKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for RecordKind {
+    type Err = UnknownName;
+
+    fn from_str(name: &str) -> Result<Self, UnknownName> {
+        RecordKind::ALL
+            .into_iter()
+            .find(|kind| kind.as_str() == name)
+            .ok_or_else(|| UnknownName(name.to_owned()))
+    }
+}
+
+/// A stored name that this version does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownName(pub String);
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the name `{}` is not known", self.0)
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+/// Milliseconds since 1970 (UTC); 0 for anything earlier.
+pub fn to_ms(time: SystemTime) -> u64 {
+    time.duration_since(UNIX_EPOCH).map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
+}
+
+/// The time of these milliseconds since 1970 (UTC).
+pub fn from_ms(ms: u64) -> SystemTime {
+    UNIX_EPOCH
+        .checked_add(Duration::from_millis(ms))
+        .unwrap_or(UNIX_EPOCH)
+}
+
+impl Record {
+    /// When it was made.
+    pub fn at(&self) -> SystemTime {
+        from_ms(self.at_ms)
+    }
+}

@@ -1,0 +1,334 @@
+//! What a store does.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use crate::error::{Damaged, DamagedRecord, StoreError};
+use crate::ids::{ExecutionId, Token};
+use crate::record::Record;
+use crate::rows::{
+    Append, Claim, Created, EndIf, ListQuery, Logged, PauseRow, Row, Settlement, Status,
+};
+
+/// Keeps executions, their journals and their open questions.
+///
+/// An implementation passes the suite in `store_tests` (feature `store-tests`), which says in cases what these
+/// comments say in words. Methods may be called from many tasks at once. Each is atomic: it has its whole effect or,
+/// if it returns an error or its future is dropped, its whole effect or none.
+#[async_trait]
+pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// Adds an execution with its first records, claimed by nobody (`fence` 0) or with its first claim (`fence` 1; none if
+    /// it is over). If it has an idempotency key and there is an execution of the same flow and owner with that key, nothing
+    /// is written.
+    ///
+    /// What follows from the records and questions is not taken from the row: `next_seq` (if there are records),
+    /// `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record before, the id or a token is
+    /// taken, or a question is one of another execution; or the store could not be written to.
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError>;
+
+    /// Keeps a flow's structure, a JSON text, under its hash. One that is there already stays.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError>;
+
+    /// The structure with this hash.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError>;
+
+    /// The execution with this id.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
+
+    /// The executions that the query allows, the newest first. One that cannot be read stands among the others, though it is
+    /// not known whether the query allows it; it does not count towards the limit.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read. A row that is damaged is not an error.
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
+
+    /// Claims an execution until a time, for a holder, if it is not over and nobody else has a claim that is valid at
+    /// `now_ms`. Returns the row with its new `fence`, which is one more than before; nothing if it is not to be had. The
+    /// same holder is refused as any other.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError>;
+
+    /// The claim that was last made to an execution, valid or not. Nothing if it was given up, or nobody has made any.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError>;
+
+    /// Lets a claim run out at once, if it is still this one. Whether it was. For who knows that its holder is gone, though it
+    /// [is ahead](Claim::is_ahead): a holder that lives would have prolonged it.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError>;
+
+    /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else. One that is valid for
+    /// longer stays so. For how long they were made stays as it is. Returns the executions that it still has a claim to.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError>;
+
+    /// Writes to a claimed execution.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or the execution is over;
+    /// [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a closed question is not one of this execution;
+    /// [`StoreError::Other`] if the records do not go on from `next_seq` without a gap, a new token is taken, a new question is
+    /// one of another execution, or `prune_before` is not a snapshot; or the store could not be written to.
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
+
+    /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows by one), and its questions are
+    /// closed. The reason is the row's new `result`, the record's time its new `updated_ms`. The record's `seq` is set by
+    /// the store. Returns the row as it is now; nothing is written if it is over already or the condition does not hold,
+    /// and then the row is returned as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is not one of an execution that is over; or the store
+    /// could not be written to.
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+        condition: EndIf,
+    ) -> Result<Row, StoreError>;
+
+    /// The records of an execution from this number on, in order, at most so many.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError>;
+
+    /// The questions of an execution that are not closed, in the order asked.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError>;
+
+    /// The question with this token, also if it is closed.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or what it has is damaged.
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError>;
+
+    /// Settles an open question of an execution that is not over, whose `updated_ms` is then `now_ms`. Of two that try, one
+    /// succeeds. Returns the question as it was before: it was settled by this call if that is [`PauseState::Open`].
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::UnknownToken`], or the store could not be written to.
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError>;
+
+    /// The executions that nobody has a valid claim to and that could go on, in the order of their ids (the oldest first),
+    /// after this id, at most so many: those that are running, and those that are paused with a question that is settled but
+    /// not closed or whose `wake_ms` has passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`: its
+    /// holder may be gone. One that cannot be read stands among the others, and does not count towards the limit.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read. A row that is damaged is not an error.
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
+
+    /// The records of all executions after this offset, in the order of their offsets, at most so many. A record never
+    /// comes to stand before one that was returned. One that cannot be read stands among the others.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read. A record that is damaged is not an error.
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError>;
+
+    /// The offset of the newest record, also if that cannot be read; 0 if there is none.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn last_offset(&self) -> Result<u64, StoreError>;
+
+    /// Removes an execution with all that belongs to it. Whether there was one.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to.
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError>;
+}
+
+/// A store that is shared.
+#[async_trait]
+impl<S: Store + ?Sized> Store for Arc<S> {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        (**self).create(row, records, pauses, claim).await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        (**self).put_structure(hash, structure).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        (**self).structure(hash).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        (**self).execution(id).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        (**self).list(query).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        (**self).claim(id, holder, now_ms, until_ms).await
+    }
+
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        (**self).claim_of(id).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        (**self).break_claim(id, claim).await
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        (**self).renew(holder, until_ms).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        (**self).append(id, fence, append).await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+        condition: EndIf,
+    ) -> Result<Row, StoreError> {
+        (**self).end(id, status, reason, record, condition).await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        (**self).records(id, from_seq, limit).await
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        (**self).pauses(id).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        (**self).pause(token).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        (**self).settle(token, settlement, now_ms).await
+    }
+
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
+        (**self).due(now_ms, after, limit).await
+    }
+
+    async fn log(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
+        (**self).log(after, limit).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        (**self).last_offset().await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        (**self).delete(id).await
+    }
+}

@@ -1,0 +1,216 @@
+//! What the cases are made of.
+
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use crate::{
+    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow, PauseState, Row,
+    Status, Store, Token,
+};
+use crate::{Record, RecordKind};
+
+/// When everything begins.
+pub(super) const NOW: u64 = 1_700_000_000_000;
+
+/// How long claims are valid.
+pub(super) const LEASE: u64 = 30_000;
+
+/// How far a clock can be ahead.
+pub(super) const HOUR: u64 = 3_600_000;
+
+pub(super) type Stored = Arc<dyn Store>;
+
+pub(super) fn new_id() -> ExecutionId {
+    ExecutionId::from(Uuid::now_v7())
+}
+
+/// Ids that grow.
+pub(super) fn new_ids(count: usize) -> Vec<ExecutionId> {
+    let mut ids: Vec<ExecutionId> = (0..count).map(|_| new_id()).collect();
+    ids.sort();
+    ids
+}
+
+pub(super) fn new_token() -> Token {
+    Token::from(Uuid::new_v4())
+}
+
+pub(super) fn row(id: ExecutionId) -> Row {
+    Row {
+        id,
+        flow: "orders".to_owned(),
+        structure: "structure".to_owned(),
+        owner: None,
+        idempotency_key: None,
+        input_hash: "hash".to_owned(),
+        status: Status::Running,
+        format: JOURNAL_FORMAT,
+        options: "{}".to_owned(),
+        created_ms: NOW,
+        updated_ms: NOW,
+        wake_ms: None,
+        next_seq: 0,
+        snapshot_seq: None,
+        forked_from: None,
+        result: None,
+        fence: 0,
+    }
+}
+
+pub(super) fn record(seq: u64, kind: RecordKind) -> Record {
+    Record {
+        seq,
+        at_ms: NOW + seq,
+        kind,
+        path: "orders.payment.charge".to_owned(),
+        step: "orders.payment#2.charge".to_owned(),
+        visit: 1,
+        item: None,
+        attempt: 0,
+        payload: format!("{{\"seq\":{seq}}}"),
+    }
+}
+
+/// Records with these numbers, of no particular kind.
+pub(super) fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
+    seqs.map(|seq| record(seq, RecordKind::Outcome)).collect()
+}
+
+pub(super) fn question(execution: ExecutionId) -> PauseRow {
+    PauseRow {
+        token: new_token(),
+        execution,
+        path: "orders.approve".to_owned(),
+        step: "orders.approve#3".to_owned(),
+        prompt: "Approve?".to_owned(),
+        expected: "bool".to_owned(),
+        schema: None,
+        created_ms: NOW,
+        expires_ms: None,
+        state: PauseState::Open,
+    }
+}
+
+pub(super) fn expiring(execution: ExecutionId, expires_ms: u64) -> PauseRow {
+    PauseRow {
+        expires_ms: Some(expires_ms),
+        ..question(execution)
+    }
+}
+
+pub(super) fn append(records: Vec<Record>) -> Append {
+    Append {
+        records,
+        now_ms: NOW + 1,
+        ..Append::default()
+    }
+}
+
+/// An execution with one record, claimed by nobody.
+pub(super) async fn started(store: &Stored) -> ExecutionId {
+    let id = new_id();
+    let created = store
+        .create(row(id), records(0..1), Vec::new(), None)
+        .await
+        .unwrap();
+    assert_eq!(created, Created::New);
+    id
+}
+
+/// An execution with one record, claimed until `NOW + LEASE`: with its fence.
+pub(super) async fn claimed(store: &Stored) -> (ExecutionId, u64) {
+    let id = started(store).await;
+    (id, claim(store, id).await)
+}
+
+pub(super) async fn claim(store: &Stored, id: ExecutionId) -> u64 {
+    let row = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
+    row.unwrap().expect("nobody has claimed it").fence
+}
+
+/// An execution that waits for answers to these questions, claimed by nobody.
+pub(super) async fn paused(
+    store: &Stored,
+    questions: impl FnOnce(ExecutionId) -> Vec<PauseRow>,
+) -> ExecutionId {
+    let (id, fence) = claimed(store).await;
+    let pause = Append {
+        opened: questions(id),
+        status: Some(Status::Paused),
+        release: true,
+        ..append(records(1..2))
+    };
+    store.append(id, fence, pause).await.unwrap();
+    id
+}
+
+pub(super) async fn stored(store: &Stored, id: ExecutionId) -> Row {
+    let row = store.execution(id).await.unwrap();
+    row.expect("the execution is stored")
+}
+
+pub(super) async fn state(store: &Stored, token: Token) -> PauseState {
+    let pause = store.pause(token).await.unwrap();
+    pause.expect("the question is stored").state
+}
+
+/// What a query finds, with nothing damaged among it.
+pub(super) async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
+    let listed = store.list(query).await.unwrap();
+    listed.into_iter().map(Result::unwrap).collect()
+}
+
+/// What is due first, with nothing damaged among it.
+pub(super) async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
+    due_after(store, now_ms, None, limit).await
+}
+
+/// What is due after an execution, with nothing damaged among it.
+pub(super) async fn due_after(
+    store: &Stored,
+    now_ms: u64,
+    after: Option<ExecutionId>,
+    limit: usize,
+) -> Vec<ExecutionId> {
+    let due = store.due(now_ms, after, limit).await.unwrap();
+    due.into_iter().map(Result::unwrap).collect()
+}
+
+/// The log after an offset, with nothing damaged in it.
+pub(super) async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
+    let log = store.log(after, limit).await.unwrap();
+    log.into_iter().map(Result::unwrap).collect()
+}
+
+/// All that a store has of an execution, to see that nothing was written.
+#[derive(Debug, PartialEq)]
+pub(super) struct Everything {
+    row: Option<Row>,
+    records: Vec<Record>,
+    pauses: Vec<PauseRow>,
+    offset: u64,
+}
+
+pub(super) async fn everything(store: &Stored, id: ExecutionId) -> Everything {
+    Everything {
+        row: store.execution(id).await.unwrap(),
+        records: store.records(id, 0, usize::MAX).await.unwrap(),
+        pauses: store.pauses(id).await.unwrap(),
+        offset: store.last_offset().await.unwrap(),
+    }
+}
+
+/// Does the same in many tasks at once, and gathers what came of it.
+pub(super) async fn at_once<T, Fut>(tasks: usize, run: impl Fn(usize) -> Fut) -> Vec<T>
+where
+    T: Send + 'static,
+    Fut: Future<Output = T> + Send + 'static,
+{
+    let running: Vec<_> = (0..tasks).map(|task| tokio::spawn(run(task))).collect();
+    let mut outcomes = Vec::new();
+    for task in running {
+        outcomes.push(task.await.expect("the task does not panic"));
+    }
+    outcomes
+}

@@ -1,0 +1,183 @@
+use super::fixtures::*;
+use crate::{ExecutionId, ListQuery, Row, Status};
+
+async fn ids(store: &Stored, query: ListQuery) -> Vec<ExecutionId> {
+    let rows = list(store, &query).await;
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+/// Makes executions, and returns their ids with the newest first.
+async fn make(store: &Stored, rows: Vec<Row>) -> Vec<ExecutionId> {
+    let mut ids: Vec<ExecutionId> = rows.iter().map(|row| row.id).collect();
+    ids.sort();
+    ids.reverse();
+    for row in rows {
+        store
+            .create(row, records(0..1), Vec::new(), None)
+            .await
+            .unwrap();
+    }
+    ids
+}
+
+/// The newest come first, whatever the order in which they were stored, and whole.
+pub async fn has_the_newest_first(store: Stored) {
+    assert!(ids(&store, ListQuery::default()).await.is_empty());
+    let new = new_ids(5);
+    let shuffled = [2, 0, 4, 1, 3].map(|place| row(new[place]));
+    let expected = make(&store, shuffled.to_vec()).await;
+    let rows = list(&store, &ListQuery::default()).await;
+    for (row, id) in rows.iter().zip(&expected) {
+        assert_eq!(*row, stored(&store, *id).await);
+    }
+    assert_eq!(ids(&store, ListQuery::default()).await, expected);
+}
+
+/// At most as many come as were asked for.
+pub async fn is_limited(store: Stored) {
+    let expected = make(&store, new_ids(5).into_iter().map(row).collect()).await;
+    for limit in [0, 1, 4, 5, 6, usize::MAX] {
+        let query = ListQuery {
+            limit: Some(limit),
+            ..ListQuery::default()
+        };
+        assert_eq!(ids(&store, query).await, expected[..limit.min(5)]);
+    }
+}
+
+/// Page after page there is everything once, also if more is started in between.
+pub async fn goes_on_from_page_to_page(store: Stored) {
+    let expected = make(&store, new_ids(7).into_iter().map(row).collect()).await;
+    let mut listed = Vec::new();
+    loop {
+        let query = ListQuery {
+            flow: Some("orders".to_owned()),
+            before: listed.last().copied(),
+            limit: Some(3),
+            ..ListQuery::default()
+        };
+        let page = ids(&store, query).await;
+        if page.is_empty() {
+            break;
+        }
+        listed.extend(page);
+        started(&store).await;
+    }
+    assert_eq!(listed, expected);
+}
+
+/// Each part of a query leaves out what it does not allow.
+pub async fn filters_by_each_part(store: Stored) {
+    let new = new_ids(4);
+    let owned = |place: usize, owner: Option<&str>| Row {
+        owner: owner.map(str::to_owned),
+        created_ms: NOW + place as u64,
+        updated_ms: NOW + 10 * place as u64,
+        ..row(new[place])
+    };
+    let mut rows = vec![
+        owned(0, None),
+        owned(1, Some("ana")),
+        owned(2, Some("ben")),
+        owned(3, Some("ana")),
+    ];
+    rows[1].flow = "returns".to_owned();
+    rows[2].status = Status::Completed;
+    make(&store, rows).await;
+
+    let all = ListQuery::default;
+    let flow = |name: &str| ListQuery {
+        flow: Some(name.to_owned()),
+        ..all()
+    };
+    assert_eq!(ids(&store, flow("orders")).await, [new[3], new[2], new[0]]);
+    assert_eq!(ids(&store, flow("returns")).await, [new[1]]);
+    assert!(ids(&store, flow("order")).await.is_empty());
+
+    let status = |status| ListQuery {
+        status: Some(status),
+        ..all()
+    };
+    assert_eq!(ids(&store, status(Status::Completed)).await, [new[2]]);
+    let running = ids(&store, status(Status::Running)).await;
+    assert_eq!(running, [new[3], new[1], new[0]]);
+    assert!(ids(&store, status(Status::Paused)).await.is_empty());
+
+    let owner = |owner: Option<&str>| ListQuery {
+        owner: Some(owner.map(str::to_owned)),
+        ..all()
+    };
+    assert_eq!(ids(&store, owner(Some("ana"))).await, [new[3], new[1]]);
+    assert_eq!(ids(&store, owner(None)).await, [new[0]]);
+    assert!(ids(&store, owner(Some("eve"))).await.is_empty());
+
+    let created_before = ListQuery {
+        created_before_ms: Some(NOW + 2),
+        ..all()
+    };
+    assert_eq!(ids(&store, created_before).await, [new[1], new[0]]);
+    let updated_before = ListQuery {
+        updated_before_ms: Some(NOW + 10),
+        ..all()
+    };
+    assert_eq!(ids(&store, updated_before).await, [new[0]]);
+    let before = ListQuery {
+        before: Some(new[2]),
+        ..all()
+    };
+    assert_eq!(ids(&store, before).await, [new[1], new[0]]);
+}
+
+/// What comes is what all parts of a query allow. The status is the present one.
+pub async fn filters_by_all_parts_together(store: Stored) {
+    let new = new_ids(6);
+    let rows = new.iter().zip(0..).map(|(id, place)| Row {
+        owner: Some("ana".to_owned()),
+        created_ms: NOW + place,
+        ..row(*id)
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    rows[1].flow = "returns".to_owned();
+    rows[2].owner = None;
+    make(&store, rows).await;
+    for id in &new[..5] {
+        let fence = claim(&store, *id).await;
+        let pause = crate::Append {
+            status: Some(Status::Paused),
+            ..append(records(1..2))
+        };
+        store.append(*id, fence, pause).await.unwrap();
+    }
+    let query = ListQuery {
+        flow: Some("orders".to_owned()),
+        status: Some(Status::Paused),
+        owner: Some(Some("ana".to_owned())),
+        created_before_ms: Some(NOW + 4),
+        updated_before_ms: Some(NOW + 2),
+        before: Some(new[5]),
+        limit: Some(9),
+    };
+    assert_eq!(ids(&store, query.clone()).await, [new[3], new[0]]);
+    let too_early = ListQuery {
+        updated_before_ms: Some(NOW + 1),
+        ..query
+    };
+    assert!(ids(&store, too_early).await.is_empty());
+}
+
+/// An owner with an empty name is not the same as none.
+pub async fn tells_no_owner_from_an_empty_one(store: Stored) {
+    let new = new_ids(2);
+    let empty = Row {
+        owner: Some(String::new()),
+        ..row(new[1])
+    };
+    make(&store, vec![row(new[0]), empty]).await;
+    let owner = |owner| ListQuery {
+        owner: Some(owner),
+        ..ListQuery::default()
+    };
+    assert_eq!(ids(&store, owner(None)).await, [new[0]]);
+    assert_eq!(ids(&store, owner(Some(String::new()))).await, [new[1]]);
+    assert_eq!(stored(&store, new[1]).await.owner.as_deref(), Some(""));
+}

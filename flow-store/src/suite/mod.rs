@@ -1,0 +1,207 @@
+//! The cases that every implementation of [`Store`] has to pass.
+//!
+//! [`suite!`](crate::suite!) makes a test of each of them.
+
+#[doc(hidden)]
+pub mod append;
+#[doc(hidden)]
+pub mod claim;
+#[doc(hidden)]
+pub mod create;
+#[doc(hidden)]
+pub mod delete;
+#[doc(hidden)]
+pub mod due;
+#[doc(hidden)]
+pub mod end;
+mod fixtures;
+#[doc(hidden)]
+pub mod list;
+#[doc(hidden)]
+pub mod log;
+#[doc(hidden)]
+pub mod questions;
+#[doc(hidden)]
+pub mod records;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::Store;
+
+/// Makes a `#[test]` of each case that a [`Store`] has to pass, in modules by topic.
+///
+/// Takes a function from a folder, which is empty and is removed after the test, to a future of a store that has nothing in it.
+///
+/// ```
+/// mod in_memory {
+///     flow_store::suite!(|_folder| async { flow_store::MemoryStore::new() });
+/// }
+/// # fn main() {}
+/// ```
+#[macro_export]
+macro_rules! suite {
+    ($fresh:expr) => {
+        $crate::__suite! {
+            [$fresh]
+                create: {
+                    stores_what_it_is_given,
+                    follows_the_records_and_questions,
+                    is_claimed_by_nobody,
+                    is_claimed_at_once,
+                    is_not_claimed_if_over,
+                    leaves_the_claim_of_the_one_with_the_same_key,
+                    returns_the_execution_with_the_same_key,
+                    keeps_keys_of_flows_and_owners_apart,
+                    stores_one_of_many_with_the_same_key,
+                    refuses_an_id_that_is_taken,
+                    refuses_records_with_a_gap,
+                    refuses_questions_of_others,
+                    keeps_the_first_structure,
+                    finds_nothing_that_was_not_created,
+                };
+                claim: {
+                    gives_the_next_fence,
+                    is_refused_while_one_is_valid,
+                    is_given_once_one_has_run_out,
+                    is_refused_when_over,
+                    succeeds_for_one_of_many,
+                    changes_nothing_else,
+                    is_prolonged,
+                    is_prolonged_after_it_ran_out,
+                    is_not_shortened,
+                    is_not_prolonged_for_another_holder,
+                    is_broken_if_it_is_still_the_same,
+                    is_prolonged_after_it_was_broken,
+                    is_as_long_as_it_was_made_for,
+                };
+                append: {
+                    writes_all_of_it,
+                    leaves_what_it_does_not_name,
+                    is_refused_with_an_old_fence,
+                    is_refused_without_a_claim,
+                    is_refused_when_over,
+                    is_refused_for_an_unknown_execution,
+                    goes_on_after_the_claim_ran_out,
+                    is_refused_with_a_gap,
+                    is_refused_with_a_record_twice,
+                    writes_nothing_if_a_question_is_taken,
+                    writes_nothing_if_a_question_is_unknown,
+                    refuses_questions_of_others,
+                    gives_the_claim_up,
+                    closes_all_questions_when_over,
+                    opens_and_closes_at_once,
+                    removes_records_before_a_snapshot,
+                    removes_nothing_before_anything_else,
+                    knows_the_newest_snapshot,
+                };
+                end: {
+                    ends_whoever_has_a_claim,
+                    ends_without_a_claim,
+                    closes_all_questions,
+                    ends_what_is_paused_and_untouched_only,
+                    writes_nothing_if_over,
+                    is_refused_for_an_unknown_execution,
+                    is_refused_for_a_status_that_goes_on,
+                    succeeds_for_one_of_many,
+                };
+                records: {
+                    come_in_order_from_a_number_on,
+                    keep_every_kind_and_part,
+                    keep_any_text,
+                    keep_a_mebibyte,
+                };
+                questions: {
+                    are_those_not_closed_in_the_order_asked,
+                    keep_every_part,
+                    are_settled_once,
+                    are_settled_by_one_of_many,
+                    time_out,
+                    are_not_settled_when_closed,
+                    are_not_settled_when_over,
+                    are_unknown_if_never_asked,
+                    change_when_the_first_one_expires,
+                };
+                due: {
+                    are_those_running_without_a_valid_claim,
+                    are_those_with_an_answer,
+                    are_those_with_a_time_out,
+                    are_those_with_a_timer,
+                    are_those_with_an_expired_question,
+                    are_not_those_with_a_valid_claim,
+                    are_those_with_a_claim_from_a_clock_that_is_ahead,
+                    are_none_that_wait_or_are_over,
+                    are_none_that_closed_what_was_settled,
+                    come_oldest_first_and_limited,
+                };
+                list: {
+                    has_the_newest_first,
+                    is_limited,
+                    goes_on_from_page_to_page,
+                    filters_by_each_part,
+                    filters_by_all_parts_together,
+                    tells_no_owner_from_an_empty_one,
+                };
+                log: {
+                    has_the_records_of_all,
+                    goes_on_after_an_offset,
+                    grows_while_many_write,
+                    gives_no_offset_twice,
+                    ends_at_the_newest_offset,
+                };
+                delete: {
+                    removes_all_that_belongs_to_it,
+                    leaves_the_others,
+                    frees_the_key,
+                    makes_writes_fail,
+                };
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __suite {
+    // One topic after the other: `$fresh` is not repeated as often as the cases are.
+    ([$fresh:expr] $($topic:ident: $cases:tt;)+) => {$(
+        $crate::__suite! { @topic [$fresh] $topic $cases }
+    )+};
+    (@topic [$fresh:expr] $topic:ident { $($case:ident),+ $(,)? }) => {
+        mod $topic {
+            #[allow(unused_imports, reason = "the function may name things of the module around")]
+            use super::*;
+
+            $(
+                #[test]
+                fn $case() {
+                    $crate::suite::test($fresh, $crate::suite::$topic::$case);
+                }
+            )+
+        }
+    };
+}
+
+/// Runs a case on a store of its own, with several threads: some cases are about tasks that do the same thing at once.
+///
+/// # Panics
+///
+/// The case fails.
+#[doc(hidden)]
+pub fn test<S: Store, FreshFuture, CaseFuture>(
+    fresh: impl FnOnce(PathBuf) -> FreshFuture,
+    case: impl FnOnce(Arc<dyn Store>) -> CaseFuture,
+) where
+    FreshFuture: Future<Output = S>,
+    CaseFuture: Future<Output = ()>,
+{
+    let folder = tempfile::tempdir().expect("a folder for a test can be made");
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .enable_all()
+        .build()
+        .expect("a tokio runtime can be built");
+    tokio.block_on(async {
+        let store = fresh(folder.path().to_owned()).await;
+        case(Arc::new(store)).await;
+    });
+}

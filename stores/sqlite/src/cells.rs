@@ -1,0 +1,140 @@
+//! The values of a row as they are stored, and the checksum over them.
+//!
+//! Each row ends with a CRC-32 of its table and all of its other values, those that say which row it is included. A CRC
+//! finds every flipped byte, and whatever else happens to a file with a probability of 1 - 2⁻³²; it is not against people
+//! who change the file, which a secret would be needed for.
+
+use std::borrow::Cow;
+
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, params_from_iter};
+
+use super::errors::store_error;
+use super::rows;
+use flow_store::StoreError;
+
+/// A value as it is stored.
+#[derive(Debug, Clone)]
+pub(super) enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Text(Cow<'a, str>),
+}
+
+impl Cell<'_> {
+    fn as_ref(&self) -> ValueRef<'_> {
+        match self {
+            Cell::Null => ValueRef::Null,
+            Cell::Integer(number) => ValueRef::Integer(*number),
+            Cell::Text(text) => ValueRef::Text(text.as_bytes()),
+        }
+    }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(self.as_ref()))
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Cell::Text(text.into())
+    }
+}
+
+impl<'a> From<&'a String> for Cell<'a> {
+    fn from(text: &'a String) -> Self {
+        Cell::Text(text.into())
+    }
+}
+
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Cell::Text(text.into())
+    }
+}
+
+impl From<u32> for Cell<'_> {
+    fn from(number: u32) -> Self {
+        Cell::Integer(number.into())
+    }
+}
+
+impl From<u64> for Cell<'_> {
+    fn from(number: u64) -> Self {
+        Cell::Integer(integer(number))
+    }
+}
+
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Cell::Null, T::into)
+    }
+}
+
+/// As SQLite stores numbers: times that are out of its range are the last one that is in it.
+pub(super) fn integer(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// The checksum of a row.
+pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
+    // One long text is much faster to sum up than its parts.
+    let mut row = Vec::with_capacity(512);
+    row.extend_from_slice(table.as_bytes());
+    for value in values {
+        // What kind it is, and how long it is or what number, so that no two rows look the same.
+        let (kind, number, bytes): (u8, i64, &[u8]) = match value {
+            ValueRef::Null => (0, 0, &[]),
+            ValueRef::Integer(number) => (1, number, &[]),
+            ValueRef::Real(number) => (2, number.to_bits().cast_signed(), &[]),
+            ValueRef::Text(text) => (3, rows::limit(text.len()), text),
+            ValueRef::Blob(blob) => (4, rows::limit(blob.len()), blob),
+        };
+        row.push(kind);
+        row.extend_from_slice(&number.to_le_bytes());
+        row.extend_from_slice(bytes);
+    }
+    i64::from(crc32fast::hash(&row))
+}
+
+/// Runs a statement with the values of a row and, as the last one, their checksum. How many rows it changed.
+pub(super) fn write(
+    connection: &Connection,
+    sql: &str,
+    table: &str,
+    cells: &[Cell<'_>],
+) -> Result<usize, StoreError> {
+    let checksum = Cell::Integer(checksum(table, cells.iter().map(Cell::as_ref)));
+    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
+    let written = statement.execute(params_from_iter(cells.iter().chain([&checksum])));
+    written.map_err(store_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_differ_have_checksums_that_differ() {
+        let rows: [&[Cell<'static>]; 9] = [
+            &["ab".into(), "c".into()],
+            &["a".into(), "bc".into()],
+            &["abc".into(), Cell::Null],
+            &[Cell::Null, "abc".into()],
+            &["abc".into(), "".into()],
+            &[0_u64.into(), Cell::Null],
+            &[Cell::Null, 0_u64.into()],
+            &[1_u64.into(), 0_u64.into()],
+            &[0_u64.into(), 1_u64.into()],
+        ];
+        let of = |table, row: &[Cell<'_>]| checksum(table, row.iter().map(Cell::as_ref));
+        let mut sums: Vec<i64> = rows.iter().map(|row| of("records", row)).collect();
+        sums.push(of("pauses", rows[0]));
+        let count = sums.len();
+        sums.sort_unstable();
+        sums.dedup();
+        assert_eq!(sums.len(), count);
+    }
+}

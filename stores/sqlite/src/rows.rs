@@ -1,0 +1,449 @@
+//! Rows as they are stored and read back, with every value checked.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use rusqlite::types::{Type, ValueRef};
+
+use super::cells::{Cell, checksum};
+use super::errors::{Damage, store_error};
+use flow_store::Record;
+use flow_store::{
+    Claim, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Row, Status, StoreError,
+};
+
+/// The columns of the tables, the checksum as the last one.
+pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
+     options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_ms, \
+     claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, checksum";
+
+pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
+     payload, checksum";
+
+pub(super) const PAUSE: &str = "number, token, execution, path, step, prompt, expected, \"schema\", created_ms, \
+     expires_ms, state, answer, checksum";
+
+pub(super) const STRUCTURE: &str = "hash, structure, checksum";
+
+/// An execution with what only its store knows of it.
+#[derive(Debug, Clone)]
+pub(super) struct Execution {
+    pub(super) row: Row,
+    /// The first of its records that was not pruned.
+    pub(super) first_seq: u64,
+    pub(super) claim: Option<Claim>,
+    /// When it goes on by itself, if it is paused.
+    pub(super) timer_ms: Option<u64>,
+    /// How many of its questions have an answer that the run has not seen.
+    pub(super) settled: u64,
+    /// How many of its questions are not closed.
+    pub(super) unclosed: u64,
+}
+
+impl Execution {
+    pub(super) fn cells(&self) -> [Cell<'_>; 25] {
+        let row = &self.row;
+        [
+            row.id.to_string().into(),
+            (&row.flow).into(),
+            (&row.structure).into(),
+            row.owner.as_ref().into(),
+            row.idempotency_key.as_ref().into(),
+            (&row.input_hash).into(),
+            row.status.as_str().into(),
+            row.format.into(),
+            (&row.options).into(),
+            row.created_ms.into(),
+            row.updated_ms.into(),
+            row.next_seq.into(),
+            self.first_seq.into(),
+            row.snapshot_seq.into(),
+            row.forked_from.map(|id| id.to_string()).into(),
+            row.result.as_ref().into(),
+            row.fence.into(),
+            self.claim.map(|claim| claim.holder.to_string()).into(),
+            self.claimed_ms().into(),
+            self.claim.map(|claim| claim.until_ms).into(),
+            self.timer_ms.into(),
+            row.wake_ms.into(),
+            self.settled.into(),
+            self.unclosed.into(),
+            self.due_ms().into(),
+        ]
+    }
+
+    /// When it was claimed, or the claim prolonged, by the clock of its holder.
+    pub(super) fn claimed_ms(&self) -> Option<u64> {
+        let claim = self.claim?;
+        Some(claim.until_ms.saturating_sub(claim.lease_ms))
+    }
+
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if it could not.
+    pub(super) fn ready_ms(&self) -> Option<u64> {
+        match self.row.status {
+            Status::Running => Some(0),
+            Status::Paused if self.settled > 0 => Some(0),
+            Status::Paused => self.row.wake_ms,
+            Status::Completed | Status::Failed | Status::Cancelled => None,
+        }
+    }
+
+    /// From when on it could go on, if nobody writes to it. `None` if it could not.
+    pub(super) fn due_ms(&self) -> Option<u64> {
+        let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
+        Some(self.ready_ms()?.max(free_ms))
+    }
+
+    /// Takes over what its questions say. Those that are closed may be among them.
+    pub(super) fn count(&mut self, questions: &[Question]) {
+        let states = || questions.iter().map(|question| &question.row.state);
+        let count = |is: fn(&PauseState) -> bool| states().filter(|state| is(state)).count() as u64;
+        self.unclosed = count(|state| !state.is_closed());
+        self.settled =
+            count(|state| matches!(state, PauseState::Answered(_) | PauseState::TimedOut));
+        let open = questions
+            .iter()
+            .filter(|question| question.row.state == PauseState::Open);
+        let expiries = open.filter_map(|question| question.row.expires_ms);
+        self.row.wake_ms = expiries.chain(self.timer_ms).min();
+    }
+
+    /// What is damaged, if it is about this execution.
+    pub(super) fn damage(&self, reason: String) -> StoreError {
+        Damage(reason).at(format!("execution {}", self.row.id))
+    }
+}
+
+pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let execution = Execution {
+            row: Row {
+                id: columns.parsed(0)?,
+                flow: columns.text(1)?,
+                structure: columns.text(2)?,
+                owner: columns.text_or_none(3)?,
+                idempotency_key: columns.text_or_none(4)?,
+                input_hash: columns.text(5)?,
+                status: columns.parsed(6)?,
+                format: columns.number(7)?,
+                options: columns.text(8)?,
+                created_ms: columns.number(9)?,
+                updated_ms: columns.number(10)?,
+                next_seq: columns.number(11)?,
+                snapshot_seq: columns.number_or_none(13)?,
+                forked_from: columns.parsed_or_none(14)?,
+                result: columns.text_or_none(15)?,
+                fence: columns.number(16)?,
+                wake_ms: columns.number_or_none(21)?,
+            },
+            first_seq: columns.number(12)?,
+            claim: match columns.parsed_or_none(17)? {
+                Some(holder) => Some(Claim::new(holder, columns.number(18)?, columns.number(19)?)),
+                None => None,
+            },
+            timer_ms: columns.number_or_none(20)?,
+            settled: columns.number(22)?,
+            unclosed: columns.number(23)?,
+        };
+        columns.check("executions", 25)?;
+        Ok(execution)
+    };
+    read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
+}
+
+/// The values of a record.
+pub(super) fn record_cells<'a>(
+    offset: u64,
+    execution: &'a str,
+    owner: Option<&'a String>,
+    record: &'a Record,
+) -> [Cell<'a>; 12] {
+    [
+        offset.into(),
+        execution.into(),
+        owner.into(),
+        record.seq.into(),
+        record.at_ms.into(),
+        record.kind.as_str().into(),
+        (&record.path).into(),
+        (&record.step).into(),
+        record.visit.into(),
+        record.item.into(),
+        record.attempt.into(),
+        (&record.payload).into(),
+    ]
+}
+
+pub(super) fn logged(row: &rusqlite::Row<'_>) -> Result<Logged, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let logged = Logged {
+            offset: columns.number(0)?,
+            execution: columns.parsed(1)?,
+            owner: columns.text_or_none(2)?,
+            record: Record {
+                seq: columns.number(3)?,
+                at_ms: columns.number(4)?,
+                kind: columns.parsed(5)?,
+                path: columns.text(6)?,
+                step: columns.text(7)?,
+                visit: columns.number(8)?,
+                item: columns.number_or_none(9)?,
+                attempt: columns.number(10)?,
+                payload: columns.text(11)?,
+            },
+        };
+        columns.check("records", 12)?;
+        Ok(logged)
+    };
+    read().map_err(|damage: Damage| {
+        let (execution, seq) = (columns.shown(1), columns.shown(3));
+        damage.at(format!("execution {execution}, record {seq}"))
+    })
+}
+
+/// What identifies a record.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordKey {
+    pub(super) execution: ExecutionId,
+    pub(super) seq: u64,
+}
+
+/// The columns after the first one, if they can be read.
+pub(super) fn record_key(row: &rusqlite::Row<'_>) -> Option<RecordKey> {
+    let columns = Columns(row);
+    Some(RecordKey {
+        execution: columns.parsed(1).ok()?,
+        seq: columns.number(2).ok()?,
+    })
+}
+
+/// A question with what only its store knows of it.
+#[derive(Debug, Clone)]
+pub(super) struct Question {
+    /// Its number among all questions, in the order asked.
+    pub(super) number: u64,
+    pub(super) row: PauseRow,
+    /// Its answer, also when it is closed.
+    pub(super) answer: Option<String>,
+}
+
+impl Question {
+    pub(super) fn new(number: u64, row: PauseRow) -> Question {
+        let mut question = Question {
+            number,
+            answer: None,
+            row,
+        };
+        question.set(question.row.state.clone());
+        question
+    }
+
+    pub(super) fn set(&mut self, state: PauseState) {
+        if let PauseState::Answered(answer) = &state {
+            self.answer = Some(answer.clone());
+        }
+        self.row.state = state;
+    }
+
+    pub(super) fn cells(&self) -> [Cell<'_>; 12] {
+        let row = &self.row;
+        let state = match row.state {
+            PauseState::Open => "open",
+            PauseState::Answered(_) => "answered",
+            PauseState::TimedOut => "timed_out",
+            PauseState::Used => "used",
+            PauseState::Expired => "expired",
+            PauseState::Withdrawn => "withdrawn",
+        };
+        [
+            self.number.into(),
+            row.token.to_string().into(),
+            row.execution.to_string().into(),
+            (&row.path).into(),
+            (&row.step).into(),
+            (&row.prompt).into(),
+            (&row.expected).into(),
+            row.schema.as_ref().into(),
+            row.created_ms.into(),
+            row.expires_ms.into(),
+            state.into(),
+            self.answer.as_ref().into(),
+        ]
+    }
+}
+
+pub(super) fn question(row: &rusqlite::Row<'_>) -> Result<Question, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let question = Question {
+            number: columns.number(0)?,
+            row: PauseRow {
+                token: columns.parsed(1)?,
+                execution: columns.parsed(2)?,
+                path: columns.text(3)?,
+                step: columns.text(4)?,
+                prompt: columns.text(5)?,
+                expected: columns.text(6)?,
+                schema: columns.text_or_none(7)?,
+                created_ms: columns.number(8)?,
+                expires_ms: columns.number_or_none(9)?,
+                state: match columns.str(10)? {
+                    "open" => PauseState::Open,
+                    "answered" => PauseState::Answered(columns.text(11)?),
+                    "timed_out" => PauseState::TimedOut,
+                    "used" => PauseState::Used,
+                    "expired" => PauseState::Expired,
+                    "withdrawn" => PauseState::Withdrawn,
+                    other => {
+                        let reason = format!("the name `{other}` is not known");
+                        return Err(columns.damage(10, &reason));
+                    }
+                },
+            },
+            answer: columns.text_or_none(11)?,
+        };
+        columns.check("pauses", 12)?;
+        Ok(question)
+    };
+    read().map_err(|damage: Damage| {
+        let (execution, step) = (columns.shown(2), columns.shown(4));
+        damage.at(format!("execution {execution}, question of `{step}`"))
+    })
+}
+
+pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
+    let columns = Columns(row);
+    let read = || {
+        let structure = columns.text(1)?;
+        columns.check("structures", 2)?;
+        Ok(structure)
+    };
+    read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
+}
+
+/// A number in a row that has no checksum: one that SQLite has computed, or that stands in an index.
+pub(super) fn number(row: &rusqlite::Row<'_>, column: usize) -> Result<u64, StoreError> {
+    let number = Columns(row).number(column);
+    number.map_err(|damage| damage.at("an index".to_owned()))
+}
+
+/// A text in such a row, whatever is there.
+pub(super) fn shown(row: &rusqlite::Row<'_>, column: usize) -> String {
+    Columns(row).shown(column)
+}
+
+/// An id that stands in an index.
+pub(super) fn parsed_id(id: &str) -> Result<ExecutionId, StoreError> {
+    let parsed = id.parse();
+    parsed.map_err(|error: InvalidId| Damage(error.to_string()).at(format!("execution {id}")))
+}
+
+/// Reads each row, and stops at the first that is damaged.
+pub(super) fn all<T>(
+    mut rows: rusqlite::Rows<'_>,
+    read: impl Fn(&rusqlite::Row<'_>) -> Result<T, StoreError>,
+) -> Result<Vec<T>, StoreError> {
+    let mut all = Vec::new();
+    while let Some(row) = rows.next().map_err(store_error)? {
+        all.push(read(row)?);
+    }
+    Ok(all)
+}
+
+pub(super) fn limit(limit: usize) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+struct Columns<'a, 'stmt>(&'a rusqlite::Row<'stmt>);
+
+impl<'a> Columns<'a, '_> {
+    fn value(&self, index: usize) -> Result<ValueRef<'a>, Damage> {
+        self.0
+            .get_ref(index)
+            .map_err(|error| Damage(error.to_string()))
+    }
+
+    fn str(&self, index: usize) -> Result<&'a str, Damage> {
+        let value = self.value(index)?;
+        value
+            .as_str()
+            .map_err(|error| self.damage(index, &not_a("text", value.data_type(), &error)))
+    }
+
+    fn text(&self, index: usize) -> Result<String, Damage> {
+        self.str(index).map(str::to_owned)
+    }
+
+    fn text_or_none(&self, index: usize) -> Result<Option<String>, Damage> {
+        match self.value(index)? {
+            ValueRef::Null => Ok(None),
+            _ => self.text(index).map(Some),
+        }
+    }
+
+    fn parsed<T: FromStr<Err: Display>>(&self, index: usize) -> Result<T, Damage> {
+        let text = self.str(index)?;
+        text.parse()
+            .map_err(|error: T::Err| self.damage(index, &error.to_string()))
+    }
+
+    fn parsed_or_none<T: FromStr<Err: Display>>(&self, index: usize) -> Result<Option<T>, Damage> {
+        match self.value(index)? {
+            ValueRef::Null => Ok(None),
+            _ => self.parsed(index).map(Some),
+        }
+    }
+
+    fn number<T: TryFrom<i64, Error: Display>>(&self, index: usize) -> Result<T, Damage> {
+        let value = self.value(index)?;
+        let number = value
+            .as_i64()
+            .map_err(|error| self.damage(index, &not_a("a number", value.data_type(), &error)))?;
+        T::try_from(number).map_err(|error| self.damage(index, &format!("{number}: {error}")))
+    }
+
+    fn number_or_none<T: TryFrom<i64, Error: Display>>(
+        &self,
+        index: usize,
+    ) -> Result<Option<T>, Damage> {
+        match self.value(index)? {
+            ValueRef::Null => Ok(None),
+            _ => self.number(index).map(Some),
+        }
+    }
+
+    fn damage(&self, index: usize, reason: &str) -> Damage {
+        let row: &rusqlite::Row<'_> = self.0;
+        let column = row.as_ref().column_name(index).unwrap_or("?");
+        Damage(format!("column `{column}`: {reason}"))
+    }
+
+    /// Whether the values before this column are those that its checksum was made of.
+    fn check(&self, table: &str, column: usize) -> Result<(), Damage> {
+        // A column that could not be read would have been missed before.
+        let values = (0..column).map_while(|index| self.0.get_ref(index).ok());
+        let stored: i64 = self.number(column)?;
+        if stored == checksum(table, values) {
+            return Ok(());
+        }
+        Err(Damage("its checksum does not fit".to_owned()))
+    }
+
+    /// A value to point at a row with, whatever it is.
+    fn shown(&self, index: usize) -> String {
+        match self.0.get_ref(index) {
+            Ok(ValueRef::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+            Ok(ValueRef::Integer(number)) => number.to_string(),
+            _ => "?".to_owned(),
+        }
+    }
+}
+
+fn not_a(expected: &str, found: Type, error: &dyn Display) -> String {
+    match found {
+        Type::Text => format!("it is not {expected} ({error})"),
+        found => format!("it is not {expected}, but {found}"),
+    }
+}

@@ -1,0 +1,163 @@
+//! The thread that writes.
+//!
+//! Making a transaction durable takes longer than all else in it. So whatever is asked for in the meantime is put
+//! together in the next transaction, each request within a savepoint of its own, and answered once that is committed.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::errors::{Shared, shared_error};
+use flow_store::StoreError;
+
+/// How many requests one transaction has at most.
+const GROUP: usize = 512;
+
+pub(super) type Requests = Receiver<Box<dyn Request>>;
+
+/// Something to write. It may be run several times, each time as if for the first time.
+pub(super) trait Request: Send {
+    /// Runs it, and keeps the outcome. Whether it succeeded.
+    fn run(&mut self, connection: &Connection) -> bool;
+
+    /// Hands the outcome over, or why it came to nothing.
+    fn reply(self: Box<Self>, failure: Option<StoreError>);
+}
+
+struct Work<F, T> {
+    run: F,
+    outcome: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<F, T> Request for Work<F, T>
+where
+    F: Fn(&Connection) -> Result<T, StoreError> + Send,
+    T: Send,
+{
+    fn run(&mut self, connection: &Connection) -> bool {
+        let outcome = (self.run)(connection);
+        let succeeded = outcome.is_ok();
+        self.outcome = Some(outcome);
+        succeeded
+    }
+
+    fn reply(self: Box<Self>, failure: Option<StoreError>) {
+        let outcome = match failure {
+            Some(error) => Some(Err(error)),
+            None => self.outcome,
+        };
+        if let Some(outcome) = outcome {
+            // Nobody may be waiting any more.
+            let _ = self.reply.send(outcome);
+        }
+    }
+}
+
+/// Has something written, and waits until that is durable.
+pub(super) async fn write<T: Send + 'static>(
+    requests: &Sender<Box<dyn Request>>,
+    run: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let (reply, outcome) = oneshot::channel();
+    let work = Work {
+        run,
+        outcome: None,
+        reply,
+    };
+    // If the thread is gone, so is `reply`.
+    let _ = requests.send(Box::new(work));
+    outcome.await.unwrap_or_else(|_| Err(thread_ended()))
+}
+
+pub(super) fn thread_ended() -> StoreError {
+    StoreError::Other("a thread of the store has ended".into())
+}
+
+/// Serves requests until nobody can send any more.
+pub(super) fn serve(connection: &Connection, requests: &Requests) {
+    while let Ok(first) = requests.recv() {
+        let mut group = vec![first];
+        group.extend(requests.try_iter().take(GROUP - 1));
+        commit(connection, group);
+    }
+}
+
+/// How a transaction ended.
+enum End {
+    /// Each request has its outcome.
+    Done,
+    /// It could not be begun or committed.
+    Failed(Shared),
+    /// The failure of one request took the others with it.
+    Undone,
+}
+
+fn commit(connection: &Connection, mut group: Vec<Box<dyn Request>>) {
+    let failed = match transaction(connection, &mut group) {
+        End::Done => None,
+        End::Failed(error) if group.len() == 1 || is_locked(&error) => Some(error),
+        End::Undone if group.len() == 1 => None,
+        End::Failed(_) | End::Undone => {
+            // It is not known whose fault it was.
+            for request in group {
+                commit(connection, vec![request]);
+            }
+            return;
+        }
+    };
+    for request in group {
+        request.reply(failed.as_ref().map(shared_error));
+    }
+}
+
+fn is_locked(error: &Shared) -> bool {
+    matches!(shared_error(error), StoreError::Locked(_))
+}
+
+fn transaction(connection: &Connection, group: &mut [Box<dyn Request>]) -> End {
+    let end = match execute(connection, "BEGIN IMMEDIATE") {
+        Ok(()) => match group {
+            [alone] => run_alone(connection, alone),
+            several => run_together(connection, several),
+        },
+        Err(error) => Err(error),
+    };
+    if !connection.is_autocommit() {
+        // If it fails, the next `BEGIN` does so too, and says why.
+        let _ = execute(connection, "ROLLBACK");
+    }
+    end.unwrap_or_else(End::Failed)
+}
+
+fn run_alone(connection: &Connection, request: &mut Box<dyn Request>) -> Result<End, Shared> {
+    if request.run(connection) {
+        execute(connection, "COMMIT")?;
+    }
+    Ok(End::Done)
+}
+
+fn run_together(connection: &Connection, group: &mut [Box<dyn Request>]) -> Result<End, Shared> {
+    for request in group {
+        execute(connection, "SAVEPOINT request")?;
+        if !request.run(connection) {
+            // Some errors, such as a full disk, can make SQLite give up the whole transaction.
+            if connection.is_autocommit() {
+                return Ok(End::Undone);
+            }
+            execute(connection, "ROLLBACK TO request")?;
+        }
+        execute(connection, "RELEASE request")?;
+    }
+    execute(connection, "COMMIT")?;
+    Ok(End::Done)
+}
+
+/// Runs a statement that returns nothing.
+pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), Shared> {
+    let mut statement = connection.prepare_cached(sql).map_err(Arc::new)?;
+    statement.raw_execute().map_err(Arc::new)?;
+    Ok(())
+}
