@@ -215,6 +215,12 @@ impl Run {
                 aside.step_back().await;
             }
         }
+        self.leased().await;
+    }
+
+    /// Returns when a step that is under way may be tried again: when the run belongs to this process.
+    #[inline]
+    pub(crate) async fn leased(&self) {
         #[cfg(feature = "durable")]
         if let Some(journal) = self.with().and_then(|with| with.journal.as_ref()) {
             journal.leased().await;

@@ -147,6 +147,12 @@ impl Attempts<'_> {
         result.map_err(|error| self.exhausted(error.into_failure()).into())
     }
 
+    /// Returns when the fallback may begin, which is as much a try as an attempt is.
+    #[inline]
+    pub async fn falls_back(&self) {
+        self.visit.scope.run.leased().await;
+    }
+
     /// The result of the fallback, which may fail as well and then keeps the error it was given.
     #[inline]
     pub fn fallback<T, E: IntoFailure>(

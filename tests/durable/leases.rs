@@ -258,6 +258,42 @@ async fn nothing_is_tried_or_asked_again_when_the_lease_is_over() {
     assert!(ATTEMPTS.get() > 6);
 }
 
+/// Fails after a minute, and has done with it at once.
+struct FallsBack;
+
+#[node(writes = passed)]
+impl FallsBack {
+    async fn exec(&self, number: &u64) -> Result<u64, String> {
+        tokio::time::sleep(minutes(1)).await;
+        Err(format!("{number} is no good"))
+    }
+
+    fn exec_fallback(&self, error: &NodeError, number: &u64) -> u64 {
+        ATTEMPTS.with(|attempts| attempts.set(attempts.get() + 1));
+        number + u64::from(error.attempts())
+    }
+}
+
+flow! {
+    Falls(number: u64) -> (passed: u64) {
+        node falls: FallsBack = FallsBack;
+        start >> falls >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_falls_back_when_the_lease_is_over() {
+    let failing = Faulty::new(&store(), stopped(Duration::ZERO));
+    let runtime = runtime(failing.clone(), Falls::new());
+    let falls = runtime.start::<Falls>(FallsInput { number: 1 }, StartOptions::new());
+    falls.await.unwrap();
+    pass(minutes(10)).await;
+    assert_eq!(ATTEMPTS.get(), 0);
+    failing.fault.renews.store(true, Ordering::SeqCst);
+    pass(minutes(1)).await;
+    assert_eq!(ATTEMPTS.get(), 1);
+}
+
 flow! {
     Named(number: u64) -> (name: Name) {
         start >> Name >> end;

@@ -11,11 +11,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_runtime::durable::{Runtime, RuntimeOptions};
 use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
+use flow_sqlite::{SqliteOptions, SqliteStore};
 use serde::{Deserialize, Serialize};
 
 pub mod mortal;
 pub mod ten;
+
+/// Waits for the file as long as a process may be stopped, or the machine may be busy with other tests.
+pub fn patient() -> SqliteOptions {
+    SqliteOptions::new().busy_timeout(Duration::from_secs(60))
+}
 
 /// For how long a process that was killed keeps its executions.
 pub const LEASE: Duration = Duration::from_millis(30);
@@ -210,7 +215,7 @@ pub async fn runtime(
     file: &Path,
     lease: Duration,
 ) -> Result<Runtime, Box<dyn Error + Send + Sync>> {
-    let store = SqliteStore::open(file).await?;
+    let store = SqliteStore::open_with(file, patient()).await?;
     let options = RuntimeOptions::new()
         .lease(lease)
         .snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);

@@ -67,13 +67,14 @@ impl Node<'_> {
         Some(match fallback.returned.fallible {
             true => quote!({
                 #context
+                __attempts.falls_back().await;
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             }),
             // Bound where its type is written, which is the place for an error if `exec` has another.
             false => {
                 let given = quote_spanned!(here(fallback.returned.span)=> __given);
-                quote!({ #context let #given = #value; #given })
+                quote!({ #context __attempts.falls_back().await; let #given = #value; #given })
             }
         })
     }

@@ -15,7 +15,7 @@ use flow_runtime::durable::{
 use flow_sqlite::SqliteStore;
 use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
-use flow_survivor::{SHORT_LEASE, note_line};
+use flow_survivor::{SHORT_LEASE, note_line, patient};
 use serde_json::{Value, json};
 
 /// How often somebody looks whether they are asked.
@@ -30,7 +30,7 @@ async fn main() -> Outcome {
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
     let store = Arc::new(Mortal::new(
-        SqliteStore::open(file).await?,
+        SqliteStore::open_with(file, patient()).await?,
         Fate::from_env()?,
     ));
     let mut options = RuntimeOptions::new()

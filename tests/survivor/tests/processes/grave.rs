@@ -71,10 +71,11 @@ impl Grave {
         Ok(command.spawn()?)
     }
 
-    /// The lines that processes of this name have noted.
+    /// The lines that processes of this name have noted. One that is being written is none yet.
     pub(crate) fn lines(&self, name: &str) -> Outcome<Vec<Value>> {
         let text = fs::read_to_string(self.effects(name)).unwrap_or_default();
-        let lines = text.lines().map(serde_json::from_str);
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        let lines = text[..whole].lines().map(serde_json::from_str);
         Ok(lines.collect::<Result<_, _>>()?)
     }
 

@@ -14,8 +14,8 @@ const LEASE: Duration = Duration::from_millis(200);
 fn until(what: &str, mut condition: impl FnMut() -> Outcome<bool>) -> Outcome {
     let began = Instant::now();
     while !condition()? {
-        if began.elapsed() > Duration::from_secs(60) {
-            return Err(format!("not within a minute: {what}").into());
+        if began.elapsed() > Duration::from_secs(180) {
+            return Err(format!("not within three minutes: {what}").into());
         }
         sleep(Duration::from_millis(5));
     }
