@@ -82,10 +82,8 @@
 //! # Features
 //!
 //! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec` is what documents
-//!   are read, checked, compared and drawn with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
-//! - `durable`: runs that survive, people in the loop, and the store in memory.
-//! - `sqlite`: the store in an SQLite file.
-//! - `store-tests`: the cases that a store of your own has to pass.
+//!   are read, checked and compared with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
+//! - `durable`: runs that survive, people in the loop, and the store in memory. The crate `flow-sqlite` has one in a file.
 //! - `terminal`: `Terminal` asks what a flow asks at the terminal.
 //! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.

@@ -19,7 +19,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use flow_runtime::durable::{MemoryStore, Store};
+/// use flow_store::{MemoryStore, Store};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() {
 /// let store = MemoryStore::new();

@@ -78,7 +78,7 @@ pub struct Row {
     pub id: ExecutionId,
     /// The name of its flow.
     pub flow: String,
-    /// Which version of the flow it runs: the hash of its structure. See [`Store::put_structure`].
+    /// Which version of the flow it runs: the hash of its structure. See [`Store::put_structure`](crate::Store::put_structure).
     pub structure: String,
     /// Whose it is.
     pub owner: Option<String>,
@@ -231,7 +231,7 @@ impl Claim {
     }
 }
 
-/// When [`Store::end`] ends an execution.
+/// When [`Store::end`](crate::Store::end) ends an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndIf {
     /// If it is not over.
@@ -241,7 +241,7 @@ pub enum EndIf {
     PausedUntouchedSince(u64),
 }
 
-/// What [`Store::create`] came to.
+/// What [`Store::create`](crate::Store::create) came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
     /// It is stored.
@@ -277,7 +277,7 @@ pub struct Append {
     pub now_ms: u64,
 }
 
-/// Which executions [`Store::list`] returns: those that all of its parts allow.
+/// Which executions [`Store::list`](crate::Store::list) returns: those that all of its parts allow.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListQuery {
     /// Of this flow.

@@ -15,7 +15,7 @@ use crate::rows::{
 
 /// Keeps executions, their journals and their open questions.
 ///
-/// An implementation passes the suite in `store_tests` (feature `store-tests`), which says in cases what these
+/// An implementation passes the [suite](crate::suite!) (feature `suite`), which says in cases what these
 /// comments say in words. Methods may be called from many tasks at once. Each is atomic: it has its whole effect or,
 /// if it returns an error or its future is dropped, its whole effect or none.
 #[async_trait]
@@ -161,7 +161,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError>;
 
     /// Settles an open question of an execution that is not over, whose `updated_ms` is then `now_ms`. Of two that try, one
-    /// succeeds. Returns the question as it was before: it was settled by this call if that is [`PauseState::Open`].
+    /// succeeds. Returns the question as it was before: it was settled by this call if that is [`PauseState::Open`](crate::PauseState::Open).
     ///
     /// # Errors
     ///

@@ -1,7 +1,4 @@
-//! The store in an SQLite file.
-//!
-//! One thread writes, and others read from the state before (the file has a write-ahead log), so neither waits for the
-//! other. Other processes may use the same file.
+#![doc = include_str!("../README.md")]
 
 mod cells;
 mod errors;
@@ -99,7 +96,8 @@ pub enum Durability {
 /// # Examples
 ///
 /// ```
-/// use flow_runtime::durable::{SqliteStore, Store};
+/// use flow_sqlite::SqliteStore;
+/// use flow_store::Store;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = tempfile::tempdir()?;
