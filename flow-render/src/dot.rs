@@ -4,8 +4,7 @@
 //! (`ltail`).
 
 use flow_spec::document::{FlowDocument, types};
-use flow_spec::visible;
-use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
 
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};

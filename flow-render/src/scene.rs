@@ -5,9 +5,8 @@
 
 use std::collections::HashMap;
 
-use flow_spec::DEFAULT_ACTION;
 use flow_spec::document::{FlowDocument, NodeDocument, types};
-use flow_spec::node_path;
+use flow_spec::{DEFAULT_ACTION, node_path};
 
 use super::words;
 

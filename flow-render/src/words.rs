@@ -1,10 +1,8 @@
 //! What is written in the boxes and at the arrows, in the same words in every notation.
 
-use serde_json::Value;
-
-use flow_spec::DEFAULT_ACTION;
 use flow_spec::document::{NodeDocument, SettingsDocument, types};
-use flow_spec::visible;
+use flow_spec::{DEFAULT_ACTION, visible};
+use serde_json::Value;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;

@@ -1,10 +1,8 @@
 //! What a node takes, gives and decides, as its user sees it.
 
-use serde_json::Value;
-
 use flow_spec::document::{FlowDocument, NodeDocument, Schema};
-use flow_spec::node_path;
-use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, node_path};
+use serde_json::Value;
 
 use super::facts;
 use crate::words;

@@ -1,8 +1,7 @@
 //! How a node is run, and the values it is made with.
 
-use serde_json::Value;
-
 use flow_spec::document::{NodeDocument, SettingsDocument};
+use serde_json::Value;
 
 use crate::xml::escaped;
 

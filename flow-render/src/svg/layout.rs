@@ -3,7 +3,6 @@
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
-
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
 use super::board::{Board, Point, Tile, Wire, WireLabel};

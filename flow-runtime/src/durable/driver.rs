@@ -11,6 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
+use flow_store::refusal::newest_snapshot;
+use flow_store::{
+    Append, PauseState, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
+};
 use futures_util::task::AtomicWaker;
 use tokio::sync::Notify;
 use tokio::time::{Instant, Sleep};
@@ -26,9 +30,6 @@ use crate::engine::Hooks as _;
 use crate::error::FlowError;
 use crate::scope::Place;
 use crate::supervise::panic_message;
-use flow_store::RecordKind;
-use flow_store::refusal::newest_snapshot;
-use flow_store::{Append, PauseState, Row, Settlement, Status, Store, StoreError, Token};
 
 /// After how long records are written that nobody waits for.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use flow_store::{ExecutionId, PauseRow, PauseState, RecordKind, Settlement, Token};
 use futures_util::future::{Either, FutureExt as _, select};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -25,8 +26,6 @@ use crate::question::{Human, QuestionType};
 use crate::run::Run;
 use crate::scope::{Path, Place, Scope, write_retry};
 use crate::visit::Visit;
-use flow_store::RecordKind;
-use flow_store::{ExecutionId, PauseRow, PauseState, Settlement, Token};
 
 /// The state of a flow before one of its nodes: what a recovery begins with.
 #[derive(Debug, Clone, Serialize, Deserialize)]

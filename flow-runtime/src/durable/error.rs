@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use flow_store::RecordKind;
-use flow_store::{Damaged, ExecutionId, Status, StoreError};
+use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
 /// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
 #[derive(Debug, Clone)]

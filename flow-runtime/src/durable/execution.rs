@@ -3,14 +3,13 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms};
 use serde_json::Value;
 
 use super::error::RuntimeError;
 use super::registered::DurableFlow;
 use super::runtime::Runtime;
 use crate::__private::{Saved, Unstorable};
-use flow_store::{ExecutionId, PauseRow, Row, Status, Token};
-use flow_store::{Record, from_ms};
 
 /// An execution, as it stood when it was looked at. To see how it stands now, [`refreshed`](Execution::refreshed); to wait
 /// until it is over or waits for people, [`settled`](Execution::settled).

@@ -2,16 +2,17 @@
 
 use std::time::Duration;
 
+use flow_store::{ExecutionId, Token};
+
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
 use super::execution::Execution;
-use super::listed::Listed;
+use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
 use super::registered::DurableFlow;
-use super::runtime::{ListOptions, Runtime};
+use super::runtime::Runtime;
 use super::travel::ExecutionState;
 use crate::question::Submission;
-use flow_store::{ExecutionId, Token};
 
 /// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody ([`Runtime::executions`]).
 ///

@@ -10,12 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
+use flow_store::{
+    Append, ExecutionId, PauseRow, PauseState, Record, RecordKind, Settlement, Token, to_ms,
+};
+
 use super::error::RuntimeError;
 use super::lease::Lease;
 use super::replay::{Outcome, Replay};
 use crate::scope::{Place, Scope};
-use flow_store::{Append, ExecutionId, PauseRow, PauseState, Settlement, Token};
-use flow_store::{Record, RecordKind, to_ms};
 
 /// What tells the time, in the places where it is stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
+use flow_store::to_ms;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::journal::Clock;
-use flow_store::to_ms;
 
 /// A time until which executions are claimed, taken before the store is asked.
 #[derive(Debug, Clone, Copy)]

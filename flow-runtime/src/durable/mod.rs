@@ -6,6 +6,7 @@ mod error;
 mod events;
 mod execution;
 mod executions;
+mod inner;
 mod journal;
 mod lease;
 mod listed;
@@ -31,9 +32,10 @@ pub use flow_store::{
     ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row, Settlement,
     Status, Store, StoreError, Token, UnknownName,
 };
+pub use inner::Recovered;
 pub use journal::Journal;
-pub use listed::Listed;
+pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
-pub use runtime::{ListOptions, Recovered, Runtime};
+pub use runtime::Runtime;
 pub use travel::{ExecutionState, StateChange, StateDiff};

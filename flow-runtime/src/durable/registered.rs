@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use flow_store::ExecutionId;
 use sha2::{Digest as _, Sha256};
 
 use super::driver::{Ended, Work};
@@ -12,7 +13,6 @@ use crate::__private::{
 };
 use crate::flow::Flow;
 use crate::scope::Scope;
-use flow_store::ExecutionId;
 
 /// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every flow is one whose values
 /// are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not need that.

@@ -8,8 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
 
-use crate::scope::{Place, write_retry};
 use flow_store::{Record, RecordKind};
+
+use crate::scope::{Place, write_retry};
 
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]

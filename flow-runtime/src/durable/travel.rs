@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
+use flow_store::refusal::newest_snapshot;
+use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
@@ -18,13 +20,11 @@ use super::driver::{Driver, Signals, Work};
 use super::engine::{Asked, Captured, Durable, Snapshots};
 use super::error::RuntimeError;
 use super::execution::Execution;
+use super::inner::{Loaded, loaded_visits};
 use super::journal::Journal;
 use super::registered::Registered;
-use super::runtime::{Loaded, Runtime, loaded_visits};
+use super::runtime::Runtime;
 use super::steps::{is_inside, is_within, missing};
-use flow_store::refusal::newest_snapshot;
-use flow_store::{ExecutionId, PauseRow, PauseState, Row, Status, Token};
-use flow_store::{Record, RecordKind};
 
 /// What an execution knew at one of its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -6,12 +6,12 @@
 
 use std::borrow::Cow;
 
+use flow_store::StoreError;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
 use super::errors::store_error;
 use super::rows;
-use flow_store::StoreError;
 
 /// A value as it is stored.
 #[derive(Debug, Clone)]

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use rusqlite::ErrorCode;
-use rusqlite::ffi;
-
 use flow_store::StoreError;
+use rusqlite::{ErrorCode, ffi};
 
 /// An error that several requests may share, since they were in one transaction.
 pub(super) type Shared = Arc<rusqlite::Error>;

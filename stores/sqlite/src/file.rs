@@ -7,10 +7,10 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use flow_store::StoreError;
 use rusqlite::{Connection, OpenFlags};
 
 use super::errors::store_error;
-use flow_store::StoreError;
 
 /// What an SQLite file says of whose it is, at its byte 68: `flow`.
 pub(super) const APPLICATION: i64 = 0x666c_6f77;

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use flow_store::StoreError;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use rusqlite_migration::{M, Migrations};
 
 use super::errors::{Damage, store_error};
 use super::file::{self, APPLICATION, Found};
 use super::{Durability, SqliteOptions};
-use flow_store::StoreError;
 
 /// One step per version of the tables. What was released is never changed.
 const STEPS: &[M<'static>] = &[M::up(include_str!("version_1.sql"))];

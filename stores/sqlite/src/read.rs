@@ -3,14 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use flow_store::{
+    Damaged, DamagedRecord, ExecutionId, ListQuery, Logged, Record, Row, StoreError, Token,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ToSql, params};
 
 use super::cells::integer;
 use super::errors::{Damage, store_error};
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, RecordKey, STRUCTURE};
-use flow_store::Record;
-use flow_store::{Damaged, DamagedRecord, ExecutionId, ListQuery, Logged, Row, StoreError, Token};
 
 pub(super) fn structure(connection: &Connection, hash: &str) -> Result<Option<String>, StoreError> {
     let from = format!("{STRUCTURE} FROM structures");

@@ -3,12 +3,12 @@
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
 
+use flow_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::errors::shared_error;
 use super::writer::{execute, thread_ended};
-use flow_store::StoreError;
 
 /// How many there are.
 pub(super) const READERS: usize = 2;

@@ -3,14 +3,13 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use flow_store::{
+    Claim, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Record, Row, Status, StoreError,
+};
 use rusqlite::types::{Type, ValueRef};
 
 use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
-use flow_store::Record;
-use flow_store::{
-    Claim, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Row, Status, StoreError,
-};
 
 /// The columns of the tables, the checksum as the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \

@@ -3,6 +3,10 @@
 //! A row is changed by being read, checked, and written as a whole with a new checksum: a statement that changed a part of it
 //! would give a damaged row a checksum that fits.
 
+use flow_store::{
+    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, RecordKind, Row,
+    Settlement, Status, StoreError, Token, refusal,
+};
 use rusqlite::{Connection, Params, params};
 use uuid::Uuid;
 
@@ -10,12 +14,6 @@ use super::cells::{self, Cell, integer};
 use super::errors::store_error;
 use super::read;
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, STRUCTURE};
-use flow_store::refusal;
-use flow_store::{
-    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Row, Settlement, Status,
-    StoreError, Token,
-};
-use flow_store::{Record, RecordKind};
 
 pub(super) fn create(
     connection: &Connection,

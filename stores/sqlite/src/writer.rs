@@ -6,11 +6,11 @@
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
+use flow_store::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::errors::{Shared, shared_error};
-use flow_store::StoreError;
 
 /// How many requests one transaction has at most.
 const GROUP: usize = 512;

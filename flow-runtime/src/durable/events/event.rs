@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use flow_store::{ExecutionId, Record, RecordKind};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::pattern::node_id;
 use crate::node_error::NodeError;
-use flow_store::ExecutionId;
-use flow_store::{Record, RecordKind};
 
 /// Something that happened in an execution, as [`Events`](super::Events) gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]

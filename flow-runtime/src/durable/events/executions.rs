@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreError};
+
 use super::structure::Structure;
 use crate::durable::steps::{is_within, without_retry};
 use crate::node_error::NodeError;
-use flow_store::{Damaged, ExecutionId, Logged, Store, StoreError};
-use flow_store::{Record, RecordKind};
 
 /// How many executions are remembered.
 const KNOWN: usize = 256;

@@ -1,8 +1,8 @@
 //! Which events a subscriber gets.
 
+use flow_store::{ExecutionId, Record, RecordKind};
+
 use super::pattern::{InvalidPattern, Pattern};
-use flow_store::ExecutionId;
-use flow_store::{Record, RecordKind};
 
 /// Which events [`Runtime::events`](crate::durable::Runtime::events) gives: those that all of its parts allow.
 ///

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
 use futures_util::future::select;
 
 use super::deltas::Listener;
@@ -19,7 +20,6 @@ use super::filter::EventFilter;
 use crate::durable::engine::Delta;
 use crate::durable::error::RuntimeError;
 use crate::durable::runtime::Runtime;
-use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
 
 /// How many records are read at once.
 const PAGE: usize = 256;
