@@ -67,7 +67,7 @@ impl<'a> IntoIterator for &'a Listed {
     }
 }
 
-/// Which executions [`Runtime::list`] returns.
+/// Which executions [`Runtime::list`](super::Runtime::list) returns.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct ListOptions {

@@ -8,7 +8,7 @@ use flow_store::{Damaged, ExecutionId, Store};
 use super::{Inner, PAGE, lock};
 use crate::durable::error::RuntimeError;
 
-/// What [`Runtime::recover`] came to.
+/// What [`Runtime::recover`](crate::durable::Runtime::recover) came to.
 #[derive(Debug, Default)]
 pub struct Recovered {
     /// The executions that go on.

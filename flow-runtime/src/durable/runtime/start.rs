@@ -27,7 +27,7 @@ impl Runtime {
     /// # Cancel safety
     ///
     /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes on with it, in another
-    /// process once the [`lease`](RuntimeOptions::lease) has run out. An
+    /// process once the [`lease`](crate::durable::RuntimeOptions::lease) has run out. An
     /// [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it again.
     pub async fn start<F: DurableFlow>(
         &self,
