@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::Model;
 use super::found::Found;
+use super::model::Model;
 use super::routes::{Effect, Source};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};

@@ -1,8 +1,8 @@
 //! Whether every node can still come to an `end`.
 
-use super::Model;
 use super::components::Components;
 use super::found::Found;
+use super::model::Model;
 use super::points::Point;
 use super::reach::circle;
 use super::words;

@@ -4,8 +4,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::Model;
 use super::found::Found;
+use super::model::Model;
 use super::shape::Shape;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{Graph, NodeId, NodeKind};

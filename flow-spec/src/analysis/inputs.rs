@@ -1,8 +1,8 @@
 //! Whether the inputs are of any use.
 
-use super::Model;
 use super::found::Found;
 use super::keys::Key;
+use super::model::Model;
 use super::suggestions::Suggestions;
 use crate::diagnostic::{Code, Diagnostic, Site};
 

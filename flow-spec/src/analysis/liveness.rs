@@ -8,13 +8,24 @@
 
 use std::collections::VecDeque;
 
-use super::Model;
-use super::Take;
 use super::components::Components;
 use super::dominators::Dominators;
 use super::keys::Key;
+use super::model::Model;
 use super::points::{Point, point_of};
 use crate::graph::{Node, NodeId, NodeKind, Read, ReadMode};
+
+/// What to do with a value that a node takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    /// No path reads it later: move it out of the store.
+    Move,
+    /// This node may read it later: clone it.
+    Clone {
+        /// The first reader found on a path from here; `None` is the flow's own output at an end.
+        later: Option<NodeId>,
+    },
+}
 
 /// What to do with each value, for each read of each node.
 pub(super) fn takes(

@@ -11,6 +11,7 @@ mod found;
 mod inputs;
 mod keys;
 mod liveness;
+mod model;
 mod names;
 mod outputs;
 mod points;
@@ -28,17 +29,14 @@ mod words;
 
 use assignment::Assignment;
 use components::Components;
-use forks::Forks;
 use found::Found;
-use keys::Keys;
-use points::Points;
-use routes::Routes;
-use shape::Shape;
+use model::Model;
 use suggestions::Suggestions;
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, NodeId};
 
+pub use liveness::Take;
 pub use types::check_types;
 
 /// A graph that [`check`] found sound, with what the analysis learnt about it.
@@ -46,18 +44,6 @@ pub use types::check_types;
 pub struct CheckedGraph {
     graph: Graph,
     takes: Vec<Vec<Take>>,
-}
-
-/// What to do with a value that a node takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Take {
-    /// No path reads it later: move it out of the store.
-    Move,
-    /// This node may read it later: clone it.
-    Clone {
-        /// The first reader found on a path from here; `None` is the flow's own output at an end.
-        later: Option<NodeId>,
-    },
 }
 
 impl CheckedGraph {
@@ -73,34 +59,6 @@ impl CheckedGraph {
     /// If there is no such node or read.
     pub fn take(&self, node: NodeId, read: usize) -> Take {
         self.takes[node.0][read]
-    }
-}
-
-/// The graph, and what every pass asks about it.
-struct Model<'g> {
-    graph: &'g Graph,
-    shape: Shape,
-    routes: Routes,
-    points: Points,
-    keys: Keys<'g>,
-    forks: Forks<'g>,
-}
-
-impl<'g> Model<'g> {
-    fn new(graph: &'g Graph, found: &mut Found) -> Model<'g> {
-        let shape = Shape::new(graph, found);
-        let routes = Routes::new(graph, &shape, found);
-        let points = Points::new(graph, &shape, &routes);
-        let keys = Keys::new(graph, &shape, &routes, &points);
-        let forks = Forks::new(graph, &shape);
-        Model {
-            graph,
-            shape,
-            routes,
-            points,
-            keys,
-            forks,
-        }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Model;
 use super::assignment::Assignment;
 use super::found::Found;
+use super::model::Model;
 use super::points::Point;
 use super::reads::{explain, is_left_to_others};
 use super::suggestions::{Suggestions, exists};

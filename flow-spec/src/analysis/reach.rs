@@ -1,8 +1,8 @@
 //! Whether `start` leads to every node.
 
-use super::Model;
 use super::components::Components;
 use super::found::Found;
+use super::model::Model;
 use super::points::{Point, START, point_of};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::Model;
 use super::assignment::{Assignment, Unassigned};
 use super::found::Found;
 use super::keys::Key;
+use super::model::Model;
 use super::points::point_of;
 use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Model;
 use super::keys::Key;
+use super::model::Model;
 use crate::graph::ERROR_KEY;
 use crate::suggest::closest;
 

@@ -4,8 +4,27 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Diff;
 use crate::visible::visible;
+
+/// Every change between two versions of a flow, in the order of the new one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Diff {
+    /// The changes.
+    pub changes: Vec<Change>,
+}
+
+impl Diff {
+    /// Whether there is no change.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Whether a change breaks callers or stored runs.
+    pub fn is_breaking(&self) -> bool {
+        self.changes.iter().any(Change::is_breaking)
+    }
+}
 
 /// One change of a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,12 +1,17 @@
 //! Where in the two documents one is.
 
-use crate::document::NodeDocument;
 use crate::document::problem::inside;
+use crate::document::{FlowDocument, NodeDocument};
 
-use super::{Change, Effect, Kind, Part};
+use super::change::{Change, Effect, Kind, Part};
+
+/// Compares two versions of a flow, and adds what changed.
+pub(super) type Compare = fn(&FlowDocument, &FlowDocument, &Context, &mut Vec<Change>);
 
 /// A flow that is compared, by its place in both documents.
 pub(super) struct Context {
+    /// Compares the flows in it as well.
+    compare: Compare,
     /// The nodes around it, in the new version.
     path: Vec<String>,
     old: String,
@@ -16,8 +21,9 @@ pub(super) struct Context {
 }
 
 impl Context {
-    pub(super) fn outermost() -> Self {
+    pub(super) fn outermost(compare: Compare) -> Self {
         Context {
+            compare,
             path: Vec::new(),
             old: String::new(),
             new: String::new(),
@@ -25,8 +31,19 @@ impl Context {
         }
     }
 
-    /// The flow that a node of this flow is.
-    pub(super) fn nested(&self, old: (usize, &NodeDocument), new: (usize, &NodeDocument)) -> Self {
+    /// Compares the flow that a node of this flow is.
+    pub(super) fn compare_nested(
+        &self,
+        (at, old): (usize, &NodeDocument),
+        (now_at, new): (usize, &NodeDocument),
+        (before, after): (&FlowDocument, &FlowDocument),
+        changes: &mut Vec<Change>,
+    ) {
+        let context = self.nested((at, old), (now_at, new));
+        (self.compare)(before, after, &context, changes);
+    }
+
+    fn nested(&self, old: (usize, &NodeDocument), new: (usize, &NodeDocument)) -> Self {
         let mut path = self.path.clone();
         path.push(new.1.id.clone());
         let place = |around: &str, index: usize| {
@@ -34,6 +51,7 @@ impl Context {
             inside(&node, "internalFlow")
         };
         Context {
+            compare: self.compare,
             path,
             old: place(&self.old, old.0),
             new: place(&self.new, new.0),

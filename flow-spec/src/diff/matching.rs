@@ -5,6 +5,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+/// The new id of each node that was renamed, by the old one.
+pub(super) type Renamed<'a> = HashMap<&'a str, &'a str>;
+
 /// What became of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match<'a> {

@@ -14,32 +14,10 @@ mod signature;
 mod types;
 mod values;
 
-use serde::Serialize;
-
-pub use change::{Change, Effect, Kind, Part};
+pub use change::{Change, Diff, Effect, Kind, Part};
 
 use crate::document::FlowDocument;
 use context::Context;
-
-/// Every change between two versions of a flow, in the order of the new one.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Diff {
-    /// The changes.
-    pub changes: Vec<Change>,
-}
-
-impl Diff {
-    /// Whether there is no change.
-    pub fn is_empty(&self) -> bool {
-        self.changes.is_empty()
-    }
-
-    /// Whether a change breaks callers or stored runs.
-    pub fn is_breaking(&self) -> bool {
-        self.changes.iter().any(Change::is_breaking)
-    }
-}
 
 /// What changed from `old` to `new`. `docs/flow-json.md` has the rules by which changes are judged.
 ///
@@ -60,7 +38,7 @@ impl Diff {
 /// ```
 pub fn diff(old: &FlowDocument, new: &FlowDocument) -> Diff {
     let mut changes = Vec::new();
-    compare(old, new, &Context::outermost(), &mut changes);
+    compare(old, new, &Context::outermost(compare), &mut changes);
     Diff { changes }
 }
 

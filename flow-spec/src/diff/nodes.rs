@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use crate::document::{FlowDocument, NodeDocument};
 
+use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
-use super::matching::{Match, match_names};
+use super::matching::{Match, Renamed, match_names};
+use super::node;
 use super::types::{self, Types};
-use super::{Change, Effect, Kind, Part, node};
-
-/// The new id of each node that was renamed, by the old one.
-pub(super) type Renamed<'a> = HashMap<&'a str, &'a str>;
 
 /// Reports what became of the nodes, and says which ones were renamed.
 pub(super) fn compare<'a>(

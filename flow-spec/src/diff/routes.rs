@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use crate::document::FlowDocument;
 use crate::document::problem::inside;
 
+use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
-use super::nodes::Renamed;
-use super::{Change, Effect, Kind, Part};
+use super::matching::Renamed;
 
 /// An edge or an end.
 struct Route<'a> {

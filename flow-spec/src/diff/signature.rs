@@ -3,11 +3,11 @@
 use crate::document::problem::inside;
 use crate::document::{FlowDocument, Schema};
 
+use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
 use super::matching::{Match, match_names};
 use super::types::{self, Types};
 use super::values::{differing, sentence};
-use super::{Change, Effect, Kind, Part};
 
 pub(super) fn compare(
     old: &FlowDocument,

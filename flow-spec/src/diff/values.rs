@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Kind;
+use super::change::Kind;
 
 /// The longest value that a message shows.
 const LONGEST: usize = 60;

@@ -1,7 +1,7 @@
 //! What a node can decide, and what it writes then.
 
+use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
-use crate::diff::{Change, Effect, Kind, Part};
 use crate::document::problem::inside;
 use crate::document::{ActionDocument, NodeDocument};
 

@@ -6,9 +6,9 @@ mod values;
 
 use crate::document::NodeDocument;
 
+use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
-use super::nodes::Renamed;
-use super::{Change, Effect, Kind, Part};
+use super::matching::Renamed;
 
 /// A node in both versions, each with its index.
 struct Pair<'a> {
@@ -135,8 +135,9 @@ impl Pair<'_> {
         let (old, new, name) = (self.old.1, self.new.1, &self.name);
         match (&old.internal_flow, &new.internal_flow) {
             (Some(before), Some(after)) => {
-                let context = self.context.nested(self.old, self.new);
-                crate::diff::compare(before, after, &context, changes);
+                let flows = (&**before, &**after);
+                self.context
+                    .compare_nested(self.old, self.new, flows, changes);
             }
             (None, None) if old.is_flow() == new.is_flow() => {}
             _ if old.is_flow() && new.is_flow() => {

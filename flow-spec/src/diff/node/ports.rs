@@ -1,9 +1,9 @@
 //! What a node reads and writes.
 
+use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
 use crate::diff::signature::{names_of, retyped};
 use crate::diff::types::{self, Types};
-use crate::diff::{Change, Effect, Kind, Part};
 use crate::document::problem::inside;
 use crate::document::{NodeDocument, Schema};
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::diff::nodes::Renamed;
+use crate::diff::change::{Change, Effect, Part};
+use crate::diff::matching::Renamed;
 use crate::diff::values::{differing, sentence};
-use crate::diff::{Change, Effect, Part};
 use crate::document::problem::inside;
 use crate::document::{NodeDocument, types};
 
