@@ -30,17 +30,8 @@ use args::{Cli, Color, Command};
 
 use error::Error;
 use flows::Flows;
-use screen::Screen;
+use screen::{Outcome, Screen};
 use text::Text;
-
-/// What came of a command that could do what it was asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// All is well.
-    Fine,
-    /// What was to be checked or compared is not as it should be.
-    Found,
-}
 
 /// Runs the command of a command line, of which the first word is the program, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {

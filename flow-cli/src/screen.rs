@@ -4,8 +4,18 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
+use crate::error::Error;
 use crate::style::{ERROR, LITERAL, WARNING};
-use crate::{Error, Outcome, Text};
+use crate::text::Text;
+
+/// What came of a command that could do what it was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All is well.
+    Fine,
+    /// What was to be checked or compared is not as it should be.
+    Found,
+}
 
 /// Where a command writes.
 pub(crate) struct Screen<'a> {

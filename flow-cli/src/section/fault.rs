@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::record::LAYOUT;
+/// The version of the layout of records that this crate reads.
+pub const LAYOUT: u32 = 1;
 
 /// What is wrong with a file, and in which member of it if it is an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use object::read::FileKind;
 
-use super::Fault;
+use super::fault::Fault;
 
 /// A kind of file that has flows, or may be beside those that have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,13 +8,15 @@ mod archive;
 mod fault;
 mod kind;
 mod object;
+mod part;
 mod record;
 mod wasm;
 
-pub use fault::{Fault, SectionError};
-pub use record::{LAYOUT, MAGIC, Record};
+pub use fault::{Fault, LAYOUT, SectionError};
+pub use record::{MAGIC, Record};
 
 use kind::Kind;
+use part::Part;
 
 /// The name of the section in ELF, in PE, in object files and in WebAssembly.
 pub const SECTION: &str = "flowspec";
@@ -76,24 +78,6 @@ pub fn read(file: &[u8]) -> Result<Contents<'_>, SectionError> {
         reader.contents.absence = Absence::Stripped;
     }
     Ok(reader.contents)
-}
-
-/// A part of the file, and where in it it stands.
-#[derive(Clone, Copy)]
-struct Part<'a> {
-    bytes: &'a [u8],
-    at: u64,
-}
-
-impl<'a> Part<'a> {
-    /// The part at `offset` of this one, if it is inside.
-    fn slice(self, offset: u64, length: u64) -> Option<Part<'a>> {
-        let start = usize::try_from(offset).ok()?;
-        let end = start.checked_add(usize::try_from(length).ok()?)?;
-        let bytes = self.bytes.get(start..end)?;
-        let at = self.at.checked_add(offset)?;
-        Some(Part { bytes, at })
-    }
 }
 
 struct Reader<'a> {

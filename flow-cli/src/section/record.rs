@@ -3,13 +3,11 @@
 //! A record is [`MAGIC`], the version of its layout and its length as little-endian `u32`s, and as many bytes of JSON.
 //! Linkers may put zero bytes between records. Later layouts keep the first three fields.
 
-use super::{Fault, Part};
+use super::fault::{Fault, LAYOUT};
+use super::part::Part;
 
 /// How each record begins.
 pub const MAGIC: [u8; 8] = *b"FLOWSPEC";
-
-/// The version of the layout of records that this crate reads.
-pub const LAYOUT: u32 = 1;
 
 /// A flow as it stands in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
