@@ -8,8 +8,9 @@ use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Variant};
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
-use crate::protocol::{named_macro, runtime};
+use crate::protocol::named_macro;
 use crate::report::Report;
+use crate::runtime::runtime;
 
 /// The attribute `#[action(…)]` on an enum whose macro its node emits.
 pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
@@ -174,7 +175,7 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
             .iter()
             .filter_map(|field| {
                 let name: Ident = field.ident.clone()?;
-                let rust_type = crate::node::type_text(&field.ty);
+                let rust_type = crate::text::type_text(&field.ty);
                 let port = WritePort {
                     name,
                     index: *index,
@@ -193,7 +194,7 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
             let types = fields
                 .unnamed
                 .iter()
-                .map(|field| crate::node::type_text(&field.ty));
+                .map(|field| crate::text::type_text(&field.ty));
             let help = match types.len() {
                 1 => format!(
                     "name its field: `{} {{ key: {} }}`",

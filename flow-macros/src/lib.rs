@@ -11,9 +11,11 @@ mod node;
 mod params;
 mod protocol;
 mod report;
+mod runtime;
 mod settings;
 #[cfg(test)]
 mod tests;
+mod text;
 
 use proc_macro::TokenStream;
 

@@ -8,8 +8,8 @@ use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 
 use crate::names::{here, path_text, plain};
-use crate::protocol::{runtime, runtime_at};
 use crate::report::Report;
+use crate::runtime::{runtime, runtime_at};
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {

@@ -10,25 +10,15 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 use syn::{Path, Visibility};
 
 use crate::contract::{Contract, Kind};
 use crate::names::plain;
+use crate::runtime::runtime;
 
 /// How many nodes are asked in one chain.
 const GROUP: usize = 60;
-
-/// The hidden module of the runtime that generated code refers to.
-pub(crate) fn runtime() -> TokenStream {
-    quote!(::flow_runtime::__private)
-}
-
-/// The same, for code that is shown at `site`. All tokens of an expression have to lie at one place: rustc joins
-/// those of several to a place that nobody wrote.
-pub(crate) fn runtime_at(site: Span) -> TokenStream {
-    quote_spanned!(site=> ::flow_runtime::__private)
-}
 
 /// The macro that tells `contract`, for the node `name`.
 pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {

@@ -6,8 +6,6 @@ mod tokens;
 use proc_macro2::Ident;
 use syn::{Generics, LitStr};
 
-use crate::flow::BranchSyntax;
-
 pub(crate) use about::{About, Question, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 
@@ -125,42 +123,6 @@ impl Contract {
     pub(crate) fn broken() -> Self {
         Contract {
             broken: true,
-            ..Contract::empty()
-        }
-    }
-
-    /// Of conditions over keys, which are read by reference; those of `optional` may be missing.
-    pub(crate) fn of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Self {
-        let labels = branch
-            .cases
-            .iter()
-            .map(|(_, label)| label)
-            .chain(&branch.otherwise);
-        let mut actions: Vec<ActionPort> = Vec::new();
-        for label in labels {
-            if actions
-                .iter()
-                .all(|action| action.name.value() != label.value())
-            {
-                let variant = branch.name.clone();
-                actions.push(ActionPort {
-                    name: label.clone(),
-                    variant,
-                    writes: Vec::new(),
-                });
-            }
-        }
-        let read = |name: &Ident| match optional.contains(&name) {
-            true => ReadPort {
-                mode: Mode::MaybeBorrow,
-                ..ReadPort::borrowed(name)
-            },
-            false => ReadPort::borrowed(name),
-        };
-        let reads = branch.reads.iter().map(read).collect();
-        Contract {
-            reads,
-            actions,
             ..Contract::empty()
         }
     }

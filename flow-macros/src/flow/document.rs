@@ -16,14 +16,14 @@ use serde_json::{Map, Value, json};
 
 use crate::contract::{ActionPort, Contract, Kind, Question, WritePort, documentation};
 use crate::names::{here, located, plain};
-use crate::node::type_text;
 use crate::settings::duration_text;
+use crate::text::type_text;
 
 use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
 use super::items::label_of;
+use super::mapped::{key_of, mapping};
 use super::printed::printed;
-use super::resolve::{key_of, mapping};
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
 /// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node is.

@@ -8,15 +8,16 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Contract, Kind};
 use crate::names::{camel_case, here, ident, located, plain};
-use crate::node::type_text;
-use crate::protocol::runtime_at;
+use crate::runtime::runtime_at;
+use crate::text::type_text;
 
 use super::document;
 use super::instances::{Instance, InstanceKind, Instances};
-use super::items::{TypeNames, node_variant};
+use super::items::node_variant;
 use super::resolve::Resolved;
 use super::store::{Store, is_option};
 use super::syntax::FlowSyntax;
+use super::types::TypeNames;
 use super::visit::{self, Place, Visit};
 
 /// All that the expansion looks things up in.

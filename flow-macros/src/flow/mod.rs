@@ -10,11 +10,13 @@ mod document;
 mod drive;
 mod instances;
 mod items;
+mod mapped;
 mod parse;
 mod printed;
 mod resolve;
 mod store;
 mod syntax;
+mod types;
 mod visit;
 
 use proc_macro2::{Ident, TokenStream};
@@ -28,7 +30,6 @@ use crate::report::Report;
 
 use instances::Instances;
 
-pub(crate) use syntax::BranchSyntax;
 use syntax::FlowSyntax;
 
 /// The expansion of `flow! { … }`.

@@ -7,13 +7,13 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use crate::names::{here, ident, located, plain};
-use crate::protocol::runtime_at;
+use crate::runtime::runtime_at;
 
 use super::drive::Drive;
 use super::instances::InstanceKind;
-use super::items::TypeNames;
-use super::resolve::{key_of, mapping};
+use super::mapped::{key_of, mapping};
 use super::syntax::FlowSyntax;
+use super::types::TypeNames;
 use super::visit;
 
 /// The keys of a flow.

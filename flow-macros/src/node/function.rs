@@ -9,8 +9,8 @@ use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
 use crate::contract::{Contract, Mode, documentation};
 use crate::names::{here, is_type_name, plain};
-use crate::protocol::runtime;
 use crate::report::Report;
+use crate::runtime::runtime;
 use crate::settings::duration_tokens;
 
 use super::attribute::{NodeAttribute, Poll};
@@ -162,7 +162,7 @@ pub(super) fn expand(
         }),
     }
     .expand();
-    let contract = super::contract(name, &vis, attribute, &contract);
+    let contract = super::contract::contract(name, &vis, attribute, &contract);
     // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value as well.
     let default = is_type_name(name).then(|| {
         let rt = runtime();
@@ -192,7 +192,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
         return Ok(TokenStream::new());
     }
     let name = &sig.ident;
-    let stub = super::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
+    let stub = super::contract::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
     Ok(quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named as the function is")]

@@ -17,8 +17,9 @@ use crate::contract::{
     About, ActionPort, Contract, Kind, Question, ReadPort, WritePort, documentation,
 };
 use crate::names::{here, ident, plain, snake_case};
-use crate::protocol::{contract_arms, named_macro, runtime, runtime_at};
+use crate::protocol::{contract_arms, named_macro};
 use crate::report::Report;
+use crate::runtime::{runtime, runtime_at};
 
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;

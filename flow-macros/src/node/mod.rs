@@ -1,26 +1,24 @@
 //! `#[node]`: what is written stays as it was written; beside it comes what `flow!` needs to know and to call.
 
 mod attribute;
+mod contract;
 mod function;
 mod human;
 mod outcome;
 mod parameter;
 mod prompt;
-pub(crate) use parameter::option_of;
 mod step;
 mod steps;
 
 use flow_spec::Code;
-use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
-use syn::parse::{Parse, ParseStream};
-use syn::{Token, Type, Visibility};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
 
-use crate::contract::{ActionPort, Contract, list};
-use crate::protocol::{contract_macro, macro_path};
 use crate::report::Report;
 
 use attribute::NodeAttribute;
+
+pub(crate) use contract::with_actions;
 
 /// The expansion of `#[node(settings)] item`.
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
@@ -60,25 +58,6 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#item #errors #expansion)
 }
 
-/// What comes beside a node that has mistakes: as much as a flow needs to have no further error.
-fn stub(
-    name: &Ident,
-    vis: &Visibility,
-    generics: &syn::Generics,
-    self_ty: &TokenStream,
-) -> TokenStream {
-    let rt = crate::protocol::runtime();
-    let (generics, _, bounds) = generics.split_for_impl();
-    let contract = contract_macro(name, vis, &Contract::broken());
-    quote! {
-        #[allow(non_local_definitions, reason = "a node may be defined in a function")]
-        const _: () = {
-            impl #generics #rt::Node for #self_ty #bounds {}
-        };
-        #contract
-    }
-}
-
 /// A mistake after which there is nothing to expand is reported, and the item stands alone.
 fn report_or(expansion: syn::Result<TokenStream>, report: &mut Report) -> TokenStream {
     report.ok(expansion).unwrap_or_default()
@@ -92,104 +71,4 @@ fn item_kind(item: &TokenStream) -> Option<&'static str> {
             .find(|kind| word == kind),
         _ => None,
     })
-}
-
-/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own macro supplies
-/// them, and [`with_actions`] defines the macro then.
-fn contract(
-    name: &Ident,
-    vis: &Visibility,
-    attribute: &NodeAttribute,
-    contract: &Contract,
-) -> TokenStream {
-    match &attribute.actions {
-        None => contract_macro(name, vis, contract),
-        Some(actions) => {
-            let path = macro_path(actions);
-            // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
-            quote! {
-                #path! { @actions { #vis #name #contract } }
-                const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;
-            }
-        }
-    }
-}
-
-/// A contract that still lacks the actions of its enum.
-struct ContractWithActions {
-    vis: Visibility,
-    name: Ident,
-    contract: Contract,
-}
-
-impl Parse for ContractWithActions {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let content;
-        syn::braced!(content in input);
-        let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
-        let actions: Vec<ActionPort> = list(input)?;
-        let broken = input.parse::<Option<Ident>>()?.is_some();
-        Ok(ContractWithActions {
-            vis,
-            name,
-            contract: Contract {
-                actions,
-                broken,
-                ..contract
-            },
-        })
-    }
-}
-
-/// The expansion of `node_contract!`, which the macro of an enum of actions calls.
-pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
-    match syn::parse2::<ContractWithActions>(input) {
-        Ok(ContractWithActions {
-            vis,
-            name,
-            contract,
-        }) => contract_macro(&name, &vis, &contract),
-        Err(error) => error.into_compile_error(),
-    }
-}
-
-/// A type as its author would write it.
-pub(crate) fn type_text(ty: &Type) -> String {
-    let mut text = ty.to_token_stream().to_string();
-    for (spaced, tight) in [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" ::", "::"),
-        (" < ", "<"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("& ", "&"),
-        (" ,", ","),
-        ("( ", "("),
-        (" )", ")"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ;", ";"),
-        ("' ", "'"),
-    ] {
-        text = text.replace(spaced, tight);
-    }
-    text
-}
-
-/// Skips what is no method: everything up to a `;` or a block.
-fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
-    while !input.is_empty() {
-        if input.peek(Token![;]) {
-            input.parse::<Token![;]>()?;
-            return Ok(());
-        }
-        let block = input.peek(syn::token::Brace);
-        input.parse::<TokenTree>()?;
-        if block {
-            return Ok(());
-        }
-    }
-    Ok(())
 }

@@ -7,12 +7,11 @@ use syn::spanned::Spanned as _;
 use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeReference};
 
 use crate::contract::WritePort;
-use crate::protocol::runtime;
 use crate::report::Report;
+use crate::runtime::runtime;
 
 use super::attribute::NodeAttribute;
-use super::parameter::{last_segment, option_of};
-use super::type_text;
+use crate::text::{last_segment, option_of, type_text};
 
 /// The return type of a function.
 #[derive(Clone)]

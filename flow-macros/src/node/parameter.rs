@@ -3,13 +3,13 @@
 use flow_spec::Code;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned as _;
-use syn::{FnArg, GenericArgument, Pat, PathArguments, Type, TypePath};
+use syn::{FnArg, Pat, Type};
 
 use crate::contract::{Mode, ReadPort};
 use crate::names::{ident, plain};
 use crate::report::Report;
 
-use super::type_text;
+use crate::text::{last_segment, option_of, type_text};
 
 /// A parameter of a node.
 #[derive(Clone)]
@@ -146,35 +146,6 @@ fn value_type(ty: &Type, mode: Mode) -> &Type {
     match ty {
         Type::Reference(reference) if !mode.takes() => &reference.elem,
         other => other,
-    }
-}
-
-/// `T` of `Option<T>`.
-pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
-    let Type::Path(TypePath {
-        qself: None, path, ..
-    }) = ty
-    else {
-        return None;
-    };
-    let segment = path
-        .segments
-        .last()
-        .filter(|segment| segment.ident == "Option")?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    match arguments.args.first() {
-        Some(GenericArgument::Type(ty)) => Some(ty),
-        _ => None,
-    }
-}
-
-/// The last name of a type's path.
-pub(super) fn last_segment(ty: &Type) -> Option<&Ident> {
-    match ty {
-        Type::Path(path) => path.path.segments.last().map(|segment| &segment.ident),
-        _ => None,
     }
 }
 

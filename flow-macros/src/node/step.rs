@@ -7,7 +7,7 @@ use syn::Generics;
 
 use crate::contract::Mode;
 use crate::names::here;
-use crate::protocol::runtime;
+use crate::runtime::runtime;
 use crate::settings::Settings;
 
 use super::outcome::Outcome;

@@ -9,8 +9,8 @@ use quote::quote;
 use syn::parse::ParseStream;
 use syn::{Token, parenthesized};
 
-use crate::protocol::runtime;
 use crate::report::Report;
+use crate::runtime::runtime;
 
 use super::values::{count, duration, equals, literal, number, parentheses};
 use super::{duration_text, duration_tokens};

@@ -5,7 +5,7 @@ use syn::Ident;
 
 use crate::contract::{Contract, Kind, ReadPort};
 use crate::flow::instances::{Instance, InstanceKind};
-use crate::flow::resolve::{key_of, mapping};
+use crate::flow::mapped::{key_of, mapping};
 use crate::flow::syntax::FlowSyntax;
 use crate::names::plain;
 use crate::report::Report;

@@ -5,7 +5,7 @@ use syn::Ident;
 
 use crate::contract::Contract;
 use crate::flow::instances::{Instance, InstanceKind, Instances};
-use crate::flow::resolve::{key_of, mapping};
+use crate::flow::mapped::{key_of, mapping};
 use crate::flow::syntax::{FlowSyntax, Mapping};
 use crate::names::plain;
 use crate::report::Report;

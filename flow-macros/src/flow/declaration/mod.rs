@@ -13,7 +13,7 @@ use crate::names::{is_type_name, path_text};
 use crate::report::Report;
 
 use super::instances::Instance;
-use super::resolve;
+use super::mapped;
 use super::syntax::{FlowSyntax, NodeSource};
 
 pub(super) use conditions::check_conditions;
@@ -31,7 +31,7 @@ pub(super) fn check(
         check_name(instance, contract, report);
         check_value(flow, instance, contract, report);
         check_human(flow, instance, contract, report);
-        mapping::check_mapping(resolve::mapping(flow, instance), instance, contract, report);
+        mapping::check_mapping(mapped::mapping(flow, instance), instance, contract, report);
         each::check_collected(flow, instance, report);
     }
     settings::check_settings(flow, instance, contract, report);

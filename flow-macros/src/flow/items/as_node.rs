@@ -10,12 +10,13 @@ use crate::contract::{
 };
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
-use crate::node::type_text;
-use crate::protocol::{contract_macro, runtime};
+use crate::protocol::contract_macro;
+use crate::runtime::runtime;
+use crate::text::type_text;
 
-use super::TypeNames;
 use super::enums::{End, ends};
 use super::signature::{outputs, unique};
+use crate::flow::types::TypeNames;
 
 /// What a flow around this one can do with a run of it: collect it, or read what it wrote.
 pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {

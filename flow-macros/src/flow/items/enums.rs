@@ -11,8 +11,8 @@ use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
 use crate::names::{camel_case, ident, plain};
 
-use super::TypeNames;
 use super::attributes::derives;
+use crate::flow::types::TypeNames;
 
 /// An end of a flow.
 pub(super) struct End {

@@ -10,7 +10,8 @@ use syn::LitStr;
 use crate::flow::instances::{Instance, Instances, path_key};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
 use crate::names::{here, snake_case};
-use crate::protocol::{macro_path, runtime};
+use crate::protocol::macro_path;
+use crate::runtime::runtime;
 
 use super::enums::{ends, node_variant};
 use super::signature::unique;

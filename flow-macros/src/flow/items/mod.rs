@@ -10,36 +10,17 @@ mod implementation;
 mod signature;
 mod value;
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::TokenStream;
+use quote::quote;
 
 use crate::report::Report;
 
 use super::instances::Instances;
 use super::syntax::FlowSyntax;
+use super::types::TypeNames;
 
 pub(crate) use enums::node_variant;
 pub(crate) use implementation::{action_of, label_of};
-
-/// The names of the types that a flow defines beside itself.
-pub(crate) struct TypeNames {
-    pub(crate) input: Ident,
-    pub(crate) output: Ident,
-    pub(crate) node: Ident,
-    pub(crate) end: Ident,
-}
-
-impl TypeNames {
-    pub(crate) fn of(flow: &FlowSyntax) -> Self {
-        let name = |suffix: &str| format_ident!("{}{suffix}", flow.name, span = flow.name.span());
-        TypeNames {
-            input: name("Input"),
-            output: name("Output"),
-            node: name("Node"),
-            end: name("End"),
-        }
-    }
-}
 
 /// All of them.
 pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Report) -> TokenStream {

@@ -5,10 +5,10 @@ use quote::quote;
 
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::{ident, plain};
-use crate::protocol::runtime;
+use crate::runtime::runtime;
 
-use super::TypeNames;
 use super::attributes::{derives, docs_or};
+use crate::flow::types::TypeNames;
 
 impl Parameter {
     /// The type of its field.

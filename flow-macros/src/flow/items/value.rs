@@ -9,7 +9,8 @@ use syn::Attribute;
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::names::{here, hidden, located, plain};
-use crate::protocol::{macro_path, runtime, runtime_at};
+use crate::protocol::macro_path;
+use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
 

@@ -6,8 +6,8 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Ident, LitStr, Token, Type, parenthesized, token};
 
 use crate::flow::syntax::{FlowSyntax, Parameter};
-use crate::node::option_of;
 use crate::report::Report;
+use crate::text::option_of;
 
 pub(super) fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Parameter>> {
     if input.peek(Token![<]) {

@@ -14,9 +14,9 @@ use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::items::{action_of, label_of};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Mapping, Parameter, StepSyntax};
 use crate::names::plain;
-use crate::node::type_text;
+use crate::text::type_text;
 
-use super::{key_of, mapping};
+use crate::flow::mapped::{key_of, mapping};
 
 /// All of it, with these nodes.
 pub(super) fn graph(flow: &FlowSyntax, instances: &Instances, nodes: Vec<Node>) -> Graph {

@@ -9,13 +9,12 @@ use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
-use crate::contract::{Contract, Kind};
-use crate::names::plain;
+use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort};
 use crate::report::Report;
 
 use super::declaration;
-use super::instances::{Instance, InstanceKind, Instances, path_key};
-use super::syntax::{FlowSyntax, Mapping, NodeSource};
+use super::instances::{InstanceKind, Instances, path_key};
+use super::syntax::{BranchSyntax, FlowSyntax};
 
 use graph::{graph, nodes};
 
@@ -85,7 +84,7 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                     ..contract
                 }
             }
-            InstanceKind::Branch(index) => Contract::of_branch(&flow.branches[*index], &optional),
+            InstanceKind::Branch(index) => contract_of_branch(&flow.branches[*index], &optional),
             InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
                 Contract::empty()
             }
@@ -117,24 +116,38 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
     place.unwrap_or_else(|| flow.name.span())
 }
 
-/// The mapping of a declared node. That of a loop over items is its body's.
-pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
-    match (
-        &instance.kind,
-        instance.declared(flow).map(|node| &node.source),
-    ) {
-        (
-            InstanceKind::Node(_),
-            Some(NodeSource::Path { mapping, .. } | NodeSource::Each { mapping, .. }),
-        ) => mapping,
-        _ => &[],
-    }
-}
-
-/// The key that a port reads or writes: its own name, unless the mapping says otherwise.
-pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -> &'a Ident {
-    let mapped = mapping
+/// The contract of conditions over keys, which are read by reference; those of `optional` may be missing.
+fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
+    let labels = branch
+        .cases
         .iter()
-        .find(|one| one.reads == reads && plain(&one.port) == plain(port));
-    mapped.map_or(port, |one| &one.key)
+        .map(|(_, label)| label)
+        .chain(&branch.otherwise);
+    let mut actions: Vec<ActionPort> = Vec::new();
+    for label in labels {
+        if actions
+            .iter()
+            .all(|action| action.name.value() != label.value())
+        {
+            let variant = branch.name.clone();
+            actions.push(ActionPort {
+                name: label.clone(),
+                variant,
+                writes: Vec::new(),
+            });
+        }
+    }
+    let read = |name: &Ident| match optional.contains(&name) {
+        true => ReadPort {
+            mode: Mode::MaybeBorrow,
+            ..ReadPort::borrowed(name)
+        },
+        false => ReadPort::borrowed(name),
+    };
+    let reads = branch.reads.iter().map(read).collect();
+    Contract {
+        reads,
+        actions,
+        ..Contract::empty()
+    }
 }

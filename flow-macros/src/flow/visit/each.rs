@@ -9,7 +9,7 @@ use crate::contract::Kind;
 use crate::flow::drive::Drive;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::names::{here, hidden, ident, located, plain};
-use crate::protocol::runtime_at;
+use crate::runtime::runtime_at;
 
 use super::{Place, Visit};
 

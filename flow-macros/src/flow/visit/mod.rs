@@ -18,12 +18,12 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
 use crate::names::{here, hidden, located, plain};
-use crate::protocol::runtime_at;
+use crate::runtime::runtime_at;
 use crate::settings::{Settings, duration_tokens};
 
 use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
-use super::resolve::mapping;
+use super::mapped::mapping;
 use super::store::Store;
 use super::syntax::Mapping;
 

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::resolve::key_of;
+use crate::flow::mapped::key_of;
 use crate::flow::store::is_option;
 use crate::names::{ident, plain};
 

@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{ActionPort, Kind, WritePort};
-use crate::flow::resolve::key_of;
+use crate::flow::mapped::key_of;
 use crate::flow::store::agreement_trait;
 use crate::names::{ident, plain};
 

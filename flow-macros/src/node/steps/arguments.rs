@@ -10,8 +10,8 @@ use syn::{PatType, Type};
 use crate::names::here;
 use crate::node::parameter::{Parameter, is_context, local, used_name};
 use crate::node::step::argument;
-use crate::protocol::runtime_at;
 use crate::report::Report;
+use crate::runtime::runtime_at;
 
 use super::node::Node;
 use super::phase::{Phase, is_reference, pattern_name, result_name};

@@ -80,7 +80,7 @@ pub(super) fn expand(
         attempt: None,
     }
     .expand();
-    let contract = super::contract(&name, &vis, attribute, &contract);
+    let contract = super::contract::contract(&name, &vis, attribute, &contract);
     Ok(quote!(#step #contract))
 }
 
@@ -91,6 +91,6 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let vis: Visibility = syn::parse_quote!(pub);
     Ok(steps
         .name()
-        .map(|name| super::stub(name, &vis, generics, &quote!(#self_ty)))
+        .map(|name| super::contract::stub(name, &vis, generics, &quote!(#self_ty)))
         .unwrap_or_default())
 }

@@ -1,14 +1,13 @@
 //! An `impl` block, as far as we read it: the signatures of its methods, whose bodies are none of our business.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Generics, Signature, Token, Type, Visibility, WhereClause, braced};
 
 use crate::contract::documentation;
 use crate::names::is_name;
-use crate::node::parameter::last_segment;
-use crate::node::skip_item;
+use crate::text::last_segment;
 
 /// An `impl` block as far as we read it.
 pub(super) struct Steps {
@@ -66,4 +65,20 @@ impl Steps {
     pub(super) fn method(&self, wanted: &str) -> Option<&Signature> {
         self.methods.iter().find(|method| method.ident == wanted)
     }
+}
+
+/// Skips what is no method: everything up to a `;` or a block.
+fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() {
+        if input.peek(Token![;]) {
+            input.parse::<Token![;]>()?;
+            return Ok(());
+        }
+        let block = input.peek(syn::token::Brace);
+        input.parse::<TokenTree>()?;
+        if block {
+            return Ok(());
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,26 @@
+//! The names of the types that a flow defines beside itself.
+
+use proc_macro2::Ident;
+use quote::format_ident;
+
+use super::syntax::FlowSyntax;
+
+/// The names of the types that a flow defines beside itself.
+pub(crate) struct TypeNames {
+    pub(crate) input: Ident,
+    pub(crate) output: Ident,
+    pub(crate) node: Ident,
+    pub(crate) end: Ident,
+}
+
+impl TypeNames {
+    pub(crate) fn of(flow: &FlowSyntax) -> Self {
+        let name = |suffix: &str| format_ident!("{}{suffix}", flow.name, span = flow.name.span());
+        TypeNames {
+            input: name("Input"),
+            output: name("Output"),
+            node: name("Node"),
+            end: name("End"),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The contract of a node, and what comes beside one that has mistakes.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+use syn::Visibility;
+use syn::parse::{Parse, ParseStream};
+
+use super::attribute::NodeAttribute;
+use crate::contract::{ActionPort, Contract, list};
+use crate::protocol::{contract_macro, macro_path};
+use crate::runtime::runtime;
+
+/// What comes beside a node that has mistakes: as much as a flow needs to have no further error.
+pub(super) fn stub(
+    name: &Ident,
+    vis: &Visibility,
+    generics: &syn::Generics,
+    self_ty: &TokenStream,
+) -> TokenStream {
+    let rt = runtime();
+    let (generics, _, bounds) = generics.split_for_impl();
+    let contract = contract_macro(name, vis, &Contract::broken());
+    quote! {
+        #[allow(non_local_definitions, reason = "a node may be defined in a function")]
+        const _: () = {
+            impl #generics #rt::Node for #self_ty #bounds {}
+        };
+        #contract
+    }
+}
+
+/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own macro supplies
+/// them, and [`with_actions`] defines the macro then.
+pub(super) fn contract(
+    name: &Ident,
+    vis: &Visibility,
+    attribute: &NodeAttribute,
+    contract: &Contract,
+) -> TokenStream {
+    match &attribute.actions {
+        None => contract_macro(name, vis, contract),
+        Some(actions) => {
+            let path = macro_path(actions);
+            // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
+            quote! {
+                #path! { @actions { #vis #name #contract } }
+                const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;
+            }
+        }
+    }
+}
+
+/// A contract that still lacks the actions of its enum.
+struct ContractWithActions {
+    vis: Visibility,
+    name: Ident,
+    contract: Contract,
+}
+
+impl Parse for ContractWithActions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let content;
+        syn::braced!(content in input);
+        let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
+        let actions: Vec<ActionPort> = list(input)?;
+        let broken = input.parse::<Option<Ident>>()?.is_some();
+        Ok(ContractWithActions {
+            vis,
+            name,
+            contract: Contract {
+                actions,
+                broken,
+                ..contract
+            },
+        })
+    }
+}
+
+/// The expansion of `node_contract!`, which the macro of an enum of actions calls.
+pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
+    match syn::parse2::<ContractWithActions>(input) {
+        Ok(ContractWithActions {
+            vis,
+            name,
+            contract,
+        }) => contract_macro(&name, &vis, &contract),
+        Err(error) => error.into_compile_error(),
+    }
+}

@@ -1,0 +1,38 @@
+//! What every pass asks about a graph.
+
+use crate::graph::Graph;
+
+use super::forks::Forks;
+use super::found::Found;
+use super::keys::Keys;
+use super::points::Points;
+use super::routes::Routes;
+use super::shape::Shape;
+
+/// The graph, and what every pass asks about it.
+pub(super) struct Model<'g> {
+    pub(super) graph: &'g Graph,
+    pub(super) shape: Shape,
+    pub(super) routes: Routes,
+    pub(super) points: Points,
+    pub(super) keys: Keys<'g>,
+    pub(super) forks: Forks<'g>,
+}
+
+impl<'g> Model<'g> {
+    pub(super) fn new(graph: &'g Graph, found: &mut Found) -> Model<'g> {
+        let shape = Shape::new(graph, found);
+        let routes = Routes::new(graph, &shape, found);
+        let points = Points::new(graph, &shape, &routes);
+        let keys = Keys::new(graph, &shape, &routes, &points);
+        let forks = Forks::new(graph, &shape);
+        Model {
+            graph,
+            shape,
+            routes,
+            points,
+            keys,
+            forks,
+        }
+    }
+}
