@@ -19,20 +19,20 @@ use crate::names::{here, located, plain};
 use crate::settings::duration_text;
 use crate::text::type_text;
 
-use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
 use super::items::label_of;
 use super::mapped::{key_of, mapping};
+use super::plan::Plan;
 use super::printed::printed;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
 /// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node is.
-pub(super) fn parts(drive: &Drive<'_>) -> TokenStream {
-    let text = document(drive).to_compact_json();
+pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
+    let text = document(plan).to_compact_json();
     let begin = format!("{{\"version\":\"{VERSION}\",");
     let mut rest = text.strip_prefix(&begin).unwrap_or(&text);
     let mut parts = Vec::new();
-    let flows = drive
+    let flows = plan
         .nodes()
         .filter(|(_, _, contract)| contract.kind == Kind::Flow);
     for (index, instance, _) in flows {
@@ -62,20 +62,20 @@ fn placeholder(node: usize) -> FlowDocument {
     FlowDocument::new(format!("\u{1}{node}"), "")
 }
 
-fn document(drive: &Drive<'_>) -> FlowDocument {
-    let flow = drive.flow;
+fn document(plan: &Plan<'_>) -> FlowDocument {
+    let flow = plan.flow;
     let mut document = FlowDocument {
         description: documentation(&flow.attributes),
         inputs: signature(&flow.inputs),
         outputs: signature(&flow.outputs),
         ..FlowDocument::new(flow.name.to_string(), "")
     };
-    document.nodes = drive
+    document.nodes = plan
         .nodes()
-        .map(|(index, instance, contract)| node(drive, index, instance, contract))
+        .map(|(index, instance, contract)| node(plan, index, instance, contract))
         .collect();
-    for edge in &drive.resolved.graph.graph().edges {
-        route(drive, edge, &mut document);
+    for edge in &plan.resolved.graph.graph().edges {
+        route(plan, edge, &mut document);
     }
     document
 }
@@ -91,8 +91,8 @@ fn signature(parameters: &[Parameter]) -> Schema {
 }
 
 /// An edge as an edge, as an end, or as the entry.
-fn route(drive: &Drive<'_>, edge: &Edge, document: &mut FlowDocument) {
-    let id_of = |NodeId(index): NodeId| id(&drive.instances.list[index]);
+fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
+    let id_of = |NodeId(index): NodeId| id(&plan.instances.list[index]);
     match (&edge.from, &edge.to) {
         (From::Start, To::Node(to)) => document.entry_node_id = Some(id_of(*to)),
         (From::Start, To::End(label)) => document.ends.push(EndDocument {
@@ -114,8 +114,8 @@ fn route(drive: &Drive<'_>, edge: &Edge, document: &mut FlowDocument) {
     }
 }
 
-fn node(drive: &Drive<'_>, index: usize, instance: &Instance, contract: &Contract) -> NodeDocument {
-    let mapping = mapping(drive.flow, instance);
+fn node(plan: &Plan<'_>, index: usize, instance: &Instance, contract: &Contract) -> NodeDocument {
+    let mapping = mapping(plan.flow, instance);
     let is_flow = contract.kind == Kind::Flow;
     NodeDocument {
         r#type: match contract.kind {
@@ -124,12 +124,12 @@ fn node(drive: &Drive<'_>, index: usize, instance: &Instance, contract: &Contrac
         },
         id: id(instance),
         description: contract.about.description.clone(),
-        params: params(drive, instance, contract),
-        settings: settings(drive, instance, contract),
-        inputs: inputs(drive, mapping, contract),
-        outputs: outputs(drive, instance, contract),
-        actions: Some(actions(drive, index, contract)),
-        fallible: drive.resolved.graph.graph().nodes[index].fallible,
+        params: params(plan, instance, contract),
+        settings: settings(plan, instance, contract),
+        inputs: inputs(plan, mapping, contract),
+        outputs: outputs(plan, instance, contract),
+        actions: Some(actions(plan, index, contract)),
+        fallible: plan.resolved.graph.graph().nodes[index].fallible,
         mappings: MappingsDocument {
             inputs: renamed(mapping, true),
             outputs: renamed(mapping, false),
@@ -156,8 +156,8 @@ fn node_type(instance: &Instance) -> String {
 }
 
 /// What a node of the language consists of. The settings of others are values, which only a running program has.
-fn params(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
-    let id_of = |index: &usize| id(&drive.instances.list[*index]);
+fn params(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
+    let id_of = |index: &usize| id(&plan.instances.list[*index]);
     let params = match &instance.kind {
         InstanceKind::Node(_) => match &contract.about.question {
             Some(Question { prompt, expects }) => json!({ "prompt": prompt, "expects": expects }),
@@ -173,7 +173,7 @@ fn params(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Map<St
         InstanceKind::Each { item, over, body } => {
             json!({ "item": plain(item), "over": plain(over), "body": id_of(body) })
         }
-        InstanceKind::Branch(index) => conditions(&drive.flow.branches[*index]),
+        InstanceKind::Branch(index) => conditions(&plan.flow.branches[*index]),
         InstanceKind::Wait(duration) => json!({ "duration": duration_text(*duration) }),
     };
     match params {
@@ -192,9 +192,9 @@ fn conditions(branch: &BranchSyntax) -> Value {
 }
 
 /// The settings of a node, where the flow does not replace them.
-fn settings(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> SettingsDocument {
+fn settings(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> SettingsDocument {
     let own = contract.about.settings.clone();
-    let declared = instance.declared(drive.flow);
+    let declared = instance.declared(plan.flow);
     // The settings of a loop are not those of what it runs.
     match declared.filter(|_| !instance.hidden) {
         Some(declared) => declared.settings.document(own),
@@ -210,13 +210,13 @@ fn value(rust_type: &str) -> Property {
     property(if known { rust_type } else { "" }, None)
 }
 
-fn inputs(drive: &Drive<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
+fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.reads {
         let name = plain(&port.name);
         // The conditions of a branch, a loop over items and a prompt look at whatever the key holds.
         let rust_type = match port.rust_type.as_str() {
-            "" => key_type(drive, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
+            "" => key_type(plan, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
         };
         schema.insert(&name, value(&rust_type), !port.mode.optional());
@@ -225,8 +225,8 @@ fn inputs(drive: &Drive<'_>, mapping: &[Mapping], contract: &Contract) -> Schema
 }
 
 /// The type of a key, as its first writer spells it.
-fn key_type(drive: &Drive<'_>, key: &str) -> Option<String> {
-    let graph = drive.resolved.graph.graph();
+fn key_type(plan: &Plan<'_>, key: &str) -> Option<String> {
+    let graph = plan.resolved.graph.graph();
     let inputs = graph.inputs.iter();
     let of_inputs = inputs.map(|input| (&input.key, &input.rust_type));
     let actions = graph.nodes.iter().flat_map(|node| &node.actions);
@@ -236,11 +236,11 @@ fn key_type(drive: &Drive<'_>, key: &str) -> Option<String> {
     found.map(|(_, rust_type)| rust_type.clone())
 }
 
-fn outputs(drive: &Drive<'_>, instance: &Instance, contract: &Contract) -> Schema {
+fn outputs(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.writes {
         let rust_type = match &instance.kind {
-            InstanceKind::Each { body, .. } => results_type(drive, instance, *body),
+            InstanceKind::Each { body, .. } => results_type(plan, instance, *body),
             _ => port.rust_type.clone(),
         };
         schema.insert(&plain(&port.name), value(&rust_type), !port.optional);
@@ -261,8 +261,8 @@ fn writes(action: &ActionPort, port: &WritePort) -> bool {
 }
 
 /// What a loop over items collects, where one type says it.
-fn results_type(drive: &Drive<'_>, instance: &Instance, body: usize) -> String {
-    let (contract, body) = (&drive.resolved.contracts[body], &drive.instances.list[body]);
+fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
+    let (contract, body) = (&plan.resolved.contracts[body], &plan.instances.list[body]);
     let item = match (&contract.writes[..], contract.actions.len()) {
         ([], 0) => "()".to_owned(),
         ([one], 0 | 1) if one.optional => format!("Option<{}>", one.rust_type),
@@ -270,14 +270,14 @@ fn results_type(drive: &Drive<'_>, instance: &Instance, body: usize) -> String {
         _ if contract.kind == Kind::Flow => format!("{}Output", node_type(body)),
         _ => return String::new(),
     };
-    match instance.collects_errors(drive.flow) {
+    match instance.collects_errors(plan.flow) {
         true => format!("Vec<Result<{item}, NodeError>>"),
         false => format!("Vec<{item}>"),
     }
 }
 
 /// What it can decide, with what it writes then. A loop over items collects whatever its body decides.
-fn actions(drive: &Drive<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
+fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
     let action = |name: String, own: &[WritePort]| {
         let ports = || contract.writes.iter().chain(own);
         let names = |optional: bool| {
@@ -300,7 +300,7 @@ fn actions(drive: &Drive<'_>, index: usize, contract: &Contract) -> Vec<ActionDo
     if actions.is_empty() {
         actions.push(action(DEFAULT_ACTION.to_owned(), &[]));
     }
-    let decided = &drive.resolved.graph.graph().nodes[index].actions;
+    let decided = &plan.resolved.graph.graph().nodes[index].actions;
     if contract.poll && decided.iter().any(|one| one.name == TIMEOUT_ACTION) {
         actions.push(ActionDocument {
             name: TIMEOUT_ACTION.to_owned(),

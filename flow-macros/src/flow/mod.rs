@@ -7,13 +7,15 @@
 
 mod declaration;
 mod document;
-mod drive;
+mod expand;
 mod instances;
 mod items;
 mod mapped;
 mod parse;
+mod plan;
 mod printed;
 mod resolve;
+mod results;
 mod store;
 mod syntax;
 mod types;
@@ -48,7 +50,7 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
         let ask = protocol::ask(&flow.name, &instances.paths(), &parsed.tokens);
         return quote!(#items #ask);
     }
-    let (errors, stub) = (report.into_tokens(), drive::stub(&flow));
+    let (errors, stub) = (report.into_tokens(), expand::stub(&flow));
     let used = instances.paths();
     quote! {
         #items
@@ -88,13 +90,13 @@ fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
         return report.into_tokens();
     };
     if contracts.iter().any(|contract| contract.broken) {
-        return drive::stub(&flow);
+        return expand::stub(&flow);
     }
     let instances = Instances::collect(&flow, &mut report);
     match resolve::resolve(&flow, &instances, contracts, &mut report) {
-        Some(resolved) => drive::expand(&flow, &instances, &resolved),
+        Some(resolved) => expand::expand(&flow, &instances, &resolved),
         None => {
-            let (errors, stub) = (report.into_tokens(), drive::stub(&flow));
+            let (errors, stub) = (report.into_tokens(), expand::stub(&flow));
             quote!(#errors #stub)
         }
     }

@@ -9,12 +9,12 @@ use quote::quote_spanned;
 use crate::names::{here, ident, located, plain};
 use crate::runtime::runtime_at;
 
-use super::drive::Drive;
 use super::instances::InstanceKind;
 use super::mapped::{key_of, mapping};
+use super::plan::Plan;
+use super::results::results_type;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
-use super::visit;
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -43,9 +43,9 @@ pub(super) fn is_option(rust_type: &str) -> bool {
 
 impl Store {
     /// The keys that the inputs and the nodes write.
-    pub(super) fn of(drive: &Drive<'_>) -> Self {
+    pub(super) fn of(plan: &Plan<'_>) -> Self {
         let mut store = Store::default();
-        for input in &drive.flow.inputs {
+        for input in &plan.flow.inputs {
             let ty = &input.ty;
             let name = ident(&plain(&input.name), input.name.span());
             store.add(
@@ -55,7 +55,7 @@ impl Store {
                 "",
             );
         }
-        for (index, instance, contract) in drive.nodes() {
+        for (index, instance, contract) in plan.nodes() {
             let site = here(instance.span);
             let writer = Some(instance.shown.as_str());
             let key =
@@ -63,23 +63,23 @@ impl Store {
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
                 store.add(
                     key(&port.name, &[]),
-                    visit::results_type(drive, instance),
+                    results_type(plan, instance),
                     writer,
                     "",
                 );
             }
-            if drive.error_route(index, contract).is_some() {
+            if plan.error_route(index, contract).is_some() {
                 let rt = runtime_at(site);
                 let name = ident(ERROR_KEY, instance.span);
                 store.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
-            let (Some(path), false) = (instance.path(), drive.bodies.contains(&index)) else {
+            let (Some(path), false) = (instance.path(), plan.bodies.contains(&index)) else {
                 continue;
             };
             let (rt, path, mapping) = (
                 runtime_at(site),
                 located(path),
-                mapping(drive.flow, instance),
+                mapping(plan.flow, instance),
             );
             for port in &contract.writes {
                 let index = port.index;

@@ -7,7 +7,7 @@ use flow_spec::{NodeId, NodeKind, ReadMode, Take};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::flow::drive::Drive;
+use crate::flow::plan::Plan;
 use crate::flow::store::Store;
 use crate::names::{here, ident, plain};
 
@@ -27,8 +27,8 @@ pub(in crate::flow) struct BranchStore {
 }
 
 impl BranchStore {
-    pub(super) fn new(drive: &Drive<'_>, fork: &Visit<'_>, number: usize, chain: &[usize]) -> Self {
-        let graph = drive.resolved.graph.graph();
+    pub(super) fn new(plan: &Plan<'_>, fork: &Visit<'_>, number: usize, chain: &[usize]) -> Self {
+        let graph = plan.resolved.graph.graph();
         let of_node = |&node: &usize| {
             let writes = graph.nodes[node]
                 .actions
@@ -57,7 +57,7 @@ impl BranchStore {
                 let early = branch.written_before(node, &port.key).is_none();
                 if port.mode == ReadMode::Take && early && fork.store.has(&port.key) {
                     branch.takes.push((node, read));
-                    if drive.resolved.graph.take(NodeId(node), read) == Take::Move {
+                    if plan.resolved.graph.take(NodeId(node), read) == Take::Move {
                         branch.moves.push((port.key.clone(), node, read));
                     }
                 }
@@ -109,14 +109,14 @@ impl BranchStore {
 
 /// The structs of all branches' stores, which cannot be defined inside an `impl`.
 pub(in crate::flow) fn structs(
-    drive: &Drive<'_>,
+    plan: &Plan<'_>,
     store: &Store,
     visit: &Visit<'_>,
     branches: &[Vec<usize>],
 ) -> TokenStream {
     let site = visit.site;
     let structs = branches.iter().enumerate().map(|(number, chain)| {
-        let branch = BranchStore::new(drive, visit, number, chain);
+        let branch = BranchStore::new(plan, visit, number, chain);
         let name = &branch.name;
         let keys = branch.keys().into_iter().map(|key| {
             let (field, ty) = (ident(key, visit.instance.span), store.ty(key));
@@ -124,7 +124,7 @@ pub(in crate::flow) fn structs(
         });
         let taken = branch.takes.iter().map(|&(node, read)| {
             let field = BranchStore::taken(node, read, site);
-            let ty = store.ty(&drive.resolved.graph.graph().nodes[node].reads[read].key);
+            let ty = store.ty(&plan.resolved.graph.graph().nodes[node].reads[read].key);
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
         quote_spanned! {site=>

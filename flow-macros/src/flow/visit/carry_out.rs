@@ -43,10 +43,10 @@ impl Visit<'_> {
     /// Where it goes on when it found nothing in time, and when it has failed.
     pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
         let timeout = match self.contract.poll {
-            true => self.drive.route(self.index, TIMEOUT_ACTION),
+            true => self.plan.route(self.index, TIMEOUT_ACTION),
             false => None,
         };
-        (timeout, self.drive.error_route(self.index, self.contract))
+        (timeout, self.plan.error_route(self.index, self.contract))
     }
 
     /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and the traits by which

@@ -10,7 +10,7 @@ impl Visit<'_> {
     /// The body of a branch's `async fn`.
     pub(super) fn branch(&self, index: usize) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let branch = &self.drive.flow.branches[index];
+        let branch = &self.plan.flow.branches[index];
         // Bound all at once: one may have the name of what generated code reads the next one from.
         let names = &branch.reads;
         let values = self.contract.reads.iter().enumerate();

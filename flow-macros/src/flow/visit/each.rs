@@ -6,39 +6,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
-use crate::flow::drive::Drive;
-use crate::flow::instances::{Instance, InstanceKind};
-use crate::names::{here, hidden, ident, located, plain};
-use crate::runtime::runtime_at;
+use crate::flow::results::item_type;
+use crate::names::{hidden, ident, plain};
 
 use super::{Place, Visit};
-
-/// The type of one result, nothing if there is none.
-fn item_type(drive: &Drive<'_>, body: usize) -> TokenStream {
-    let (instance, contract) = (&drive.instances.list[body], &drive.resolved.contracts[body]);
-    let site = here(instance.span);
-    let (rt, path) = (runtime_at(site), instance.path().map(located));
-    match (contract.returns_nothing(), contract.kind) {
-        (true, _) => quote_spanned!(site=> ()),
-        (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),
-        (false, _) => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
-    }
-}
-
-/// The type of the key under which the results are written.
-pub(in crate::flow) fn results_type(drive: &Drive<'_>, instance: &Instance) -> TokenStream {
-    let site = here(instance.span);
-    let InstanceKind::Each { body, .. } = &instance.kind else {
-        return TokenStream::new();
-    };
-    let (rt, item) = (runtime_at(site), item_type(drive, *body));
-    match instance.collects_errors(drive.flow) {
-        true => {
-            quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
-        }
-        false => quote_spanned!(site=> ::std::vec::Vec<#item>),
-    }
-}
 
 impl Visit<'_> {
     /// The body of a loop's `async fn`, and the function that runs it for one item.
@@ -153,7 +124,7 @@ impl Visit<'_> {
             _ => None,
         };
         let body_visit = Visit::new(
-            self.drive,
+            self.plan,
             self.store,
             body,
             Place::Item {
@@ -164,7 +135,7 @@ impl Visit<'_> {
         );
         let (traits, carried_out) = body_visit.awaited();
         let bounds = body_visit.bounds();
-        let result = item_type(self.drive, body);
+        let result = item_type(self.plan, body);
         let path = &body_visit.path;
         let value = match (
             body_visit.contract.returns_nothing(),
@@ -197,7 +168,7 @@ impl Visit<'_> {
             None => quote_spanned!(site=> state: &__State,),
         };
         let over = ident(
-            &self.drive.resolved.graph.graph().nodes[self.index].reads[0].key,
+            &self.plan.resolved.graph.graph().nodes[self.index].reads[0].key,
             self.instance.span,
         );
         let collection = self.store.ty(&plain(&over));

@@ -19,7 +19,7 @@ impl Visit<'_> {
         let stores: Vec<BranchStore> = branches
             .iter()
             .enumerate()
-            .map(|(number, chain)| BranchStore::new(self.drive, self, number, chain))
+            .map(|(number, chain)| BranchStore::new(self.plan, self, number, chain))
             .collect();
         let owns: Vec<Ident> = (0..stores.len())
             .map(|number| format_ident!("own_{number}", span = site))
@@ -124,7 +124,7 @@ impl Visit<'_> {
             quote_spanned!(site=> #field: ::core::option::Option::None)
         });
         let taken = branch.takes.iter().map(|&(node, read)| {
-            let visit = Visit::new(self.drive, self.store, node, Place::Loop);
+            let visit = Visit::new(self.plan, self.store, node, Place::Loop);
             let port = &visit.contract.reads[read];
             let (value, its_trait) = visit.value(read, port);
             let field = BranchStore::taken(node, read, site);
@@ -141,7 +141,7 @@ impl Visit<'_> {
         let visits = branch
             .chain
             .iter()
-            .map(|&node| Visit::new(self.drive, self.store, node, Place::Branch(branch)));
+            .map(|&node| Visit::new(self.plan, self.store, node, Place::Branch(branch)));
         visits.collect()
     }
 
@@ -150,7 +150,7 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let steps = self.branch_visits(branch).into_iter().map(|visit| {
             let visited = visit.visited(&TokenStream::new());
-            let (node, variant) = (&self.drive.names.node, node_variant(visit.instance));
+            let (node, variant) = (&self.plan.names.node, node_variant(visit.instance));
             quote_spanned! {site=>
                 #rt::Hooks::entered(engine, scope, #node::#variant as u16)?;
                 #visited;

@@ -21,20 +21,19 @@ use crate::names::{here, hidden, located, plain};
 use crate::runtime::runtime_at;
 use crate::settings::{Settings, duration_tokens};
 
-use super::drive::Drive;
 use super::instances::{Instance, InstanceKind};
 use super::mapped::mapping;
+use super::plan::Plan;
 use super::store::Store;
 use super::syntax::Mapping;
 
 use branch_store::BranchStore;
 
 pub(super) use branch_store::structs;
-pub(super) use each::results_type;
 
 /// One node, and what its expansion needs.
 pub(super) struct Visit<'a> {
-    pub(super) drive: &'a Drive<'a>,
+    pub(super) plan: &'a Plan<'a>,
     pub(super) store: &'a Store,
     pub(super) index: usize,
     pub(super) instance: &'a Instance,
@@ -67,27 +66,27 @@ pub(super) enum Place<'a> {
 
 impl<'a> Visit<'a> {
     pub(super) fn new(
-        drive: &'a Drive<'a>,
+        plan: &'a Plan<'a>,
         store: &'a Store,
         index: usize,
         place: Place<'a>,
     ) -> Self {
-        let instance = &drive.instances.list[index];
+        let instance = &plan.instances.list[index];
         let site = here(instance.span);
         Visit {
-            drive,
+            plan,
             store,
             index,
             instance,
-            contract: &drive.resolved.contracts[index],
+            contract: &plan.resolved.contracts[index],
             settings: instance
-                .declared(drive.flow)
+                .declared(plan.flow)
                 .map(|node| node.settings.clone())
                 .unwrap_or_default(),
             site,
             rt: runtime_at(site),
             path: instance.path().map(located).unwrap_or_default(),
-            mapping: mapping(drive.flow, instance),
+            mapping: mapping(plan.flow, instance),
             place,
         }
     }
@@ -95,7 +94,7 @@ impl<'a> Visit<'a> {
     /// What the engine must be able to do for it.
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
-        let of = |index: usize| Visit::new(self.drive, self.store, index, self.place).bounds();
+        let of = |index: usize| Visit::new(self.plan, self.store, index, self.place).bounds();
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]

@@ -121,7 +121,7 @@ impl Visit<'_> {
     pub(super) fn value(&self, read: usize, port: &ReadPort) -> (TokenStream, Option<TokenStream>) {
         let (rt, site) = (&self.rt, self.site);
         let key = plain(key_of(self.mapping, &port.name, true));
-        let take = match self.drive.resolved.graph.take(NodeId(self.index), read) {
+        let take = match self.plan.resolved.graph.take(NodeId(self.index), read) {
             Take::Move if self.repeats() => Take::Clone {
                 later: Some(NodeId(self.index)),
             },
@@ -214,7 +214,7 @@ impl Visit<'_> {
         let reader = match later {
             Some(NodeId(reader)) if reader == self.index => "it may need again itself".to_owned(),
             Some(NodeId(reader)) => {
-                format!("`{}` reads later", self.drive.instances.list[reader].shown)
+                format!("`{}` reads later", self.plan.instances.list[reader].shown)
             }
             None => "the flow returns".to_owned(),
         };

@@ -1,38 +1,25 @@
 //! The loop: one step after the other, in the order in which they lead to one another.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use flow_spec::{ERROR_ACTION, Edge, From, NodeId, To};
+use flow_spec::{Edge, From, NodeId, To};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
 
-use crate::contract::{Contract, Kind};
+use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, located, plain};
 use crate::runtime::runtime_at;
 use crate::text::type_text;
 
 use super::document;
-use super::instances::{Instance, InstanceKind, Instances};
+use super::instances::{InstanceKind, Instances};
 use super::items::node_variant;
+use super::plan::Plan;
 use super::resolve::Resolved;
 use super::store::{Store, is_option};
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Place, Visit};
-
-/// All that the expansion looks things up in.
-pub(super) struct Drive<'a> {
-    pub(super) flow: &'a FlowSyntax,
-    pub(super) instances: &'a Instances,
-    pub(super) resolved: &'a Resolved,
-    pub(super) names: TypeNames,
-    /// What loops over items run.
-    pub(super) bodies: HashSet<usize>,
-    /// These, and what stands in a fork: the loop itself does not visit them.
-    inner: HashSet<usize>,
-    /// By node and action: the index of the route.
-    routes: HashMap<(usize, &'a str), usize>,
-}
 
 /// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await` with what it keeps across the
 /// others, so that it takes four times as long for a function with twice the steps.
@@ -49,34 +36,9 @@ enum Part {
 
 /// The second half of a flow's expansion.
 pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolved) -> TokenStream {
-    let edges = resolved.graph.graph().edges.iter().enumerate();
-    let routes = edges.filter_map(|(index, edge)| match edge.from {
-        From::Node(NodeId(node)) => Some(((node, edge.action()), index)),
-        From::Start => None,
-    });
-    let mut bodies = HashSet::new();
-    let mut inner = HashSet::new();
-    for instance in &instances.list {
-        match &instance.kind {
-            InstanceKind::Each { body, .. } => {
-                bodies.insert(*body);
-                inner.insert(*body);
-            }
-            InstanceKind::Fork(branches) => inner.extend(branches.iter().flatten()),
-            _ => {}
-        }
-    }
-    let drive = Drive {
-        flow,
-        instances,
-        resolved,
-        names: TypeNames::of(flow),
-        bodies,
-        inner,
-        routes: routes.collect(),
-    };
-    let store = Store::of(&drive);
-    drive.expand(&store)
+    let plan = Plan::new(flow, instances, resolved);
+    let store = Store::of(&plan);
+    plan.expand(&store)
 }
 
 /// What a flow with mistakes has instead, so that a flow around it has no further error.
@@ -99,35 +61,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     }
 }
 
-impl Drive<'_> {
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {
-        let nodes = self
-            .instances
-            .list
-            .iter()
-            .zip(&self.resolved.contracts)
-            .enumerate();
-        nodes.map(|(index, (instance, contract))| (index, instance, contract))
-    }
-
-    /// The route of an action.
-    pub(super) fn route(&self, node: usize, action: &str) -> Option<usize> {
-        self.routes.get(&(node, action)).copied()
-    }
-
-    /// The route that a node takes when it has failed. An end of a nested flow cannot be named so.
-    pub(super) fn error_route(&self, node: usize, contract: &Contract) -> Option<usize> {
-        let fallible = self.resolved.graph.graph().nodes[node].fallible;
-        let own_end = contract.kind == Kind::Flow
-            && contract
-                .actions
-                .iter()
-                .any(|end| end.name.value() == ERROR_ACTION);
-        (fallible && !own_end)
-            .then(|| self.route(node, ERROR_ACTION))
-            .flatten()
-    }
-
+impl Plan<'_> {
     fn expand(&self, store: &Store) -> TokenStream {
         let names = &self.names;
         let name = &self.flow.name;
@@ -200,37 +134,6 @@ impl Drive<'_> {
                 }
             };
         }
-    }
-
-    /// The nodes of the loop, each after those that lead to it, unless it leads back to them.
-    fn in_order(&self) -> Vec<usize> {
-        let mut targets = vec![Vec::new(); self.instances.list.len()];
-        let mut starts = Vec::new();
-        for edge in &self.resolved.graph.graph().edges {
-            match (&edge.from, &edge.to) {
-                (From::Node(NodeId(from)), To::Node(NodeId(to))) => targets[*from].push(*to),
-                (From::Start, To::Node(NodeId(first))) => starts.push(*first),
-                (_, To::End(_)) => {}
-            }
-        }
-        // Depth first: a node is done when all that it leads to is. The last one that is done comes first.
-        let mut done = Vec::new();
-        let mut seen = self.inner.clone();
-        let mut under_way = Vec::new();
-        for root in starts.into_iter().chain(0..targets.len()) {
-            if seen.insert(root) {
-                under_way.push(root);
-            }
-            while let Some(&node) = under_way.last() {
-                match targets[node].pop() {
-                    Some(next) if seen.insert(next) => under_way.push(next),
-                    Some(_) => {}
-                    None => done.extend(under_way.pop()),
-                }
-            }
-        }
-        done.reverse();
-        done
     }
 
     /// An expression of the end that the flow reaches, and the functions that it calls. `state` is the store.

@@ -1,0 +1,37 @@
+//! The types of what loops over items return.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+
+use super::instances::{Instance, InstanceKind};
+use super::plan::Plan;
+use crate::contract::Kind;
+use crate::names::{here, located};
+use crate::runtime::runtime_at;
+
+/// The type of one result, nothing if there is none.
+pub(super) fn item_type(plan: &Plan<'_>, body: usize) -> TokenStream {
+    let (instance, contract) = (&plan.instances.list[body], &plan.resolved.contracts[body]);
+    let site = here(instance.span);
+    let (rt, path) = (runtime_at(site), instance.path().map(located));
+    match (contract.returns_nothing(), contract.kind) {
+        (true, _) => quote_spanned!(site=> ()),
+        (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),
+        (false, _) => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
+    }
+}
+
+/// The type of the key under which the results are written.
+pub(super) fn results_type(plan: &Plan<'_>, instance: &Instance) -> TokenStream {
+    let site = here(instance.span);
+    let InstanceKind::Each { body, .. } = &instance.kind else {
+        return TokenStream::new();
+    };
+    let (rt, item) = (runtime_at(site), item_type(plan, *body));
+    match instance.collects_errors(plan.flow) {
+        true => {
+            quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
+        }
+        false => quote_spanned!(site=> ::std::vec::Vec<#item>),
+    }
+}
