@@ -165,7 +165,13 @@ async fn over(runtime: &Runtime, mut execution: Execution) -> Outcome<Execution>
                     answered = true;
                     note_line(&json!({ "accepted": by }))?;
                 }
-                Err(RuntimeError::AlreadyAnswered { .. } | RuntimeError::Over { .. }) => {}
+                // It was asked when it was looked up, and may have been dropped since.
+                Err(
+                    RuntimeError::AlreadyAnswered { .. }
+                    | RuntimeError::Withdrawn { .. }
+                    | RuntimeError::Expired { .. }
+                    | RuntimeError::Over { .. },
+                ) => {}
                 Err(error) => return Err(error.into()),
             }
         }
