@@ -7,7 +7,7 @@ use flow_simulation::{Case, Compared, check};
 const CASES: u64 = 2_000;
 
 /// Those of the first 100,000 that have found something.
-const FOUND: [u64; 6] = [10_669, 11_002, 11_520, 34_716, 38_334, 71_982];
+const FOUND: [u64; 4] = [10_669, 11_520, 34_716, 71_982];
 
 #[test]
 fn flows_that_are_stopped_at_random_end_as_if_they_had_not_been() {
