@@ -1,4 +1,5 @@
-//! What is read. Which rows they are is looked up in an index, and each is then read and checked by itself.
+//! What is read. Which rows they are is looked up in an index, and each is then read and checked by itself: a row that is
+//! whole may still be another one than the index has led to before it was damaged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -12,6 +13,9 @@ use rusqlite::{Connection, ToSql, params};
 use super::cells::integer;
 use super::errors::{Damage, store_error};
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, RecordKey, STRUCTURE};
+
+/// Why something is damaged whose index entry leads to what is not it.
+pub(super) const LED_ASTRAY: &str = "an index leads to another one";
 
 pub(super) fn structure(connection: &Connection, hash: &str) -> Result<Option<String>, StoreError> {
     let from = format!("{STRUCTURE} FROM structures");
@@ -195,12 +199,13 @@ pub(super) fn records(
         "SELECT {RECORD} FROM records WHERE execution = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3"
     );
     let values = params![id.to_string(), integer(from_seq), rows::limit(limit)];
-    let records = all(
-        connection,
-        &sql,
-        values,
-        |row| Ok(rows::logged(row)?.record),
-    )?;
+    let records = all(connection, &sql, values, |row| {
+        let logged = rows::logged(row)?;
+        match logged.execution == id {
+            true => Ok(logged.record),
+            false => Err(execution.damage(format!("{LED_ASTRAY} than its records"))),
+        }
+    })?;
 
     let first = from_seq.max(execution.first_seq);
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
@@ -225,6 +230,13 @@ pub(super) fn questions(
     );
     let id = execution.row.id.to_string();
     let questions = all(connection, &sql, &[&id], rows::question)?;
+    let is_asked = |question: &Question| {
+        question.row.execution == execution.row.id && !question.row.state.is_closed()
+    };
+    let are_different = questions.is_sorted_by(|one, next| one.number < next.number);
+    if !are_different || !questions.iter().all(is_asked) {
+        return Err(execution.damage(format!("{LED_ASTRAY} than its questions")));
+    }
     if questions.len() as u64 == execution.unclosed {
         return Ok(questions);
     }

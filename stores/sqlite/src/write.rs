@@ -11,7 +11,7 @@ use rusqlite::{Connection, Params, params};
 use uuid::Uuid;
 
 use super::cells::{self, Cell, integer};
-use super::errors::store_error;
+use super::errors::{Damage, store_error};
 use super::read;
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, STRUCTURE};
 
@@ -150,10 +150,12 @@ pub(super) fn renew(
             Err(StoreError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
         };
-        if let Some(claim) = &mut execution.claim {
+        if let Some(claim) = &mut execution.claim
+            && claim.holder == holder
+        {
             claim.until_ms = claim.until_ms.max(until_ms);
+            put(connection, &execution)?;
         }
-        put(connection, &execution)?;
     }
     Ok(held)
 }
@@ -209,6 +211,7 @@ fn prune(connection: &Connection, execution: &mut Execution, seq: u64) -> Result
     if record.is_none_or(|logged| logged.record.kind != RecordKind::Snapshot) {
         return Err(refusal::not_a_snapshot(id, seq));
     }
+    leads_to_its_records(connection, id, seq)?;
     let sql = "DELETE FROM records WHERE execution = ?1 AND seq < ?2";
     execute(connection, sql, values)?;
     execution.first_seq = seq;
@@ -283,8 +286,31 @@ pub(super) fn settle(
 }
 
 pub(super) fn delete(connection: &Connection, id: ExecutionId) -> Result<bool, StoreError> {
+    let key = id.to_string();
+    let sql = "SELECT id FROM executions NOT INDEXED WHERE rowid = (SELECT rowid FROM executions WHERE id = ?1)";
+    let found = read::first(connection, sql, &[&key], |row| Ok(rows::shown(row, 0)))?;
+    if found.is_some_and(|found| found != key) {
+        return Err(Damage(read::LED_ASTRAY.to_owned()).at(format!("execution {id}")));
+    }
+    leads_to_its_records(connection, id, u64::MAX)?;
     let sql = "DELETE FROM executions WHERE id = ?1";
-    Ok(execute(connection, sql, [id.to_string()])? > 0)
+    Ok(execute(connection, sql, [key])? > 0)
+}
+
+/// Refuses to delete by an index that leads to records of another execution.
+fn leads_to_its_records(
+    connection: &Connection,
+    id: ExecutionId,
+    before: u64,
+) -> Result<(), StoreError> {
+    let sql = "SELECT entry.seq FROM records AS entry INDEXED BY sqlite_autoindex_records_1 \
+         CROSS JOIN records AS record NOT INDEXED ON record.\"offset\" = entry.\"offset\" \
+         WHERE entry.execution = ?1 AND entry.seq < ?2 AND record.execution <> ?1 LIMIT 1";
+    let values = params![id.to_string(), integer(before)];
+    let astray = read::first(connection, sql, values, |row| rows::number(row, 0))?;
+    astray.map_or(Ok(()), |seq| {
+        Err(Damage(read::LED_ASTRAY.to_owned()).at(format!("execution {id}, record {seq}")))
+    })
 }
 
 fn insert_records(

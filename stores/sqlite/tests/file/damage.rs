@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow_runtime::durable::{
-    Append, Damaged, DamagedRecord, EndIf, EventFilter, Execution, ExecutionId, ListOptions,
-    ListQuery, Logged, Record, RecordKind, RuntimeOptions, Settlement, StartOptions, Status, Store,
-    StoreError, Token,
+    Append, Created, Damaged, DamagedRecord, EndIf, EventFilter, Execution, ExecutionId,
+    ListOptions, ListQuery, Logged, PauseState, Record, RecordKind, Row, RuntimeOptions,
+    Settlement, StartOptions, Status, Store, StoreError, Token,
 };
 use flow_sqlite::SqliteStore;
 use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::flips::{self, Payment, PaymentInput, Rounds, RoundsInput};
-use crate::{Folder, LEASE, NOW, append, claimed, question, records, started};
+use crate::{Folder, LEASE, NOW, append, claimed, question, records, started, until};
 
 const NO_FIT: &str = "its checksum does not fit";
 
@@ -159,6 +159,136 @@ async fn a_row_that_was_moved_is_damaged() {
         let record = damaged.next().unwrap();
         is_damaged(&record.damaged, Some(moved_to), &place, NO_FIT);
         assert_eq!(damaged.next(), None);
+    }
+}
+
+/// A row that is whole is not the right one if a damaged index leads to it.
+#[tokio::test]
+async fn an_index_that_leads_to_another_row_is_damaged() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let mut written = Vec::new();
+    // Their numbers are 1, 2 and 3. SQLite writes no byte for a 1.
+    for _ in 0..3 {
+        let id = crate::new_id();
+        let row = Row {
+            idempotency_key: Some(id.to_string()),
+            ..crate::row(id)
+        };
+        let asked = [(); 2].map(|()| question(id, Token::from(Uuid::new_v4())));
+        let token = asked[1].token;
+        let created = store.create(row.clone(), records(0..3), asked.into(), None);
+        assert_eq!(created.await.unwrap(), Created::New);
+        written.push((row, token));
+    }
+    let ((row, token), (other, other_token)) = (written[1].clone(), written[2].clone());
+    let (id, before, other) = (row.id, written[0].0.id, other.id);
+    drop(store);
+    let log = folder.0.path().join("flows.db-wal");
+    until(async || !log.exists()).await;
+    let whole = Pages(std::fs::read(folder.path()).unwrap());
+
+    let folder = Folder::new();
+    let opened = async |name: &str, damaged: Pages| {
+        let path = folder.0.path().join(name);
+        std::fs::write(&path, damaged.0).unwrap();
+        SqliteStore::open(path).await.unwrap()
+    };
+    let astray = "an index leads to another one";
+
+    // Entries whose last value, the number of the row, is another one's.
+    let by_id = whole.entry(&[85, 1], &id.to_string(), 2);
+    let store = opened("by id", whole.with(by_id, 3)).await;
+    let place = format!("execution {id}");
+    is_corrupt(store.execution(id).await, &place, NO_FIT);
+    is_corrupt(store.delete(id).await, &place, astray);
+    assert!(store.execution(other).await.unwrap().is_some());
+
+    let by_token = whole.entry(&[85, 1], &token.to_string(), 4);
+    let store = opened("by token", whole.with(by_token, 6)).await;
+    let place = format!("execution {other}, question of `orders.approve`");
+    is_corrupt(store.pause(token).await, &place, NO_FIT);
+    let answer = Settlement::Answer("1".to_owned());
+    is_corrupt(store.settle(token, answer, NOW).await, &place, NO_FIT);
+    let untouched = store.pause(other_token).await.unwrap().unwrap();
+    assert_eq!(untouched.state, PauseState::Open);
+
+    let flow = u8::try_from(13 + 2 * row.flow.len()).unwrap();
+    let by_key = whole.entry(&[flow, 85, 13, 9, 1], &format!("{}{id}", row.flow), 2);
+    let store = opened("by key", whole.with(by_key, 3)).await;
+    let created = store.create(row, records(0..1), Vec::new(), None).await;
+    is_corrupt(created, &format!("execution {other}"), NO_FIT);
+
+    let of_record = |id, row| whole.entry(&[85, 1, 1], &format!("{id}\u{2}"), row);
+    let store = opened("of records", whole.with(of_record(id, 6), 9)).await;
+    let claim = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
+    let fence = claim.unwrap().unwrap().fence;
+    let snapshot = Record {
+        kind: RecordKind::Snapshot,
+        ..records(3..4)[0].clone()
+    };
+    let prunes = Append {
+        records: vec![snapshot],
+        prune_before: Some(3),
+        ..append(0..0)
+    };
+    let place = format!("execution {id}, record 2");
+    is_corrupt(store.records(id, 0, 10).await, &place, NO_FIT);
+    is_corrupt(store.append(id, fence, prunes).await, &place, astray);
+    is_corrupt(store.delete(id).await, &place, astray);
+    assert_eq!(store.records(other, 0, 10).await.unwrap(), records(0..3));
+
+    // Entries that stand where those of another execution should.
+    let place = format!("execution {id}");
+    let twice = whole.with_twice(of_record(before, 3), of_record(id, 6));
+    let store = opened("records", twice).await;
+    is_corrupt(store.records(id, 0, 10).await, &place, astray);
+
+    let of_question = |id, row| whole.entry(&[85, 21, 1], &format!("{id}open"), row);
+    let twice = whole.with_twice(of_question(before, 2), of_question(id, 4));
+    let store = opened("questions", twice).await;
+    is_corrupt(store.pauses(id).await, &place, astray);
+}
+
+/// A file of SQLite.
+struct Pages(Vec<u8>);
+
+/// Where an entry begins, and where it ends.
+type Entry = std::ops::Range<usize>;
+
+impl Pages {
+    const LENGTH: usize = 4096;
+
+    /// An entry of an index: the kinds of its values (85 is a text of 36 bytes), the values, and the number of the row.
+    fn entry(&self, kinds: &[u8], values: &str, row: u8) -> Entry {
+        let mut entry = vec![u8::try_from(kinds.len()).unwrap() + 1];
+        entry.extend_from_slice(kinds);
+        entry.extend_from_slice(values.as_bytes());
+        entry.push(row);
+        entry.insert(0, u8::try_from(entry.len()).unwrap());
+        let mut places = self.0.windows(entry.len()).enumerate();
+        let (place, _) = places.find(|(_, bytes)| *bytes == entry).unwrap();
+        place..place + entry.len()
+    }
+
+    /// The file with another row at the end of an entry.
+    fn with(&self, entry: Entry, row: u8) -> Pages {
+        let mut pages = Pages(self.0.clone());
+        pages.0[entry.end - 1] = row;
+        pages
+    }
+
+    /// The file with one entry of a page also where another one should be.
+    fn with_twice(&self, one: Entry, other: Entry) -> Pages {
+        let page = one.start / Self::LENGTH * Self::LENGTH;
+        let pointer = |entry: Entry| u16::try_from(entry.start - page).unwrap().to_be_bytes();
+        let (one, other) = (pointer(one), pointer(other));
+        let mut pages = Pages(self.0.clone());
+        // The pointers to the entries come after eight bytes.
+        let mut pointers = pages.0[page + 8..page + Self::LENGTH].chunks_exact_mut(2);
+        let found = pointers.find(|bytes| **bytes == other).unwrap();
+        found.copy_from_slice(&one);
+        pages
     }
 }
 
