@@ -162,23 +162,35 @@ macro_rules! suite {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __suite {
-    // One topic after the other: `$fresh` is not repeated as often as the cases are.
-    ([$fresh:expr] $($topic:ident: $cases:tt;)+) => {$(
-        $crate::__suite! { @topic [$fresh] $topic $cases }
-    )+};
-    (@topic [$fresh:expr] $topic:ident { $($case:ident),+ $(,)? }) => {
-        mod $topic {
-            #[allow(unused_imports, reason = "the function may name things of the module around")]
-            use super::*;
+    ([$fresh:expr] $($topic:ident: $cases:tt;)+) => {
+        // Stands here, where the function can name what it could where it was written.
+        fn __fresh(
+            folder: ::std::path::PathBuf,
+        ) -> impl ::std::future::Future<Output = impl $crate::Store> {
+            $crate::suite::fresh($fresh, folder)
+        }
 
+        $($crate::__suite! { @topic $topic $cases })+
+    };
+    (@topic $topic:ident { $($case:ident),+ $(,)? }) => {
+        mod $topic {
             $(
                 #[test]
                 fn $case() {
-                    $crate::suite::test($fresh, $crate::suite::$topic::$case);
+                    $crate::suite::test(super::__fresh, $crate::suite::$topic::$case);
                 }
             )+
         }
     };
+}
+
+/// Calls what makes a store, so that the type of its argument need not be written.
+#[doc(hidden)]
+pub fn fresh<FreshFuture>(
+    fresh: impl FnOnce(PathBuf) -> FreshFuture,
+    folder: PathBuf,
+) -> FreshFuture {
+    fresh(folder)
 }
 
 /// Runs a case on a store of its own, with several threads: some cases are about tasks that do the same thing at once.
