@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::{Parser, Subcommand};
-use flow_runtime::durable::{
+use flow_durable::{
     Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, StartOptions, Status,
 };
 use flow_runtime::prelude::*;

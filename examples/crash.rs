@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, RuntimeOptions, StartOptions, Status};
+use flow_durable::{Runtime, RuntimeOptions, StartOptions, Status};
 use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 use tokio::sync::watch;

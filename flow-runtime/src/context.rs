@@ -6,8 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::frame::{OwnedPath, Path, Place};
+use crate::history::History;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
-use crate::scope::{OwnedPath, Path, Scope};
+use crate::scope::Scope;
 
 /// What a node may know of the run it is part of.
 ///
@@ -43,22 +45,21 @@ pub struct Context {
     attempt: u32,
     run: RunId,
     cancellation: Option<CancellationToken>,
-    #[cfg(feature = "durable")]
-    step: Option<(crate::durable::ExecutionId, crate::scope::Place)>,
+    step: Option<(Arc<dyn History>, Place)>,
     observer: Option<Arc<dyn Observer>>,
 }
 
 impl Context {
     pub(crate) fn new(scope: &Scope<'_>, attempt: u32) -> Self {
-        let with = scope.run.with();
+        let (run, frame) = (scope.run(), scope.frame());
+        let with = run.with();
         Context {
-            path: scope.owned_path(),
+            path: frame.owned_path(),
             namespace: OnceLock::new(),
             attempt,
-            run: scope.run.id(),
+            run: run.id(),
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
-            #[cfg(feature = "durable")]
-            step: with.and_then(|with| Some((with.journal.as_ref()?.execution(), scope.place()))),
+            step: with.and_then(|with| Some((with.history.clone()?, frame.place()))),
             observer: with.and_then(|with| with.options.observer.clone()),
         }
     }
@@ -76,11 +77,10 @@ impl Context {
 
     /// What names this step of this execution and no other, and is the same whenever the step runs again after a crash: a
     /// key by which other systems can tell that they have seen a request before. It is the id of the execution, `/`, and
-    /// the [`step`](crate::durable::Record::step). `None` in a run without a store.
-    #[cfg(feature = "durable")]
+    /// the [name of the step](crate::engine::Place::step). `None` in a run without a store.
     pub fn step_id(&self) -> Option<String> {
-        let (execution, place) = self.step.as_ref()?;
-        Some(format!("{execution}/{}", place.step))
+        let (history, place) = self.step.as_ref()?;
+        Some(history.step_id(place))
     }
 
     /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it
@@ -133,11 +133,10 @@ impl Context {
     }
 
     fn path_of_events(&self) -> Path<'_> {
-        #[cfg(feature = "durable")]
-        if let Some((_, place)) = &self.step {
-            return Path::of_step(place);
+        match &self.step {
+            Some((_, place)) => Path::of_step(place),
+            None => Path::of_text(self.namespace()),
         }
-        Path::text(self.namespace())
     }
 
     /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters only to work that

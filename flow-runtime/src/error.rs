@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::node_error::NodeError;
 
+/// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
+pub type Failed = Box<FlowError>;
+
 /// An error of any type, as nodes return them.
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
@@ -70,7 +73,6 @@ pub enum FlowError {
         after: Duration,
     },
     /// What the flow asked a person has no answer, or one of another type.
-    #[cfg(feature = "durable")]
     Unanswered {
         /// The path of the node that asked.
         path: String,
@@ -93,7 +95,6 @@ impl FlowError {
             | FlowError::StepLimit { path, .. }
             | FlowError::TimedOut { path, .. }
             | FlowError::Cancelled { path } => path,
-            #[cfg(feature = "durable")]
             FlowError::Unanswered { path, .. } => path,
         }
     }
@@ -124,7 +125,6 @@ impl fmt::Display for FlowError {
                     "the run was stopped at `{path}`: it took longer than {after:?}"
                 )
             }
-            #[cfg(feature = "durable")]
             FlowError::Unanswered { path, .. } => {
                 write!(f, "the question of `{path}` was not answered")
             }
@@ -137,7 +137,6 @@ impl Error for FlowError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             FlowError::Node(error) => error.source(),
-            #[cfg(feature = "durable")]
             FlowError::Unanswered { error, .. } => Some(&**error),
             _ => None,
         }

@@ -5,6 +5,7 @@ use std::future::Future;
 
 use crate::embed::as_text;
 use crate::error::FlowError;
+use crate::frame::FlowInfo;
 use crate::options::{RunOptions, RunSettings};
 use crate::question::{CanAnswer, Unasked};
 
@@ -174,7 +175,7 @@ pub trait Flow: Send + Sync {
     message = "nobody is there to answer what `{Self}` asks people",
     label = "needs somebody who answers",
     note = "let somebody answer: `run_with(input, RunOptions::answer(…))`; or start it with \
-            `flow_runtime::durable::Runtime`, where the answer may come later and from another process"
+            `flow_durable::Runtime`, where the answer may come later and from another process"
 )]
 pub trait Unattended: Flow + for<'a> Unasked<'a> {}
 
@@ -199,4 +200,11 @@ pub enum Target<N, E> {
     Node(N),
     /// To an end of the flow.
     End(E),
+}
+
+/// A flow's names, for the paths of its nodes.
+#[doc(hidden)]
+pub trait Described {
+    /// The names.
+    const INFO: &'static FlowInfo;
 }

@@ -77,14 +77,15 @@
 //! - [`Flow`] is what every flow implements: its signature, its routing table, and how it is run.
 //! - [`RunOptions`] limits, cancels and observes a run.
 //! - [`FlowError`] says why a run did not reach an end.
-//! - [`durable`] keeps runs in a store: they survive crashes, and wait for people.
+//! - [`engine`] is what runs are made of, for engines of one's own.
+//! - The crate `flow-durable` keeps runs in a store: they survive crashes, and wait for people.
 //!
 //! # Features
 //!
 //! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec` is what documents
 //!   are read, checked and compared with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
-//! - `durable`: runs that survive, people in the loop, and the store in memory. The crate `flow-sqlite` has one in a file.
-//! - `terminal`: `Terminal` asks what a flow asks at the terminal.
+//! - `stored`: the values of flows as JSON, and with them people in the loop. The crate `flow-durable` switches it on, and
+//!   `flow-terminal`, which asks people at the terminal.
 //! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
 //!
@@ -106,14 +107,14 @@ pub use visit::IntoFailure;
 mod action;
 mod concurrent;
 mod context;
-#[cfg(feature = "durable")]
-pub mod durable;
 mod embed;
-mod engine;
+pub mod engine;
 mod error;
 #[cfg(feature = "json")]
 mod export;
 mod flow;
+mod frame;
+mod history;
 mod node_error;
 mod observer;
 mod options;
@@ -121,6 +122,10 @@ mod policy;
 mod question;
 mod run;
 mod scope;
+#[cfg(feature = "stored")]
+mod stored;
+#[cfg(feature = "stored")]
+mod stored_error;
 mod supervise;
 mod visit;
 
@@ -361,12 +366,10 @@ pub use export::{Export, ExportOptions, Params, ParamsWriter};
 pub use flow::{Flow, Route, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
+pub use frame::Path;
 pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry};
-#[cfg(feature = "terminal")]
-pub use question::Terminal;
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 pub use question::{Answer, Human, Question, Submission};
-pub use scope::Path;

@@ -91,7 +91,8 @@ impl Failure {
 }
 
 impl NodeError {
-    pub(crate) fn new(path: String, attempts: u32, failure: Failure) -> Self {
+    /// The error of the node at a path, after so many attempts, the first included.
+    pub fn new(path: String, attempts: u32, failure: Failure) -> Self {
         NodeError {
             path,
             attempts,
@@ -117,8 +118,8 @@ impl NodeError {
         matches!(self.failure, Failure::Deadline(_))
     }
 
-    #[cfg(feature = "durable")]
-    pub(crate) fn failure(&self) -> &Failure {
+    /// Why, as engines keep it.
+    pub fn failure(&self) -> &Failure {
         &self.failure
     }
 

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use crate::error::FlowError;
+use crate::frame::{Frame, Path};
 use crate::node_error::NodeError;
-use crate::scope::{Path, Scope};
 
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
 /// [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
@@ -58,10 +58,10 @@ pub trait Observer: Send + Sync {
     /// observer: what it does not look at is then not put together.
     #[doc(hidden)]
     #[inline]
-    fn __went_on(&self, run: RunId, scope: &Scope<'_>, action: &'static str, from: u32) {
+    fn __went_on(&self, run: RunId, frame: &Frame<'_>, action: &str, from: u32) {
         let tell = |path, kind| tell(self, &Event { run, path, kind });
-        tell(scope.path_at(from), EventKind::NodeFinished { action });
-        tell(scope.path(), EventKind::NodeStarted);
+        tell(frame.path_at(from), EventKind::NodeFinished { action });
+        tell(frame.path(), EventKind::NodeStarted);
     }
 }
 
@@ -107,7 +107,7 @@ pub enum EventKind<'a> {
     /// A node is done.
     NodeFinished {
         /// The action it took.
-        action: &'static str,
+        action: &'a str,
     },
     /// A node has failed for good: its attempts, and its fallback if it has one.
     NodeFailed {
@@ -122,13 +122,20 @@ pub enum EventKind<'a> {
     /// A flow, the run's own or one used as a node, has reached an end.
     FlowEnded {
         /// The end's label; `"default"` for a plain `end`.
-        end: &'static str,
+        end: &'a str,
     },
 }
 
 /// Tells the runs of a process apart. Printed as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) u64);
+
+impl RunId {
+    /// The id of a run that an engine has numbered itself.
+    pub fn new(number: u64) -> RunId {
+        RunId(number)
+    }
+}
 
 /// Tells an observer. One that panics does no harm to the run.
 #[inline]
@@ -166,6 +173,11 @@ impl fmt::Display for RunId {
 }
 
 impl<'a> Event<'a> {
+    /// An event, for engines and for tests of observers.
+    pub fn new(run: RunId, path: Path<'a>, kind: EventKind<'a>) -> Event<'a> {
+        Event { run, path, kind }
+    }
+
     /// The run it belongs to.
     pub fn run(&self) -> RunId {
         self.run

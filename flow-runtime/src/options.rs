@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use crate::observer::{Observer, together};
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 use crate::question::Answers;
 use crate::question::NoAnswers;
 
@@ -63,7 +63,7 @@ pub struct RunSettings {
     pub(crate) concurrency: Option<NonZeroUsize>,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
-    #[cfg(feature = "durable")]
+    #[cfg(feature = "stored")]
     pub(crate) answer: Option<Arc<dyn crate::question::Answer>>,
 }
 
@@ -75,7 +75,7 @@ impl RunSettings {
             concurrency: None,
             cancellation: None,
             observer: None,
-            #[cfg(feature = "durable")]
+            #[cfg(feature = "stored")]
             answer: None,
         }
     }
@@ -91,9 +91,9 @@ impl RunOptions {
     }
 }
 
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 impl RunOptions<Answers> {
-    /// The defaults, with somebody who answers what the flow asks people: the terminal (feature `terminal`), a function of
+    /// The defaults, with somebody who answers what the flow asks people: the terminal (crate `flow-terminal`), a function of
     /// the question, or any other [`Answer`](crate::Answer).
     pub fn answer(answer: impl crate::question::Answer) -> Self {
         RunOptions {

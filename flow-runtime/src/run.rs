@@ -4,7 +4,6 @@
 //! meanwhile, and the number of places has to be right all the same: see `Aside`.
 
 use std::mem::{self, ManuallyDrop};
-#[cfg(feature = "durable")]
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -14,14 +13,16 @@ use once_cell::race::OnceBox;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use crate::engine::Failed;
-use crate::error::FlowError;
+use crate::error::{Failed, FlowError};
+use crate::frame::{Frame, Path};
+use crate::history::History;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
-use crate::options::{DEFAULT_STEP_BUDGET, RunSettings};
-use crate::scope::{Path, Scope};
+use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 
-/// What belongs to a run as a whole, whichever flow and node it is at. A run without options is a few words, and what it
-/// may own is behind one pointer: making and dropping it should cost less than a step.
+/// What belongs to a run as a whole, whichever flow and node it is at: its budget, its options, its observer.
+//
+// A run without options is a few words, and what it may own is behind one pointer: making and dropping it should cost less than
+// a step.
 #[derive(Debug)]
 pub struct Run {
     steps_left: AtomicI64,
@@ -63,8 +64,7 @@ pub(crate) struct RunWith {
     stopping: AtomicBool,
     interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
-    #[cfg(feature = "durable")]
-    pub(crate) journal: Option<Arc<crate::durable::Journal>>,
+    pub(crate) history: Option<Arc<dyn History>>,
 }
 
 impl RunWith {
@@ -77,16 +77,21 @@ impl RunWith {
             options,
             stopping: AtomicBool::new(false),
             interrupted_at: OnceLock::new(),
-            #[cfg(feature = "durable")]
-            journal: None,
+            history: None,
         }
+    }
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Run::new()
     }
 }
 
 impl Run {
     /// A run without options.
     #[inline]
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Run {
             steps_left: AtomicI64::new(signed(DEFAULT_STEP_BUDGET)),
             more: ManuallyDrop::new(OnceBox::new()),
@@ -94,22 +99,21 @@ impl Run {
     }
 
     /// A run with options, and with a number that no other run of this process has.
-    pub(crate) fn numbered(options: RunSettings) -> Self {
+    pub fn numbered<A>(options: RunOptions<A>) -> Self {
+        Run::numbered_with(options.settings)
+    }
+
+    pub(crate) fn numbered_with(options: RunSettings) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = RunId(NEXT.fetch_add(1, Ordering::Relaxed));
         Run::with_options(RunWith::new(id, options))
     }
 
-    /// A run that has a journal.
-    #[cfg(feature = "durable")]
-    pub(crate) fn durable(
-        id: RunId,
-        options: RunSettings,
-        journal: Arc<crate::durable::Journal>,
-    ) -> Self {
+    /// A run that may have lived before: in another process, or before a crash.
+    pub fn with_history<A>(id: RunId, options: RunOptions<A>, history: Arc<dyn History>) -> Self {
         Run::with_options(RunWith {
-            journal: Some(journal),
-            ..RunWith::new(id, options)
+            history: Some(history),
+            ..RunWith::new(id, options.settings)
         })
     }
 
@@ -129,26 +133,40 @@ impl Run {
         }
     }
 
-    /// How long ago the node was first reached, in an earlier life of a durable run.
-    pub(crate) fn spent_at(&self, scope: &Scope<'_>) -> Duration {
-        #[cfg(feature = "durable")]
-        if let Some(journal) = self.with().and_then(|with| with.journal.as_ref()) {
-            return journal.spent_at(scope);
+    /// What it remembers, if it may have lived before.
+    pub(crate) fn history(&self) -> Option<&Arc<dyn History>> {
+        self.with()?.history.as_ref()
+    }
+
+    /// How long ago the node was first reached, in an earlier life of the run.
+    pub(crate) fn spent_at(&self, frame: &Frame<'_>) -> Duration {
+        let history = self.history();
+        history.map_or(Duration::ZERO, |history| history.spent_at(frame))
+    }
+
+    /// An attempt at the current node has failed: its index, and why.
+    pub(crate) fn attempt_failed(
+        &self,
+        frame: &Frame<'_>,
+        attempt: u32,
+        error: &(dyn std::error::Error + Send + Sync + 'static),
+    ) {
+        let is_new = self
+            .history()
+            .is_none_or(|history| history.attempt_failed(frame, attempt, error));
+        if is_new {
+            self.emit(frame.path(), EventKind::AttemptFailed { attempt, error });
         }
-        let _ = scope;
-        Duration::ZERO
     }
 
     /// How many steps of its budget it has taken.
-    #[cfg(feature = "durable")]
-    pub(crate) fn steps_taken(&self) -> u64 {
+    pub fn steps_taken(&self) -> u64 {
         let left = self.steps_left.load(Ordering::Relaxed).max(0);
         signed(self.step_budget()).abs_diff(left)
     }
 
     /// Takes off its budget what it has taken in an earlier life.
-    #[cfg(feature = "durable")]
-    pub(crate) fn take_steps(&self, taken: u64) {
+    pub fn take_steps(&self, taken: u64) {
         let left = self.step_budget().saturating_sub(taken);
         self.steps_left.store(signed(left), Ordering::Relaxed);
     }
@@ -164,22 +182,31 @@ impl Run {
         self.with().map(|with| &with.options)
     }
 
-    /// Its number; 0 for one without options, which has no need of it.
+    /// Its number. 0 for a run without options.
     #[inline]
-    pub(crate) fn id(&self) -> RunId {
+    pub fn id(&self) -> RunId {
         self.with().map_or(RunId(0), |with| with.id)
+    }
+
+    /// Whether it limits how many steps are under way at once.
+    pub fn is_limited(&self) -> bool {
+        self.nodes_at_once().is_some()
     }
 
     pub(crate) fn nodes_at_once(&self) -> Option<&Semaphore> {
         self.with()?.nodes_at_once.as_ref()
     }
 
-    /// Takes one step off the budget.
+    /// Takes the step of the frame's current node off the budget.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError::StepLimit`] if there is none left.
     #[inline]
-    pub(crate) fn count_step(&self, scope: &Scope<'_>) -> Result<(), Failed> {
+    pub fn count_step(&self, frame: &Frame<'_>) -> Result<(), Failed> {
         match self.take_step() {
             true => Ok(()),
-            false => Err(self.step_limit(scope)),
+            false => Err(self.step_limit(frame)),
         }
     }
 
@@ -197,11 +224,11 @@ impl Run {
             .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget)
     }
 
-    /// There is none left for the scope's current node.
+    /// There is none left for the frame's current node.
     #[cold]
-    pub(crate) fn step_limit(&self, scope: &Scope<'_>) -> Failed {
+    pub(crate) fn step_limit(&self, frame: &Frame<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
-            path: scope.path().to_string(),
+            path: frame.path().to_string(),
             limit: self.step_budget(),
         })
     }
@@ -215,15 +242,14 @@ impl Run {
                 aside.step_back().await;
             }
         }
-        self.leased().await;
+        self.may_try().await;
     }
 
-    /// Returns when a step that is under way may be tried again: when the run belongs to this process.
+    /// Returns when a step that is under way may be tried again.
     #[inline]
-    pub(crate) async fn leased(&self) {
-        #[cfg(feature = "durable")]
-        if let Some(journal) = self.with().and_then(|with| with.journal.as_ref()) {
-            journal.leased().await;
+    pub(crate) async fn may_try(&self) {
+        if let Some(history) = self.history() {
+            history.may_try().await;
         }
     }
 
@@ -243,8 +269,8 @@ impl Run {
         }
     }
 
-    /// The path of the node at which the run was interrupted.
-    pub(crate) fn interrupted(&self) -> Option<&str> {
+    /// The path of the node at which the run was interrupted: by a panic, or because it was stopped. `None` if it was not.
+    pub fn interrupted(&self) -> Option<&str> {
         match self.more.get()? {
             More::With(with) => with.interrupted_at.get(),
             More::InterruptedAt(path) => Some(path),
@@ -254,7 +280,7 @@ impl Run {
 
     /// Tells the observer, if there is one.
     #[inline]
-    pub(crate) fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
+    pub fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
         if let Some(observer) = self.observer() {
             let run = self.id();
             tell(observer, &Event { run, path, kind });

@@ -11,9 +11,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
 
-use crate::__private::{Described, Drive};
-use crate::engine::{Direct, Failed, Hooks as _, Observed};
-use crate::error::FlowError;
+use crate::engine::{Direct, Drive, Hooks, Observed};
+use crate::error::{Failed, FlowError};
 use crate::observer::EventKind;
 use crate::options::RunSettings;
 use crate::run::Run;
@@ -21,12 +20,12 @@ use crate::scope::Scope;
 
 /// Runs a flow to its end, and catches its panics.
 #[inline]
-pub fn run<F>(
+pub fn run_direct<F>(
     flow: &F,
     input: F::Input,
 ) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
-    F: Drive<Direct> + Described,
+    F: Drive<Direct>,
 {
     Unboxed {
         run: async move {
@@ -46,23 +45,46 @@ where
     }
 }
 
-/// As [`run`], and stops when the run is cancelled or has taken too long.
+/// Runs a flow to its end, and tells an observer.
 #[inline]
-pub fn run_with<F>(
+pub async fn run_with<F>(
     flow: &F,
     input: F::Input,
     settings: RunSettings,
+) -> Result<F::Output, FlowError>
+where
+    F: for<'r> Drive<Observed<'r>>,
+{
+    let run = &Run::numbered_with(settings);
+    let engine = Observed::new(run);
+    self::run(flow, &engine, input).await
+}
+
+/// Runs a flow on an engine, to an end. It stops when the engine's run is cancelled or has taken too long.
+///
+/// # Errors
+///
+/// As [`Flow::run_with`](crate::Flow::run_with).
+///
+/// # Cancel safety
+///
+/// As [`Flow::run`](crate::Flow::run).
+#[inline]
+pub fn run<F, E>(
+    flow: &F,
+    engine: &E,
+    input: F::Input,
 ) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
-    F: for<'r> Drive<Observed<'r>> + Described,
+    F: Drive<E>,
+    E: Hooks,
 {
     Unboxed {
         run: async move {
-            let run = &Run::numbered(settings);
-            let engine = Observed::new(run);
+            let run = engine.run();
             let scope = Scope::root(run, F::INFO);
             let mut work = pin!(Some(Caught {
-                work: flow.drive(&engine, &scope, input),
+                work: flow.drive(engine, &scope, input),
                 scope: &scope,
             }));
             let mut stop = stop(run);
@@ -81,7 +103,7 @@ where
             })
             .await;
             if let Err(error) = &ended {
-                run.emit(scope.flow_path(), EventKind::RunFailed { error });
+                run.emit(scope.frame().flow_path(), EventKind::RunFailed { error });
             }
             ended
         },
@@ -136,9 +158,9 @@ impl<T, W: Future<Output = Result<T, Failed>>> Future for Caught<'_, W> {
 /// The error of a run that does not go on, and of which nothing is under way any more.
 #[cold]
 fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
-    let path = match scope.run.interrupted() {
+    let path = match scope.run().interrupted() {
         Some(path) => path.to_owned(),
-        None => scope.path().to_string(),
+        None => scope.frame().path().to_string(),
     };
     Box::new(stop.into_error(path))
 }
@@ -193,7 +215,8 @@ fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
     Some(stop.boxed())
 }
 
-pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+/// The message of a panic, as `catch_unwind` returns it.
+pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     match (
         payload.downcast_ref::<&str>(),
         payload.downcast_ref::<String>(),

@@ -9,8 +9,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::engine::{Failed, Hooks};
-use crate::error::{BoxError, FlowError};
+use crate::engine::Hooks;
+use crate::error::{BoxError, Failed, FlowError};
+use crate::frame::Frame;
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::Policy;
@@ -30,24 +31,20 @@ impl<'a> Visit<'a> {
         Visit { scope, policy }
     }
 
-    #[cfg(feature = "durable")]
-    pub(crate) fn path(&self) -> crate::scope::Path<'a> {
-        self.scope.path()
+    /// The node that is visited, where it stands.
+    #[inline]
+    pub fn frame(&self) -> &'a Frame<'a> {
+        self.scope.frame()
     }
 
-    #[cfg(feature = "durable")]
-    pub(crate) fn scope(&self) -> &'a Scope<'a> {
-        self.scope
-    }
-
-    #[cfg(feature = "durable")]
-    pub(crate) fn timeout(&self) -> Option<Duration> {
+    /// How long one attempt may take, or how long there is to answer a question. `None` if there is no limit.
+    pub fn timeout(&self) -> Option<Duration> {
         self.policy.timeout
     }
 
-    #[cfg(feature = "durable")]
-    pub(crate) fn emit(&self, kind: EventKind<'_>) {
-        self.scope.run.emit(self.path(), kind);
+    /// Tells the run's observer that something happened here.
+    pub fn emit(&self, kind: EventKind<'_>) {
+        self.scope.run().emit(self.frame().path(), kind);
     }
 
     /// The attempts of this visit. The count starts anew with each visit.
@@ -62,7 +59,7 @@ impl<'a> Visit<'a> {
     /// A poll that begins now or, in a durable run, when the node was first reached.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
         let deadline = timeout.map(|timeout| {
-            let left = timeout.saturating_sub(self.scope.run.spent_at(self.scope));
+            let left = timeout.saturating_sub(self.scope.run().spent_at(self.frame()));
             (after(left), timeout)
         });
         Poll {
@@ -137,7 +134,7 @@ impl Attempts<'_> {
         }
         self.report(&failure);
         let next = after(self.next());
-        self.visit.scope.run.sleep_until(next).await;
+        self.visit.scope.run().sleep_until(next).await;
         Ok(())
     }
 
@@ -150,7 +147,7 @@ impl Attempts<'_> {
     /// Returns when the fallback may begin, which is as much a try as an attempt is.
     #[inline]
     pub async fn falls_back(&self) {
-        self.visit.scope.run.leased().await;
+        self.visit.scope.run().may_try().await;
     }
 
     /// The result of the fallback, which may fail as well and then keeps the error it was given.
@@ -177,11 +174,12 @@ impl Attempts<'_> {
             return work.await;
         };
         let scope = self.visit.scope;
-        match engine.within(scope, self.index, after, work).await {
+        match engine.within_timeout(scope, self.index, after, work).await {
             Some(result) => result,
             None => {
                 let failure = Failure::TimedOut(TimedOut { after });
-                Err(NodeError::new(scope.path().to_string(), self.index + 1, failure).into())
+                let path = scope.frame().path().to_string();
+                Err(NodeError::new(path, self.index + 1, failure).into())
             }
         }
     }
@@ -196,13 +194,7 @@ impl Attempts<'_> {
             return Err(failed);
         };
         let scope = self.visit.scope;
-        scope.run.emit(
-            scope.path(),
-            EventKind::AttemptFailed {
-                attempt: self.index,
-                error,
-            },
-        );
+        scope.run().attempt_failed(scope.frame(), self.index, error);
         let retry = &self.visit.policy.retry;
         if self.index + 1 >= retry.attempts.get() {
             return Err(failed);
@@ -221,16 +213,17 @@ impl Attempts<'_> {
     /// The node's error: this attempt was the last one.
     pub fn exhausted(&self, failure: Failure) -> NodeError {
         self.report(&failure);
-        NodeError::new(self.visit.scope.path().to_string(), self.index + 1, failure)
+        NodeError::new(
+            self.visit.frame().path().to_string(),
+            self.index + 1,
+            failure,
+        )
     }
 
     fn report(&self, failure: &Failure) {
         let scope = self.visit.scope;
-        let kind = EventKind::AttemptFailed {
-            attempt: self.index,
-            error: failure.error(),
-        };
-        scope.run.emit(scope.path(), kind);
+        let error = failure.error();
+        scope.run().attempt_failed(scope.frame(), self.index, error);
     }
 }
 
@@ -258,7 +251,7 @@ impl Poll<'_> {
     pub async fn pause(&self) -> Result<(), Failed> {
         let next = after(self.every);
         let Some((deadline, after)) = self.deadline else {
-            self.visit.scope.run.sleep_until(next).await;
+            self.visit.scope.run().sleep_until(next).await;
             return Ok(());
         };
         if Instant::now() >= deadline {
@@ -268,7 +261,7 @@ impl Poll<'_> {
                 .exhausted(Failure::Deadline(TimedOut { after }))
                 .into());
         }
-        self.visit.scope.run.sleep_until(next.min(deadline)).await;
+        self.visit.scope.run().sleep_until(next.min(deadline)).await;
         Ok(())
     }
 }
@@ -291,6 +284,7 @@ pub trait IntoFailure {
     fn into_failure(self) -> Failure;
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoFailure for Failure {
     #[inline]
     fn into_failure(self) -> Failure {

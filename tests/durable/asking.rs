@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_runtime::durable::{
+use flow_durable::{
     EventFilter, Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
     StartOptions, Status,
 };
@@ -70,7 +70,7 @@ flow! {
     }
 }
 
-async fn paused(runtime: &Runtime) -> Vec<flow_runtime::durable::ExecutionId> {
+async fn paused(runtime: &Runtime) -> Vec<flow_durable::ExecutionId> {
     let paused = ListOptions::new().status(Status::Paused);
     let executions = runtime.list(paused).await.unwrap();
     executions.iter().map(Execution::id).collect()

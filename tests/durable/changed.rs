@@ -1,6 +1,6 @@
 //! Executions of flows that have changed since: they go on if what is recorded still fits, and are refused if not.
 
-use flow_runtime::durable::{
+use flow_durable::{
     Created, Execution, ExecutionId, JOURNAL_FORMAT, Runtime, RuntimeError, StartOptions, Status,
     Store as _, Token,
 };
@@ -370,7 +370,7 @@ async fn a_journal_of_another_format_is_refused_and_can_be_looked_at() {
         let id = ExecutionId::from(uuid::Uuid::now_v7());
         let records = execution.journal().await.unwrap();
         let kept = records.clone();
-        let other = flow_runtime::durable::Row {
+        let other = flow_durable::Row {
             id,
             format,
             status: Status::Running,
@@ -474,12 +474,12 @@ async fn a_value_that_is_stored_in_another_form_is_refused() {
 
 /// What is stored of an execution.
 pub(crate) trait Rows {
-    async fn execution_row(&self, id: ExecutionId) -> flow_runtime::durable::Row;
+    async fn execution_row(&self, id: ExecutionId) -> flow_durable::Row;
 }
 
 impl Rows for Shared {
-    async fn execution_row(&self, id: ExecutionId) -> flow_runtime::durable::Row {
-        flow_runtime::durable::Store::execution(self, id)
+    async fn execution_row(&self, id: ExecutionId) -> flow_durable::Row {
+        flow_durable::Store::execution(self, id)
             .await
             .unwrap()
             .unwrap()

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_runtime::durable::{ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError};
+use flow_durable::{ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError};
 
 use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
 use crate::stores::{CrashAfter, Damage, Damaged, Faulty, Refusing};

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status, Store,
 };

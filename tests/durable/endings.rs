@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_runtime::durable::{ListOptions, RuntimeError, StartOptions, Status};
+use flow_durable::{ListOptions, RuntimeError, StartOptions, Status};
 use flow_runtime::prelude::*;
 
 use crate::executions::{Short, ShortInput};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     EventFilter, Events, ExecutionEvent, ExecutionId, RecordKind, Runtime, StartOptions, Status,
 };
 use flow_runtime::prelude::*;

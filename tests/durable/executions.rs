@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use flow_runtime::durable::{
+use flow_durable::{
     EventFilter, Execution, ExecutionId, Executions, ListOptions, RuntimeError, StartOptions,
     Status,
 };

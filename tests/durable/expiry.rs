@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{
-    ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError, Token,
-};
+use flow_durable::{ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError, Token};
 use flow_runtime::prelude::*;
 
 use crate::changed::Rows as _;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_runtime::durable::{Execution, Record, RecordKind, Runtime, StartOptions, Status};
+use flow_durable::{Execution, Record, RecordKind, Runtime, StartOptions, Status};
 use flow_runtime::prelude::*;
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     Append, ExecutionId, Runtime, RuntimeError, StartOptions, Status, Store, StoreError,
 };
 use flow_runtime::prelude::*;

@@ -1,6 +1,6 @@
 //! A run that is stopped anywhere, in flows that have everything in everything.
 
-use flow_runtime::durable::OpenQuestion;
+use flow_durable::OpenQuestion;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     Execution, OpenQuestion, Record, RecordKind, Runtime, RuntimeError, StartOptions, Status, Token,
 };
 use flow_runtime::prelude::*;

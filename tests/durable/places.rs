@@ -3,9 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{
-    Execution, RecordKind, Runtime, RuntimeError, StartOptions, Status, Token,
-};
+use flow_durable::{Execution, RecordKind, Runtime, RuntimeError, StartOptions, Status, Token};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     DurableFlow, Execution, ExecutionId, OpenQuestion, Record, RecordKind, Runtime, RuntimeError,
     RuntimeOptions, StartOptions, Status, Store,
 };

@@ -1,6 +1,6 @@
 //! A question to a person: how it is asked, what is no answer to it, and what becomes of it.
 
-use flow_runtime::durable::{Execution, Runtime, RuntimeError, StartOptions, Status, Token};
+use flow_durable::{Execution, Runtime, RuntimeError, StartOptions, Status, Token};
 use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_runtime::durable::{RecordKind, Runtime, StartOptions, Status, StoreError};
+use flow_durable::{RecordKind, Runtime, StartOptions, Status, StoreError};
 use flow_runtime::prelude::*;
 
 use crate::stores::{Faulty, Refusing};

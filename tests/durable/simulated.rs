@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{Record, RecordKind, Runtime, StartOptions, Status, Store};
+use flow_durable::{Record, RecordKind, Runtime, StartOptions, Status, Store};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -4,9 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flow_runtime::durable::{
-    Execution, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store,
-};
+use flow_durable::{Execution, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, Store};
 use flow_runtime::prelude::*;
 use serde_json::json;
 use tokio::time::Instant;

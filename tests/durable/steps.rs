@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_runtime::durable::{Runtime, RuntimeError, StartOptions, Status};
+use flow_durable::{Runtime, RuntimeError, StartOptions, Status};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_runtime::durable::{DurableFlow, ExecutionId, StartOptions, Status, Store};
+use flow_durable::{DurableFlow, ExecutionId, StartOptions, Status, Store};
 use serde_json::{Value, json};
 
 use crate::flows::{

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use flow_runtime::durable::{
+use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
     Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use flow_runtime::durable::{
+use flow_durable::{
     Execution, ExecutionId, MemoryStore, Record, RecordKind, Runtime, RuntimeOptions, StartOptions,
     Status, Store, Token,
 };
@@ -63,7 +63,7 @@ impl Calls {
 }
 
 /// Starts with default options, and waits until it is over or waits for people.
-pub(crate) async fn settled<F: flow_runtime::durable::DurableFlow>(
+pub(crate) async fn settled<F: flow_durable::DurableFlow>(
     runtime: &Runtime,
     input: F::Input,
 ) -> Execution {
@@ -75,10 +75,7 @@ pub(crate) async fn settled<F: flow_runtime::durable::DurableFlow>(
 }
 
 /// A runtime with this store and the options of tests, which knows this flow.
-pub(crate) fn runtime<F: flow_runtime::durable::DurableFlow>(
-    store: impl Store,
-    flow: F,
-) -> Runtime {
+pub(crate) fn runtime<F: flow_durable::DurableFlow>(store: impl Store, flow: F) -> Runtime {
     let runtime = Runtime::with_options(store, options());
     runtime.register(flow).unwrap();
     runtime
@@ -108,7 +105,7 @@ pub(crate) async fn seen(runtime: &Runtime, id: ExecutionId) -> (Status, Vec<Rec
 
 /// Whoever is shown an error may not answer a question with what it says.
 #[track_caller]
-pub(crate) fn assert_no_token(error: &flow_runtime::durable::RuntimeError, token: Token) {
+pub(crate) fn assert_no_token(error: &flow_durable::RuntimeError, token: Token) {
     let shown = format!("{error} {error:?}");
     assert!(!shown.contains(&token.to_string()), "{shown}");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_runtime::durable::{DurableFlow, Execution, Runtime, StartOptions, Status};
+use flow_durable::{DurableFlow, Execution, Runtime, StartOptions, Status};
 use flow_runtime::prelude::*;
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! Looks into the past of an execution.
 
-use flow_runtime::durable::{Execution, RecordKind, Runtime, RuntimeError};
+use flow_durable::{Execution, RecordKind, Runtime, RuntimeError};
 use flow_runtime::prelude::*;
 use serde_json::json;
 

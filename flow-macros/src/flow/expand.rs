@@ -103,7 +103,7 @@ impl Plan<'_> {
                     #[doc(hidden)]
                     #[inline]
                     pub fn __run_direct(&self, input: #input) -> #ended {
-                        #rt::run(self, input)
+                        #rt::run_direct(self, input)
                     }
                     #[doc(hidden)]
                     #[inline]
@@ -113,7 +113,7 @@ impl Plan<'_> {
                 }
                 impl<__E> #rt::Drive<__E> for #name
                 where
-                    __E: #rt::Keeps<__State>,
+                    __E: #rt::StateHooks<__State>,
                     #(#bounds,)*
                 {
                     // Not an `async fn`, which would move its arguments once more when it begins.
@@ -125,8 +125,8 @@ impl Plan<'_> {
                         async move {
                             let mut state = __State::new(input);
                             let end = #run;
-                            #rt::Keeps::left(engine, scope, &state);
-                            #rt::Hooks::ended(engine, scope, end.as_str());
+                            #rt::StateHooks::at_end(engine, scope, &state);
+                            #rt::Hooks::flow_ended(engine, scope, end.as_str());
                             #(#values)*
                             ::core::result::Result::Ok(#output { #(#fields)* end })
                         }
@@ -159,11 +159,11 @@ impl Plan<'_> {
         let run = quote_spanned! {site=>
             {
                 let mut node = #first;
-                if let ::core::option::Option::Some((at, restored)) = #rt::Keeps::<__State>::restored(engine, scope)? {
+                if let ::core::option::Option::Some((at, restored)) = #rt::StateHooks::<__State>::resume_from(engine, scope)? {
                     node = #node::ALL[at];
                     state = restored;
                 }
-                #rt::Keeps::reached(engine, scope, node as u16, &state)?;
+                #rt::StateHooks::before_node(engine, scope, node as u16, &state)?;
                 #run
             }
         };
@@ -225,7 +225,7 @@ impl Plan<'_> {
             // Not by `?`, which rustc takes longer for, and there is one for each node.
             false => quote_spanned! {site=>
                 let action = #action;
-                if let ::core::result::Result::Err(failed) = #rt::Keeps::next(engine, scope, action, node as u16, #kept) {
+                if let ::core::result::Result::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #kept) {
                     return ::core::result::Result::Err(failed);
                 }
             },
@@ -256,7 +256,7 @@ impl Plan<'_> {
                 return ::core::result::Result::Ok(::core::ops::ControlFlow::Break(#end));
             },
         };
-        quote_spanned!(site=> { #rt::Hooks::finished(engine, scope, #action); #left })
+        quote_spanned!(site=> { #rt::Hooks::node_finished(engine, scope, #action); #left })
     }
 
     /// The same for a flow of many nodes: a loop over its parts, and their functions.
@@ -279,7 +279,7 @@ impl Plan<'_> {
                         &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State, mut node: #node,
                     ) -> ::core::result::Result<::core::ops::ControlFlow<#end, #node>, #rt::Failed>
                     where
-                        __E: #rt::Keeps<__State>,
+                        __E: #rt::StateHooks<__State>,
                         #(#bounds,)*
                     {
                         #steps

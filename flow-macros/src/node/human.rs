@@ -1,7 +1,7 @@
 //! `#[node(human = "…")]` on a type: its value comes from a person.
 //!
 //! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]` makes the latter of it, and
-//! one macro of its name tells both. Without the feature `durable` of the runtime there is nobody to ask, so what is needed
+//! one macro of its name tells both. Without the feature `stored` of the runtime there is nobody to ask, so what is needed
 //! then stands beside what is needed with it, and the runtime chooses.
 
 use flow_spec::{Code, TIMEOUT_ACTION};

@@ -1,6 +1,6 @@
 //! What becomes of a step's failure: a route, a value, or the end of the run.
 
-use crate::engine::Failed;
+use crate::error::Failed;
 use crate::error::FlowError;
 use crate::node_error::NodeError;
 

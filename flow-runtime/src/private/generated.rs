@@ -47,7 +47,7 @@ macro_rules! __flow_values {
 }
 
 /// Nothing.
-#[cfg(not(feature = "durable"))]
+#[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_stored {
@@ -88,7 +88,7 @@ macro_rules! __flow_schemas {
 }
 
 /// What a type becomes that people are asked for: the first, or the second where nobody can be asked.
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human_node {
@@ -96,20 +96,20 @@ macro_rules! __human_node {
 }
 
 /// The second.
-#[cfg(not(feature = "durable"))]
+#[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human_node {
     ({$($sound:tt)*} {$($unanswered:tt)*}) => {
         ::core::compile_error!(
-            "a human node needs the feature `durable` of flow-runtime\nhelp: add it: `cargo add flow-runtime --features durable`"
+            "a human node needs the feature `stored` of flow-runtime\nhelp: add it: `cargo add flow-runtime --features stored`"
         );
         $($unanswered)*
     };
 }
 
 /// `impl Human` for a type that people are asked for.
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human {
@@ -123,7 +123,7 @@ macro_rules! __human {
 }
 
 /// The schema of a type that people are asked for.
-#[cfg(all(feature = "durable", feature = "schemars"))]
+#[cfg(all(feature = "stored", feature = "schemars"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human_schema {
@@ -137,7 +137,7 @@ macro_rules! __human_schema {
 }
 
 /// Nothing.
-#[cfg(all(feature = "durable", not(feature = "schemars")))]
+#[cfg(all(feature = "stored", not(feature = "schemars")))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human_schema {

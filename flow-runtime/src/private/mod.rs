@@ -4,11 +4,9 @@ mod failures;
 mod generated;
 mod once;
 mod printed;
-#[cfg(feature = "durable")]
-mod stored;
 mod values;
 
-use std::future::{Future, Ready};
+use std::future::Ready;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -21,15 +19,14 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
-pub use crate::engine::{Engine, Failed, Hooks, Keeps};
-pub use crate::error::FlowError;
-pub use crate::flow::{Flow, Route, Target};
+pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step};
+pub use crate::error::{Failed, FlowError};
+pub use crate::flow::{Described, Flow, Route, Target};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
 pub use crate::question::{Asked, NoQuestion, Unasked};
-pub use crate::scope::{FlowInfo, Scope};
-pub use crate::supervise::{run, run_with};
+pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
@@ -40,36 +37,10 @@ pub use values::{
     items, take, written,
 };
 
-/// A node that is one step: a function, or a type with `exec`.
-pub trait Step {
-    /// What it returns when it succeeds.
-    type Outcome: Send;
-    /// Its enum of actions; `()` if it has none.
-    type Actions;
-    /// Its own settings.
-    const POLICY: &'static Policy = &Policy::DEFAULT;
-}
-
 /// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as a node.
 pub trait Writes<const INDEX: usize> {
     /// The type.
     type Type;
-}
-
-/// A flow, carried out by an engine that can handle the outcomes of all its nodes.
-#[diagnostic::on_unimplemented(
-    message = "the flow `{Self}` cannot run",
-    label = "cannot run",
-    note = "its definition has a mistake, which is reported there"
-)]
-pub trait Drive<E>: Flow {
-    /// Runs it to an end.
-    fn drive(
-        &self,
-        engine: &E,
-        scope: &Scope<'_>,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, Failed>> + Send;
 }
 
 /// What a flow whose definition has errors does instead of running, so that its users see no second error. A sound
@@ -83,7 +54,7 @@ pub trait Unresolved {
     fn __values(&self, _values: &mut crate::export::Values) {}
 
     /// Asks nothing.
-    #[cfg(feature = "durable")]
+    #[cfg(feature = "stored")]
     fn __question(_path: &str) -> Option<QuestionType>
     where
         Self: Sized,
@@ -142,20 +113,22 @@ impl<T: Default> DefaultNode for T {
 #[cfg(feature = "json")]
 pub use crate::export::private as export_values;
 
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 pub use crate::__human as answered;
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
+pub use crate::question::QuestionType;
+#[cfg(feature = "stored")]
 pub use crate::question::{Form, form};
+#[cfg(feature = "stored")]
+pub use crate::stored::{
+    Json, Keep, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment,
+};
 pub use crate::{
     __export_flow as export, __flow_stored as stored, __flow_values as values,
     __human_node as human,
 };
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 pub use serde_json::Value;
-#[cfg(feature = "durable")]
-pub use stored::{
-    Json, Keep, QuestionType, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment,
-};
 
 /// A retry policy whose numbers the macro has checked.
 pub const fn retry(
@@ -175,12 +148,6 @@ pub const fn retry(
         max_wait,
         jitter,
     }
-}
-
-/// A flow's names, for the paths of its nodes.
-pub trait Described {
-    /// The names.
-    const INFO: &'static FlowInfo;
 }
 
 /// What a loop over items keeps of each run of a flow.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use pin_project_lite::pin_project;
 
-use crate::engine::Failed;
+use crate::error::Failed;
 use crate::node_error::Failure;
 use crate::policy::Policy;
 use crate::scope::Scope;

@@ -7,12 +7,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::__private::{Step, Stored};
-use crate::engine::Failed;
-use crate::error::{BoxError, FlowError};
+use crate::engine::Step;
+use crate::error::{BoxError, Failed, FlowError};
 use crate::node_error::{Failure, TimedOut};
 use crate::observer::EventKind;
 use crate::run::Run;
+use crate::stored::Stored;
 use crate::visit::Visit;
 
 /// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
@@ -46,23 +46,28 @@ impl<T: Stored> Submitted for T {}
 pub struct Form<T> {
     keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,
-    #[cfg(feature = "terminal")]
-    shape: fn() -> super::shape::Shape,
+    read: Read,
 }
+
+/// Reads a value from a deserializer, and drops it.
+type Read = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>;
 
 /// That of a type which has one.
 pub const fn form<T: Submitted>() -> Form<T> {
     Form {
         keep: |value| serde_json::to_value(value),
         give: serde_json::from_value,
-        #[cfg(feature = "terminal")]
-        shape: super::shape::shape_of::<T>,
+        read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
     }
 }
 
 impl<T> Form<T> {
     /// The value of this JSON.
-    pub(crate) fn give(&self, value: Value) -> Result<T, serde_json::Error> {
+    ///
+    /// # Errors
+    ///
+    /// It is not a value of the type.
+    pub fn give(&self, value: Value) -> Result<T, serde_json::Error> {
         (self.give)(value)
     }
 }
@@ -91,7 +96,7 @@ pub trait Submission {
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SubmittedValue {
-    pub(crate) value: Value,
+    value: Value,
     /// Its type and the name of that, if it was a value in Rust.
     of: Option<(TypeId, &'static str)>,
 }
@@ -131,8 +136,7 @@ pub struct QuestionType {
     id: TypeId,
     schema: fn() -> Option<Value>,
     check: fn(&Value) -> Result<(), String>,
-    #[cfg(feature = "terminal")]
-    shape: fn() -> super::shape::Shape,
+    read: Read,
 }
 
 impl QuestionType {
@@ -146,8 +150,7 @@ impl QuestionType {
                 let given = T::FORM.give(value.clone());
                 given.map(drop).map_err(|error| error.to_string())
             },
-            #[cfg(feature = "terminal")]
-            shape: T::FORM.shape,
+            read: T::FORM.read,
         }
     }
 
@@ -156,16 +159,22 @@ impl QuestionType {
         self.name
     }
 
-    /// Whether an answer is a value of the type.
-    pub(crate) fn check_submitted(&self, submitted: &SubmittedValue) -> Result<(), String> {
-        match submitted.of {
-            Some((id, _)) if id == self.id => self.check(&submitted.value),
+    /// An answer as JSON, if it is a value of the type.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not, in words.
+    pub fn accept(&self, answer: impl Submission) -> Result<Value, String> {
+        let SubmittedValue { value, of } = answer.submit().map_err(|error| error.to_string())?;
+        match of {
+            Some((id, _)) if id == self.id => {}
             Some((_, name)) if name == self.name => {
-                Err(format!("it is another type that is named `{name}`"))
+                return Err(format!("it is another type that is named `{name}`"));
             }
-            Some((_, name)) => Err(format!("it is a `{name}`")),
-            None => self.check(&submitted.value),
+            Some((_, name)) => return Err(format!("it is a `{name}`")),
+            None => {}
         }
+        self.check(&value).map(|()| value)
     }
 
     /// The type's JSON Schema, if it has one.
@@ -215,10 +224,17 @@ impl Question {
         self.kind.schema()
     }
 
-    /// How the answer is filled in.
-    #[cfg(feature = "terminal")]
-    pub(crate) fn shape(&self) -> super::shape::Shape {
-        (self.kind.shape)()
+    /// Reads a value of the type of the answer from a deserializer, and drops it. The deserializer is asked for what the
+    /// answer consists of: whoever has it filled in can find that out so.
+    ///
+    /// # Errors
+    ///
+    /// What the deserializer gave is not a value of the type.
+    pub fn read(
+        &self,
+        deserializer: &mut dyn erased_serde::Deserializer<'_>,
+    ) -> Result<(), erased_serde::Error> {
+        (self.kind.read)(deserializer)
     }
 
     /// Whether a value is an answer, as JSON.
@@ -233,7 +249,7 @@ impl Question {
 
 /// Answers what flows ask: see [`RunOptions::answer`](crate::RunOptions::answer).
 ///
-/// A function of the question is one, and so is the terminal (`Terminal`, feature `terminal`).
+/// A function of the question is one, and so is the terminal (`Terminal` of the crate `flow-terminal`).
 #[async_trait]
 pub trait Answer: Send + Sync + 'static {
     /// The answer, as JSON.
@@ -251,13 +267,12 @@ where
     V: Submission,
 {
     async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
-        let submitted = self(question).submit()?;
-        let checked = question.kind.check_submitted(&submitted);
-        checked.map_err(|reason| {
+        let accepted = question.kind.accept(self(question));
+        accepted.map_err(|reason| {
             let expected = question.expected();
-            format!("the question asks for a `{expected}`, and the answer is none: {reason}")
-        })?;
-        Ok(submitted.value)
+            format!("the question asks for a `{expected}`, and the answer is not one: {reason}")
+                .into()
+        })
     }
 }
 
@@ -269,7 +284,7 @@ pub(crate) async fn ask<N: Human>(
 ) -> Result<N, Failed> {
     let timeout = visit.timeout();
     let question = Question {
-        path: visit.path().to_string(),
+        path: visit.frame().path().to_string(),
         prompt,
         timeout,
         kind: QuestionType::of::<N>(),

@@ -3,26 +3,16 @@
 //! Whether a flow asks anything is part of its type, so that `run`, which has nobody to ask, does not compile for one that
 //! does.
 
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 mod answer;
-#[cfg(feature = "terminal")]
-mod dialogue;
-#[cfg(feature = "terminal")]
-mod legible;
-#[cfg(feature = "terminal")]
-mod shape;
-#[cfg(feature = "terminal")]
-mod terminal;
 
 use std::fmt;
 use std::marker::PhantomData;
 
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 pub(crate) use answer::ask;
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
-#[cfg(feature = "terminal")]
-pub use terminal::Terminal;
 
 /// A node that asks nobody.
 #[derive(Debug)]
@@ -71,7 +61,7 @@ pub trait AnsweredByNobody {}
 pub struct NoAnswers;
 
 /// Options with somebody to ask: [`RunOptions::answer`](crate::RunOptions::answer).
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
@@ -80,13 +70,13 @@ pub struct Answers;
     message = "nobody is there to answer what `{F}` asks people",
     label = "needs somebody who answers",
     note = "let somebody answer: `run_with(input, RunOptions::answer(…))`; or start it with \
-            `flow_runtime::durable::Runtime`, where the answer may come later and from another process"
+            `flow_durable::Runtime`, where the answer may come later and from another process"
 )]
 pub trait CanAnswer<F> {}
 
 #[diagnostic::do_not_recommend]
 impl<F: for<'a> Unasked<'a>> CanAnswer<F> for NoAnswers {}
 
-#[cfg(feature = "durable")]
+#[cfg(feature = "stored")]
 #[diagnostic::do_not_recommend]
 impl<F> CanAnswer<F> for Answers {}

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flow_runtime::durable::{EventFilter, MemoryStore, Runtime, StartOptions, Store};
+use flow_durable::{EventFilter, MemoryStore, Runtime, StartOptions, Store};
 use flow_runtime::prelude::*;
 use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use tokio::task::JoinSet;

@@ -1,11 +1,11 @@
 //! 100,000 executions that wait for people, in one SQLite file: what it takes to start them, to list them and to go on
-//! with one of them in a process that knows nothing of them yet. `cargo bench -p flow-runtime --features sqlite --bench
+//! with one of them in a process that knows nothing of them yet. `cargo bench -p flow-sqlite --bench
 //! paused_executions [executions]`
 
 use std::error::Error;
 use std::time::Instant;
 
-use flow_runtime::durable::{ListOptions, Runtime, StartOptions, Status};
+use flow_durable::{ListOptions, Runtime, StartOptions, Status};
 use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};

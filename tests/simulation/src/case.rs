@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fastrand::Rng;
-use flow_runtime::durable::{Execution, ExecutionId, Record, Status, Store as _};
+use flow_durable::{Execution, ExecutionId, Record, Status, Store as _};
 
 use crate::flows;
 use crate::laws;

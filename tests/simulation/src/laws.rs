@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flow_runtime::durable::{ExecutionId, Record, RecordKind};
+use flow_durable::{ExecutionId, Record, RecordKind};
 
 use crate::process::Accepted;
 use crate::world::world;

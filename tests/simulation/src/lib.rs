@@ -15,7 +15,7 @@ pub use case::{Case, Compared, Failure, Stop, StopKind, check};
 
 use std::pin::Pin;
 
-use flow_runtime::durable::{Execution, Runtime, RuntimeError, StartOptions};
+use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
 
 /// A flow of a number that gives a number, whatever its type.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
-use flow_runtime::durable::{
+use flow_durable::{
     Execution, ExecutionId, MemoryStore, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
     StartOptions,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use flow_runtime::durable::{
+use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     MemoryStore, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
 };

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_runtime::durable::{Runtime, RuntimeOptions};
+use flow_durable::{Runtime, RuntimeOptions};
 use flow_runtime::prelude::*;
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use serde::{Deserialize, Serialize};

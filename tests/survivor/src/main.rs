@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use flow_runtime::durable::{Execution, Runtime, RuntimeError, StartOptions, Status};
+use flow_durable::{Execution, Runtime, RuntimeError, StartOptions, Status};
 use flow_survivor::{GoOn, Survivor, SurvivorInput, runtime};
 
 type Outcome = Result<(), Box<dyn Error + Send + Sync>>;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
-use flow_runtime::durable::{
+use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
 };

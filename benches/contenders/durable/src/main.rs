@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use bench_harness::{Contender, Task, Workload, main as contend, task, work};
-use flow_runtime::durable::{Runtime, StartOptions};
+use flow_durable::{Runtime, StartOptions};
 use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 

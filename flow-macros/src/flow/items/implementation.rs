@@ -74,7 +74,7 @@ pub(super) fn implementation(
             #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Unasked<'__a> for #name where #asks: #rt::Unasked<'__a> {}
             impl #rt::Described for #name {
-                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo { namespace: #namespace, nodes: #node::NAMES };
+                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
             }
             #[diagnostic::do_not_recommend]
             impl #rt::Node for #name {}

@@ -190,7 +190,7 @@ impl Visit<'_> {
                 #rt::Hooks::item_started(engine, scope);
                 #(#traits)*
                 let outcome = #carried_out?;
-                #rt::Hooks::finished(engine, scope, #action);
+                #rt::Hooks::node_finished(engine, scope, #action);
                 scope.leave();
                 ::core::result::Result::Ok(#value)
             }

@@ -152,9 +152,9 @@ impl Visit<'_> {
             let visited = visit.visited(&TokenStream::new());
             let (node, variant) = (&self.plan.names.node, node_variant(visit.instance));
             quote_spanned! {site=>
-                #rt::Hooks::entered(engine, scope, #node::#variant as u16)?;
+                #rt::Hooks::node_started(engine, scope, #node::#variant as u16)?;
                 #visited;
-                #rt::Hooks::finished(engine, scope, "default");
+                #rt::Hooks::node_finished(engine, scope, "default");
             }
         });
         steps.collect()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     Append, Created, Damaged, DamagedRecord, EndIf, EventFilter, Execution, ExecutionId,
     ListOptions, ListQuery, Logged, PauseState, Record, RecordKind, Row, RuntimeOptions,
     Settlement, StartOptions, Status, Store, StoreError, Token,

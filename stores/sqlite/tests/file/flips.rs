@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use flow_runtime::durable::{
+use flow_durable::{
     Append, EventFilter, Events, ExecutionId, ListOptions, ListQuery, Runtime, RuntimeError,
     RuntimeOptions, Settlement, StartOptions, Status, Store, Token,
 };

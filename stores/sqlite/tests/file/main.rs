@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use flow_runtime::durable::{
+use flow_durable::{
     Append, Created, ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row,
     Status, Store, StoreError, Token,
 };

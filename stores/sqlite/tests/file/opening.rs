@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
-use flow_runtime::durable::{Store, StoreError};
+use flow_durable::{Store, StoreError};
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 

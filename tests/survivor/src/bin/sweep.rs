@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::durable::{
+use flow_durable::{
     DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status,
 };

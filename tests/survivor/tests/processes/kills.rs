@@ -5,7 +5,7 @@ use std::env::VarError;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use flow_runtime::durable::{Execution, Record, RecordKind, Status};
+use flow_durable::{Execution, Record, RecordKind, Status};
 use flow_survivor::{LEASE, Survivor, expected_total};
 
 use crate::support::{Outcome, Place, Process, check_journal};

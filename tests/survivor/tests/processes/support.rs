@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use flow_runtime::durable::{Execution, ListOptions, Record, RecordKind};
+use flow_durable::{Execution, ListOptions, Record, RecordKind};
 use flow_survivor::{LEASE, expected_questions, runtime};
 use rusqlite::{Connection, ErrorCode};
 

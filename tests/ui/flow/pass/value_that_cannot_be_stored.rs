@@ -1,4 +1,4 @@
-//! A value without a form as JSON: a plain run does not ask for one, though the feature `durable` is on.
+//! A value without a form as JSON: a plain run does not ask for one, though the feature `stored` is on.
 use flow_runtime::prelude::*;
 
 struct Connection(u8);

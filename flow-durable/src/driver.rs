@@ -1,0 +1,497 @@
+//! Drives one run: polls it, writes what it records, hands it the answers that came, and ends or pauses it.
+//!
+//! All of that is one task. The run waits for the store only where a step says so; whatever it has recorded meanwhile is
+//! written in one go.
+
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use flow_store::refusal::newest_snapshot;
+use flow_store::{
+    Append, PauseState, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
+};
+use futures_util::task::AtomicWaker;
+use tokio::sync::Notify;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+use super::engine::Durable;
+use super::error::RuntimeError;
+use super::journal::{Entry, Journal};
+use super::payload::{self, PAYLOAD_DEPTH};
+use super::replay::Unused;
+use flow_runtime::FlowError;
+use flow_runtime::engine::Hooks as _;
+use flow_runtime::engine::Place;
+use flow_runtime::engine::Saved;
+use flow_runtime::engine::panic_message;
+
+/// After how long records are written that nobody waits for.
+const FLUSH_AFTER: Duration = Duration::from_millis(20);
+
+/// How often a run that does something else asks whether an answer has come from another process.
+const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
+
+/// The run itself: what came of it, with its outputs as they are stored.
+pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>>;
+
+/// Why a run did not come to an end.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    /// It failed.
+    Failed(FlowError),
+    /// Its input or its output is not what it should be.
+    Refused(RuntimeError),
+}
+
+/// How a run stands when its driver is done with it.
+#[derive(Debug)]
+pub(crate) enum Driven {
+    /// It is over. The row is as it is in the store.
+    Over(Box<Row>),
+    /// It waits for answers to these questions, and goes on by itself at this time, in milliseconds since 1970 (UTC).
+    Paused {
+        asked: Vec<Token>,
+        wake_ms: Option<u64>,
+    },
+    /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
+    Halted(RuntimeError),
+}
+
+/// What tells a driver to stop, and that there is something new.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signals {
+    /// An answer came.
+    pub(crate) mail: Arc<Notify>,
+    /// Somebody else has the run now, or it was ended.
+    pub(crate) lost: CancellationToken,
+    /// The runtime shuts down.
+    pub(crate) shut_down: CancellationToken,
+}
+
+pub(crate) struct Driver {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) journal: Arc<Journal>,
+    pub(crate) engine: Arc<Durable>,
+    /// The execution as it was claimed, and then as it was last written.
+    pub(crate) row: Row,
+    pub(crate) signals: Signals,
+    /// Told whenever something was written.
+    pub(crate) committed: Arc<Notify>,
+    /// The path of the flow itself.
+    pub(crate) path: String,
+    /// The name of the flow and what has changed in it, if it is not the version that the run was started with.
+    pub(crate) changes: Option<(String, Vec<String>)>,
+    /// The new version, to be stored with the next records.
+    pub(crate) structure: Option<String>,
+}
+
+type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+type Looking = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+/// Wakes the driver, which polls the run only if that is what was woken.
+#[derive(Default)]
+struct RunWaker {
+    woken: AtomicBool,
+    driver: AtomicWaker,
+}
+
+impl Wake for RunWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.driver.wake();
+    }
+}
+
+/// What a driver waits for besides the run.
+struct Waiting {
+    run: Arc<RunWaker>,
+    waker: Waker,
+    appending: Option<(Appending, u64, Option<String>)>,
+    looking: Option<Looking>,
+    flush: Option<Pin<Box<Sleep>>>,
+    look_at: Option<Pin<Box<Sleep>>>,
+    mail: Pin<Box<dyn Future<Output = ()> + Send>>,
+    lost: Pin<Box<WaitForCancellationFutureOwned>>,
+    shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+enum Paused {
+    /// The run is over.
+    Done(Result<Saved, Ended>),
+    /// It waits for people.
+    Asks,
+    /// It cannot go on.
+    Halted(RuntimeError),
+}
+
+impl Driver {
+    /// Polls the run until it is over or waits for people, and writes how it stands then.
+    pub(crate) async fn drive(mut self, work: Work) -> Driven {
+        let mut work = Some(work);
+        let paused = self.run(&mut work).await;
+        let driven = match paused {
+            Paused::Halted(error) => {
+                drop_quietly(work);
+                return Driven::Halted(error);
+            }
+            Paused::Asks => self.end(Status::Paused, None).await,
+            Paused::Done(Ok(output)) => {
+                let output = serde_json::Value::Object(output.0).to_string();
+                if let Err(reason) = payload::check(&output, PAYLOAD_DEPTH) {
+                    return Driven::Halted(RuntimeError::Unstorable {
+                        execution: Some(self.journal.execution()),
+                        path: self.path.clone(),
+                        reason: format!("the output: {reason}"),
+                    });
+                }
+                self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
+                    .await
+            }
+            Paused::Done(Err(Ended::Failed(error))) => {
+                let text = format!("{error:#}");
+                let driven = self
+                    .end(Status::Failed, Some((RecordKind::RunFailed, text)))
+                    .await;
+                if let Driven::Over(_) = &driven {
+                    self.engine.tell_failed(&self.path, &error);
+                }
+                driven
+            }
+            Paused::Done(Err(Ended::Refused(error))) => return Driven::Halted(error),
+        };
+        // Only now: a run that is dropped closes its questions.
+        drop_quietly(work);
+        driven
+    }
+
+    async fn run(&mut self, work: &mut Option<Work>) -> Paused {
+        let run = Arc::new(RunWaker {
+            woken: AtomicBool::new(true),
+            ..RunWaker::default()
+        });
+        let mut waiting = Waiting {
+            waker: Waker::from(run.clone()),
+            run,
+            appending: None,
+            looking: None,
+            flush: None,
+            look_at: None,
+            mail: self.mail(),
+            lost: Box::pin(self.signals.lost.clone().cancelled_owned()),
+            shut_down: Box::pin(self.signals.shut_down.clone().cancelled_owned()),
+        };
+        let mut done = None;
+        poll_fn(|cx| {
+            waiting.run.driver.register(cx.waker());
+            self.poll(work, &mut done, &mut waiting, cx)
+        })
+        .await
+    }
+
+    fn poll(
+        &mut self,
+        work: &mut Option<Work>,
+        done: &mut Option<Result<Saved, Ended>>,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Paused> {
+        loop {
+            if waiting.lost.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Paused::Halted(RuntimeError::TakenOver(
+                    self.journal.execution(),
+                )));
+            }
+            if waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Paused::Halted(RuntimeError::ShutDown(
+                    self.journal.execution(),
+                )));
+            }
+            if done.is_none()
+                && !self.journal.is_halted()
+                && waiting.run.woken.swap(false, Ordering::AcqRel)
+            {
+                *done = self.poll_run(work, &waiting.waker);
+            }
+            let stuck = self.journal.is_halted();
+            // The last outcomes are written together with the run's end, or before it stops without one.
+            let ends = !stuck && matches!(done, Some(Ok(_) | Err(Ended::Failed(_))));
+            if waiting.appending.is_some() || !ends {
+                match self.poll_append(waiting, cx) {
+                    Poll::Ready(Ok(())) => continue,
+                    Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
+                    Poll::Pending => {}
+                }
+            }
+            if waiting.appending.is_none() {
+                if let Some(error) = self.journal.halted() {
+                    return Poll::Ready(Paused::Halted(error));
+                }
+                if let Some(ended) = done.take() {
+                    if let Err(Ended::Failed(_)) = &ended {
+                        self.journal.run_failed();
+                    }
+                    // A run that has come to its end has no use for what is left.
+                    return Poll::Ready(match (self.diverged(), ended) {
+                        (Some(error), Ok(_) | Err(Ended::Failed(_))) => Paused::Halted(error),
+                        (_, ended) => Paused::Done(ended),
+                    });
+                }
+            }
+            match self.poll_answers(waiting, cx) {
+                Poll::Ready(Ok(())) => continue,
+                Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
+                Poll::Pending => {}
+            }
+            if done.is_none() && !stuck && waiting.run.woken.load(Ordering::Acquire) {
+                continue;
+            }
+            if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
+                if self.journal.skip_starts() {
+                    continue;
+                }
+                if let Some(error) = self.diverged() {
+                    return Poll::Ready(Paused::Halted(error));
+                }
+                if self.journal.only_asks() {
+                    return Poll::Ready(Paused::Asks);
+                }
+            }
+            return Poll::Pending;
+        }
+    }
+
+    /// Why a replay in which nothing moves cannot go on: something is recorded that the flow does not come to again. `None`
+    /// if all that is recorded has been taken.
+    pub(super) fn diverged(&self) -> Option<RuntimeError> {
+        let execution = self.journal.execution();
+        self.journal.replaying(|replay| {
+            let Unused {
+                seq, kind, step, ..
+            } = replay.next()?.clone();
+            let Some((flow, changes)) = &self.changes else {
+                return Some(RuntimeError::ReplayDiverged {
+                    execution,
+                    seq,
+                    kind,
+                    step,
+                });
+            };
+            let unused = replay.unused().map(|unused| match unused.kind {
+                RecordKind::TimedOut | RecordKind::Waited => {
+                    format!("the time that `{}` took has no use any more", unused.path)
+                }
+                _ => format!("what `{}` returned has no use any more", unused.path),
+            });
+            Some(RuntimeError::FlowChanged {
+                execution,
+                flow: flow.clone(),
+                changes: changes.iter().cloned().chain(unused).collect(),
+            })
+        })
+    }
+
+    /// Writes what has to be written. Ready when something has been, pending when there is nothing to do.
+    fn poll_append(
+        &mut self,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), RuntimeError>> {
+        if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
+            waiting.flush = None;
+            let (append, next_seq) = self.take_pending();
+            let path = Journal::first_pending_path(&append);
+            let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
+            let appending = Box::pin(async move { store.append(id, fence, append).await });
+            waiting.appending = Some((appending, next_seq, path));
+        }
+        let Some((appending, next_seq, path)) = &mut waiting.appending else {
+            return Poll::Pending;
+        };
+        match appending.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(result) => {
+                let (next_seq, path) = (*next_seq, path.take());
+                waiting.appending = None;
+                if result.is_ok() {
+                    self.journal.stored(next_seq);
+                    self.engine.tell_stored();
+                    self.committed.notify_waiters();
+                }
+                Poll::Ready(result.map_err(|error| {
+                    RuntimeError::store(Some(self.journal.execution()), path, error)
+                }))
+            }
+        }
+    }
+
+    fn take_pending(&mut self) -> (Append, u64) {
+        let (mut append, next_seq) = self.journal.take_pending();
+        append.structure = self.structure.take();
+        let row = &mut self.row;
+        row.updated_ms = append.now_ms;
+        row.next_seq = next_seq;
+        row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
+        if let Some(structure) = &append.structure {
+            row.structure.clone_from(structure);
+        }
+        (append, next_seq)
+    }
+
+    fn is_append_due(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> bool {
+        if self.journal.is_urgent() {
+            return true;
+        }
+        if !self.journal.has_pending() {
+            return false;
+        }
+        let flush = waiting
+            .flush
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH_AFTER)));
+        flush.as_mut().poll(cx).is_ready()
+    }
+
+    /// Looks for answers when somebody said that there are some, from time to time, and when a question expires. Ready when it
+    /// has looked.
+    fn poll_answers(
+        &mut self,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), RuntimeError>> {
+        let questions = self.journal.questions();
+        let now_ms = self.journal.now_ms();
+        let expired = questions.next_expiry_ms.is_some_and(|at| at <= now_ms);
+        if waiting.looking.is_none() && questions.open > 0 {
+            let soon = match questions.next_expiry_ms {
+                Some(at) => Duration::from_millis(at.saturating_sub(now_ms)).min(LOOK_FOR_ANSWERS),
+                None => LOOK_FOR_ANSWERS,
+            };
+            let look_at = waiting
+                .look_at
+                .get_or_insert_with(|| Box::pin(tokio::time::sleep(soon)));
+            let at = Instant::now() + soon;
+            if look_at.deadline() > at {
+                look_at.as_mut().reset(at);
+            }
+            let mailed = waiting.mail.as_mut().poll(cx).is_ready();
+            if mailed {
+                waiting.mail = self.mail();
+            }
+            if mailed || expired || look_at.as_mut().poll(cx).is_ready() {
+                waiting.look_at = None;
+                waiting.looking = Some(Box::pin(look(self.store.clone(), self.journal.clone())));
+            }
+        }
+        let Some(looking) = &mut waiting.looking else {
+            return Poll::Pending;
+        };
+        looking.as_mut().poll(cx).map(|result| {
+            waiting.looking = None;
+            result.map_err(RuntimeError::of(self.journal.execution()))
+        })
+    }
+
+    fn mail(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mail = self.signals.mail.clone();
+        Box::pin(async move { mail.notified().await })
+    }
+
+    /// Polls the run. What came of it, if it is done.
+    fn poll_run(&self, work: &mut Option<Work>, waker: &Waker) -> Option<Result<Saved, Ended>> {
+        let running = work.as_mut()?;
+        let mut cx = Context::from_waker(waker);
+        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(&mut cx))) {
+            Ok(Poll::Pending) => None,
+            Ok(Poll::Ready(done)) => Some(done),
+            Err(payload) => {
+                let place = self.engine.run().interrupted();
+                let path = place.unwrap_or(&self.path).to_owned();
+                let message = panic_message(&*payload);
+                Some(Err(Ended::Failed(FlowError::Panicked { path, message })))
+            }
+        }
+    }
+
+    /// Writes how the run stands, and gives it up.
+    async fn end(&mut self, status: Status, last: Option<(RecordKind, String)>) -> Driven {
+        let mut result = None;
+        if let Some((kind, payload)) = last {
+            let place = Place {
+                path: self.path.clone(),
+                step: self.path.clone(),
+                visit: 0,
+                item: None,
+            };
+            result = Some(payload.clone());
+            self.journal.add(Entry {
+                kind,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+        }
+        let (append, next_seq) = self.take_pending();
+        let path = Journal::first_pending_path(&append).unwrap_or_else(|| self.path.clone());
+        let append = Append {
+            status: Some(status),
+            result: result.clone(),
+            release: true,
+            timer_ms: match status {
+                Status::Paused => self.journal.next_timer(),
+                _ => None,
+            },
+            ..append
+        };
+        let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
+        let id = self.journal.execution();
+        if let Err(error) = self.store.append(id, self.row.fence, append).await {
+            return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
+        }
+        self.journal.stored(next_seq);
+        self.engine.tell_stored();
+        self.committed.notify_waiters();
+        match status {
+            Status::Paused => Driven::Paused { asked, wake_ms },
+            over => Driven::Over(Box::new(Row {
+                status: over,
+                result,
+                wake_ms: None,
+                ..self.row.clone()
+            })),
+        }
+    }
+}
+
+/// Drops a run that is done with. A value whose `Drop` panics has no effect on how the run ended.
+fn drop_quietly(work: Option<Work>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
+}
+
+/// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
+async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
+    let now_ms = journal.now_ms();
+    for token in journal.expired(now_ms) {
+        let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
+        // It was closed by whoever has the run now. Without this, it would be looked at again at once, and again.
+        if before.state.is_closed() && journal.is_asked(token) {
+            return Err(StoreError::LeaseLost(journal.execution()));
+        }
+    }
+    for row in store.pauses(journal.execution()).await? {
+        match row.state {
+            PauseState::Answered(answer) => journal.settle(row.token, Settlement::Answer(answer)),
+            PauseState::TimedOut => journal.settle(row.token, Settlement::TimedOut),
+            PauseState::Open | PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Deltas on their way from the runs of this process to those who listen.
+//!
+//! Each listener has a queue of its own, with nothing in it but what it asked for and may see. So a run that emits much keeps
+//! no place from the deltas of others, and what a listener is told to have missed says nothing of them.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use tokio::sync::Notify;
+
+use super::filter::EventFilter;
+use crate::engine::Delta;
+
+/// How many deltas a slow listener may lag behind.
+const QUEUE: usize = 1024;
+
+/// Those who listen to the deltas of a process.
+#[derive(Debug, Default)]
+pub(crate) struct Deltas(Mutex<Vec<Weak<Listener>>>);
+
+/// Somebody who listens.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    owner: Option<String>,
+    filter: EventFilter,
+    queue: Mutex<Queue>,
+    came: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    deltas: VecDeque<Delta>,
+    /// How many were dropped since the listener was last told.
+    lost: u64,
+}
+
+/// Where the runs of one execution send their deltas to.
+#[derive(Debug, Clone)]
+pub(crate) struct Emitter {
+    deltas: Arc<Deltas>,
+    owner: Option<String>,
+}
+
+impl Deltas {
+    fn listeners(&self) -> MutexGuard<'_, Vec<Weak<Listener>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens from now on, until the listener is dropped.
+    pub(crate) fn listen(&self, owner: Option<&str>, filter: EventFilter) -> Arc<Listener> {
+        let listener = Arc::new(Listener {
+            owner: owner.map(str::to_owned),
+            filter,
+            queue: Mutex::default(),
+            came: Notify::new(),
+        });
+        let mut listeners = self.listeners();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(Arc::downgrade(&listener));
+        listener
+    }
+
+    /// For an execution of this owner.
+    pub(crate) fn emitter(self: &Arc<Self>, owner: Option<String>) -> Emitter {
+        Emitter {
+            deltas: self.clone(),
+            owner,
+        }
+    }
+}
+
+impl Emitter {
+    /// Whether anybody listens who may see what is sent.
+    pub(crate) fn is_heard(&self) -> bool {
+        let listeners = self.deltas.listeners();
+        listeners
+            .iter()
+            .any(|listener| self.reaches(listener).is_some())
+    }
+
+    /// Hands a delta to those who asked for it and may see it.
+    pub(crate) fn send(&self, delta: &Delta) {
+        let listeners = self.deltas.listeners();
+        for listener in listeners.iter().filter_map(|it| self.reaches(it)) {
+            listener.add(delta);
+        }
+    }
+
+    fn reaches(&self, listener: &Weak<Listener>) -> Option<Arc<Listener>> {
+        let listener = listener.upgrade()?;
+        (listener.owner == self.owner).then_some(listener)
+    }
+}
+
+impl Listener {
+    fn add(&self, delta: &Delta) {
+        let filter = &self.filter;
+        if !filter.is_of(delta.execution) || !filter.allows_path(&delta.path) {
+            return;
+        }
+        let mut queue = self.queue();
+        queue.deltas.push_back(delta.clone());
+        if queue.deltas.len() > QUEUE {
+            queue.deltas.pop_front();
+            queue.lost += 1;
+        }
+        self.came.notify_one();
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes what has come, and how many were dropped before it.
+    pub(crate) fn take(&self) -> (VecDeque<Delta>, u64) {
+        let Queue { deltas, lost } = std::mem::take(&mut *self.queue());
+        (deltas, lost)
+    }
+
+    /// Waits until something has come. What came since the last time counts, too.
+    pub(crate) async fn came(&self) {
+        self.came.notified().await;
+    }
+}

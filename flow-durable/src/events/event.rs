@@ -1,0 +1,293 @@
+//! Events, and the envelope in which they leave the program.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_store::{ExecutionId, Record, RecordKind};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use super::pattern::node_id;
+use flow_runtime::NodeError;
+
+/// Something that happened in an execution, as [`Events`](super::Events) gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExecutionEvent {
+    /// A journal has grown by a record.
+    Recorded(RecordedEvent),
+    /// A node has a part of its result.
+    Delta(DeltaEvent),
+    /// The subscriber was too slow for deltas, and some are lost.
+    Missed(MissedDeltas),
+}
+
+/// A record of a journal, with what follows from the records before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecordedEvent {
+    /// Where it stands among the records of all executions, those of others included: see
+    /// [`EventFilter::from_offset`](super::EventFilter::from_offset).
+    pub offset: u64,
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The function, type or flow that the node is; of what concerns a flow as a whole, the flow.
+    pub node_type: Arc<str>,
+    /// The record.
+    pub record: Record,
+    /// Of an outcome and a failure for good: how many attempts were made, the first included. An attempt that a crash
+    /// interrupted is none, and a fallback is none.
+    pub attempts: Option<u32>,
+    /// Of an outcome, a failure for good and an action taken: the time since the node was reached. It includes the pauses
+    /// between attempts and the time in which no process had the execution.
+    pub duration: Option<Duration>,
+}
+
+/// A part of a node's result ([`Context::emit`](flow_runtime::Context::emit)). It is not stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DeltaEvent {
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The function or type that the node is.
+    pub node_type: Arc<str>,
+    /// The path of the node.
+    pub path: String,
+    /// The step: see [`Record::step`].
+    pub step: String,
+    /// The number of the visit to the node within what it stands in, from 1.
+    pub visit: u32,
+    /// Its number within the attempt, from 0.
+    pub index: u64,
+    /// The `seq` of the record that comes after it.
+    pub next_seq: u64,
+    /// When it was emitted, in milliseconds since 1970 (UTC).
+    pub at_ms: u64,
+    /// What was emitted.
+    pub text: String,
+}
+
+/// Deltas that were dropped because the subscriber was slow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MissedDeltas {
+    /// How many, of those that the filter allows.
+    pub deltas: u64,
+    /// When that was noticed, in milliseconds since 1970 (UTC).
+    pub at_ms: u64,
+}
+
+impl ExecutionEvent {
+    /// The execution in which it happened.
+    pub fn execution(&self) -> Option<ExecutionId> {
+        match self {
+            ExecutionEvent::Recorded(event) => Some(event.execution),
+            ExecutionEvent::Delta(event) => Some(event.execution),
+            ExecutionEvent::Missed(_) => None,
+        }
+    }
+
+    /// The path of the node, or of the flow.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            ExecutionEvent::Recorded(event) => Some(&event.record.path),
+            ExecutionEvent::Delta(event) => Some(&event.path),
+            ExecutionEvent::Missed(_) => None,
+        }
+    }
+
+    /// The record, if it is one.
+    pub fn record(&self) -> Option<&Record> {
+        match self {
+            ExecutionEvent::Recorded(event) => Some(&event.record),
+            _ => None,
+        }
+    }
+
+    /// The text of a delta.
+    pub fn delta(&self) -> Option<&str> {
+        match self {
+            ExecutionEvent::Delta(event) => Some(&event.text),
+            _ => None,
+        }
+    }
+
+    /// A UUID of version 8, made of what the event says: every subscriber has the same for the same event, also when it
+    /// is read again. Only [`Missed`](ExecutionEvent::Missed), which is nobody else's, has a new one each time.
+    pub fn id(&self) -> Uuid {
+        let digest = match self {
+            ExecutionEvent::Recorded(event) => Sha256::new()
+                .chain_update(event.execution.as_uuid())
+                .chain_update(event.record.seq.to_be_bytes()),
+            ExecutionEvent::Delta(event) => Sha256::new()
+                .chain_update(event.execution.as_uuid())
+                .chain_update(event.next_seq.to_be_bytes())
+                .chain_update(event.index.to_be_bytes())
+                .chain_update(event.step.len().to_be_bytes())
+                .chain_update(&event.step)
+                .chain_update(&event.text),
+            ExecutionEvent::Missed(_) => return Uuid::new_v4(),
+        };
+        let mut bytes = [0; 16];
+        bytes
+            .iter_mut()
+            .zip(digest.finalize())
+            .for_each(|(to, from)| *to = from);
+        uuid::Builder::from_custom_bytes(bytes).into_uuid()
+    }
+
+    /// The event as JSON: BackpackFlow's envelope, with what a journal has of it.
+    ///
+    /// | field | |
+    /// | --- | --- |
+    /// | `id` | the [`id`](ExecutionEvent::id) |
+    /// | `timestamp` | milliseconds since 1970 (UTC) |
+    /// | `sourceNode` | the function, type or flow that the node is |
+    /// | `nodeId` | its name in its flow |
+    /// | `namespace` | its path |
+    /// | `runId` | the id of the execution |
+    /// | `step` | the [`step`](Record::step), which no other step of the execution has |
+    /// | `visit`, `item` | which visit to the node, from 1, and of which item, where there is one |
+    /// | `offset` | where the stream goes on after it; deltas have none |
+    /// | `type`, `payload` | what happened |
+    ///
+    /// | `type` | records | `payload` |
+    /// | --- | --- | --- |
+    /// | `node_start` | `node_started` | `nodeName`, `nodeId`, `namespace` |
+    /// | `exec_complete` | `outcome` | `execResult`, `attempts`, `durationMs` |
+    /// | `node_end` | `node_finished` | `action`, `durationMs` |
+    /// | `error` | `attempt_failed` | `phase` (`"exec"`), `record`, `error`, `attempt` (from 0) |
+    /// | `error` | `node_failed` | `phase` (`"exec"`), `record`, `error`, `causes`, `attempts`, `durationMs` |
+    /// | `error` | `timed_out` | `phase` (`"exec"`), `record`, `error`, `attempt` |
+    /// | `error` | `run_failed` | `phase` (`"run"`), `record`, `error` |
+    /// | `stream_chunk` | none: a delta | `chunk`, `index` |
+    /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
+    ///
+    /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is no `prep_complete`,
+    /// the `phase` of all they do is `exec`, and no event says what the node read; what it writes follows from
+    /// `execResult`. A flow used as a node has errors of its own if it is tried again or has a `timeout`; otherwise
+    /// there is that of the node inside, and that of the run. Errors are kept as texts, so that there is no `stack`,
+    /// but the texts of their causes. Which delta is the last one is not known before the `exec_complete` after it.
+    /// `durationMs` and `attempts` are left out where the records that they follow from have been pruned.
+    pub fn to_json(&self) -> Value {
+        let (r#type, payload) = self.described();
+        let mut envelope =
+            json!({ "id": self.id().to_string(), "type": r#type, "payload": payload });
+        let mut set = |field: &str, value: Value| {
+            envelope[field] = value;
+        };
+        match self {
+            ExecutionEvent::Recorded(event) => {
+                set("timestamp", event.record.at_ms.into());
+                set("sourceNode", (*event.node_type).into());
+                if let Some(item) = event.record.item {
+                    set("item", item.into());
+                }
+                set("step", event.record.step.as_str().into());
+                set("visit", event.record.visit.into());
+                set("offset", event.offset.into());
+            }
+            ExecutionEvent::Delta(event) => {
+                set("timestamp", event.at_ms.into());
+                set("sourceNode", (*event.node_type).into());
+                set("step", event.step.as_str().into());
+                set("visit", event.visit.into());
+            }
+            ExecutionEvent::Missed(event) => set("timestamp", event.at_ms.into()),
+        }
+        if let (Some(execution), Some(path)) = (self.execution(), self.path()) {
+            set("nodeId", node_id(path).into());
+            set("namespace", path.into());
+            set("runId", execution.to_string().into());
+        }
+        envelope
+    }
+
+    /// The `type` and the `payload` of its envelope.
+    fn described(&self) -> (&'static str, Value) {
+        match self {
+            ExecutionEvent::Recorded(event) => event.described(),
+            ExecutionEvent::Delta(event) => {
+                let payload = json!({ "chunk": event.text, "index": event.index });
+                ("stream_chunk", payload)
+            }
+            ExecutionEvent::Missed(event) => {
+                let payload = json!({ "type": "missed", "data": { "deltas": event.deltas } });
+                ("custom", payload)
+            }
+        }
+    }
+}
+
+impl RecordedEvent {
+    fn described(&self) -> (&'static str, Value) {
+        let record = &self.record;
+        let (r#type, mut payload) = match record.kind {
+            RecordKind::NodeStarted => {
+                let payload = json!({
+                    "nodeName": *self.node_type,
+                    "nodeId": node_id(&record.path),
+                    "namespace": record.path,
+                });
+                ("node_start", payload)
+            }
+            RecordKind::Outcome => ("exec_complete", json!({ "execResult": data(record) })),
+            RecordKind::NodeFinished => ("node_end", json!({ "action": record.payload })),
+            RecordKind::AttemptFailed => {
+                let payload =
+                    json!({ "phase": "exec", "error": record.payload, "attempt": record.attempt });
+                ("error", payload)
+            }
+            RecordKind::TimedOut => {
+                let payload =
+                    json!({ "phase": "exec", "error": "timed out", "attempt": record.attempt });
+                ("error", payload)
+            }
+            RecordKind::NodeFailed => ("error", failure(record)),
+            RecordKind::FlowFailed => {
+                ("error", json!({ "phase": "exec", "error": record.payload }))
+            }
+            RecordKind::RunFailed => ("error", json!({ "phase": "run", "error": record.payload })),
+            kind => {
+                return (
+                    "custom",
+                    json!({ "type": kind.as_str(), "data": data(record) }),
+                );
+            }
+        };
+        if r#type == "error" {
+            payload["record"] = record.kind.as_str().into();
+        }
+        if let Some(attempts) = self.attempts {
+            payload["attempts"] = attempts.into();
+        }
+        if let Some(duration) = self.duration {
+            payload["durationMs"] = u64::try_from(duration.as_millis())
+                .unwrap_or(u64::MAX)
+                .into();
+        }
+        (r#type, payload)
+    }
+}
+
+/// What a record tells, as JSON; texts that are none are strings.
+fn data(record: &Record) -> Value {
+    match record.payload.as_str() {
+        "" => Value::Null,
+        text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+    }
+}
+
+fn failure(record: &Record) -> Value {
+    let Ok(failed) = serde_json::from_str::<NodeError>(&record.payload) else {
+        return json!({ "phase": "exec", "error": record.payload });
+    };
+    let mut causes = Vec::new();
+    let mut next = failed.error().source();
+    while let Some(cause) = next {
+        causes.push(cause.to_string());
+        next = cause.source();
+    }
+    json!({ "phase": "exec", "error": failed.error().to_string(), "causes": causes })
+}

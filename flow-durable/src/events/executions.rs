@@ -1,0 +1,292 @@
+//! What a stream remembers of the executions that it meets.
+//!
+//! Of each it knows the nodes under way, so that memory is bounded by the nodes that run at once and by [`KNOWN`]. An
+//! execution that was forgotten is looked up again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreError};
+
+use super::structure::Structure;
+use crate::steps::{is_within, without_retry};
+use flow_runtime::NodeError;
+
+/// How many executions are remembered.
+const KNOWN: usize = 256;
+
+/// How many structures are remembered.
+const STRUCTURES: usize = 64;
+
+/// How many records of a journal are read at once.
+const PAGE: usize = 500;
+
+#[derive(Debug, Default)]
+pub(super) struct Executions {
+    known: HashMap<ExecutionId, Known>,
+    structures: HashMap<String, Arc<Structure>>,
+    /// What was found damaged, and nobody was told yet. Each is found once, and the stream goes on without it.
+    damaged: Vec<Damaged>,
+    uses: u64,
+}
+
+/// What is known of an execution.
+#[derive(Debug, Default)]
+struct Known {
+    /// The number after that of the newest record that the stream has passed.
+    next_seq: u64,
+    /// How many records there were when it was looked up: until the stream has passed all that the store has, it is not
+    /// known which of them it has passed.
+    stored: Option<u64>,
+    structure: Option<Arc<Structure>>,
+    /// Its row is damaged.
+    unreadable: bool,
+    nodes: Nodes,
+    /// Nodes that were reached before the stream began are among `nodes`.
+    complete: bool,
+    used: u64,
+}
+
+/// The nodes under way, by step.
+#[derive(Debug, Default)]
+struct Nodes(HashMap<String, UnderWay>);
+
+#[derive(Debug, Clone, Copy)]
+struct UnderWay {
+    started_ms: u64,
+    failed: u32,
+    /// The index of the newest attempt that failed.
+    last_failed: Option<u32>,
+}
+
+impl Nodes {
+    fn add(&mut self, record: &Record) {
+        match record.kind {
+            RecordKind::NodeStarted => {
+                let node = UnderWay {
+                    started_ms: record.at_ms,
+                    failed: 0,
+                    last_failed: None,
+                };
+                self.0.insert(record.step.clone(), node);
+            }
+            RecordKind::AttemptFailed => {
+                if let Some(node) = self.0.get_mut(&record.step) {
+                    node.failed += 1;
+                    node.last_failed = Some(record.attempt);
+                }
+            }
+            RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
+            _ => {}
+        }
+    }
+
+    fn at(&self, record: &Record) -> Option<UnderWay> {
+        self.0.get(without_retry(&record.step)).copied()
+    }
+}
+
+/// What the records before it say of one.
+#[derive(Debug)]
+pub(super) struct Described {
+    pub(super) node_type: Arc<str>,
+    pub(super) attempts: Option<u32>,
+    pub(super) duration: Option<Duration>,
+}
+
+impl Executions {
+    fn known(&mut self, id: ExecutionId) -> &mut Known {
+        self.uses += 1;
+        if !self.known.contains_key(&id) && self.known.len() >= KNOWN {
+            let oldest = self.known.iter().min_by_key(|(_, known)| known.used);
+            if let Some(oldest) = oldest.map(|(id, _)| *id) {
+                self.known.remove(&oldest);
+            }
+        }
+        let known = self.known.entry(id).or_default();
+        known.used = self.uses;
+        known
+    }
+
+    /// What was found damaged since this was asked last.
+    pub(super) fn take_damaged(&mut self) -> impl Iterator<Item = Damaged> {
+        std::mem::take(&mut self.damaged).into_iter()
+    }
+
+    /// What was read. `None` if it is damaged, which is noted.
+    fn readable<T>(
+        &mut self,
+        id: ExecutionId,
+        result: Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(StoreError::Corrupt { place, reason }) => {
+                self.damaged.push(Damaged {
+                    execution: Some(id),
+                    place,
+                    reason,
+                });
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The structure of its flow. `None` if there is no such execution, or its row cannot be read.
+    pub(super) async fn look_up(
+        &mut self,
+        store: &dyn Store,
+        id: ExecutionId,
+    ) -> Result<Option<Arc<Structure>>, StoreError> {
+        let known = self.known(id);
+        if known.structure.is_some() || known.unreadable {
+            return Ok(known.structure.clone());
+        }
+        let row = store.execution(id).await;
+        let row = match self.readable(id, row)? {
+            Some(Some(row)) => row,
+            Some(None) => {
+                self.known.remove(&id);
+                return Ok(None);
+            }
+            None => {
+                self.known(id).unreadable = true;
+                return Ok(None);
+            }
+        };
+        let structure = match self.structures.get(&row.structure) {
+            Some(structure) => structure.clone(),
+            None => {
+                let text = store.structure(&row.structure).await.and_then(|text| {
+                    text.ok_or_else(|| StoreError::Corrupt {
+                        place: format!("structure {}", row.structure),
+                        reason: "it is missing".to_owned(),
+                    })
+                });
+                let text = self.readable(id, text)?;
+                let parsed = Arc::new(Structure::parse(&text.unwrap_or_default()));
+                if self.structures.len() >= STRUCTURES {
+                    self.structures.clear();
+                }
+                self.structures.insert(row.structure, parsed.clone());
+                parsed
+            }
+        };
+        let known = self.known(id);
+        known.stored = Some(row.next_seq);
+        known.structure = Some(structure.clone());
+        Ok(Some(structure))
+    }
+
+    /// What is to be known of a record that the stream has not passed yet.
+    pub(super) async fn describe(
+        &mut self,
+        store: &dyn Store,
+        logged: &Logged,
+    ) -> Result<Described, StoreError> {
+        let (id, record) = (logged.execution, &logged.record);
+        let structure = self.look_up(store, id).await?.unwrap_or_default();
+        let mut described = Described {
+            node_type: structure.type_at(&record.path),
+            attempts: None,
+            duration: None,
+        };
+        let depends = matches!(
+            record.kind,
+            RecordKind::Outcome
+                | RecordKind::NodeFailed
+                | RecordKind::FlowFailed
+                | RecordKind::NodeFinished
+        );
+        if !depends {
+            return Ok(described);
+        }
+        let known = self.known(id);
+        let mut node = known.nodes.at(record);
+        if node.is_none() && !known.complete && record.seq > 0 {
+            let nodes = read_until(store, id, record.seq).await;
+            let nodes = self.readable(id, nodes)?;
+            let known = self.known(id);
+            known.nodes = nodes.unwrap_or_default();
+            known.complete = true;
+            node = known.nodes.at(record);
+        }
+        let Some(node) = node else {
+            return Ok(described);
+        };
+        let spent_ms = record.at_ms.saturating_sub(node.started_ms);
+        described.duration = Some(Duration::from_millis(spent_ms));
+        described.attempts = match record.kind {
+            RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
+            RecordKind::Outcome => {
+                // After the last attempt it was the fallback that succeeded.
+                let last = node.last_failed.map(|attempt| attempt.saturating_add(1));
+                let exhausted = last.is_some() && last == structure.attempts_at(&record.path);
+                Some(node.failed + u32::from(!exhausted))
+            }
+            _ => None,
+        };
+        Ok(described)
+    }
+
+    /// The stream has passed a record.
+    pub(super) fn passed(&mut self, logged: &Logged) {
+        let (id, record) = (logged.execution, &logged.record);
+        let is_over = matches!(
+            record.kind,
+            RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+        );
+        if is_over {
+            self.known.remove(&id);
+            return;
+        }
+        let known = self.known(id);
+        known.complete |= record.seq == 0;
+        known.next_seq = record.seq + 1;
+        known.nodes.add(record);
+    }
+
+    /// Whether the stream has passed all records of an execution before this one.
+    pub(super) fn has_passed(&self, id: ExecutionId, next_seq: u64) -> bool {
+        let known = self.known.get(&id);
+        known.is_none_or(|known| known.next_seq >= next_seq)
+    }
+
+    /// The stream has passed all that the store had after the executions were looked up that are known by now.
+    pub(super) fn caught_up(&mut self) {
+        for known in self.known.values_mut() {
+            if let Some(stored) = known.stored.take() {
+                known.next_seq = known.next_seq.max(stored);
+            }
+        }
+    }
+
+    /// Whether [`caught_up`](Executions::caught_up) would tell something new.
+    pub(super) fn is_behind(&self) -> bool {
+        let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
+        self.known.values().any(is_behind)
+    }
+}
+
+/// How often a node was tried that has failed for good.
+fn attempts_of_failure(record: &Record) -> Option<u32> {
+    let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
+    Some(failed.attempts())
+}
+
+/// The nodes under way before this record.
+async fn read_until(store: &dyn Store, id: ExecutionId, seq: u64) -> Result<Nodes, StoreError> {
+    let mut nodes = Nodes::default();
+    let mut next = 0;
+    while next < seq {
+        let limit = usize::try_from(seq - next).map_or(PAGE, |left| left.min(PAGE));
+        let page = store.records(id, next, limit).await?;
+        let Some(last) = page.last() else { break };
+        next = last.seq + 1;
+        let earlier = page.iter().filter(|record| record.seq < seq);
+        earlier.for_each(|record| nodes.add(record));
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,301 @@
+//! Reads the log of a store on and on.
+//!
+//! The store is the buffer: a subscriber that is slow only reads later. The one hard thing is the place of deltas, which are
+//! not stored: each knows the number of the record that comes after it, and is held until the records before it have been
+//! passed.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
+use futures_util::future::select;
+
+use super::deltas::Listener;
+use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
+use super::executions::{Described, Executions};
+use super::filter::EventFilter;
+use crate::engine::Delta;
+use crate::error::RuntimeError;
+use crate::runtime::Runtime;
+
+/// How many records are read at once.
+const PAGE: usize = 256;
+
+/// How many deltas are held at most.
+const HELD: usize = 1024;
+
+/// How often it is looked for records that another process has written, and again after the store has failed.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    runtime: Runtime,
+    filter: EventFilter,
+    /// The offset of the newest record that was passed.
+    passed: u64,
+    /// The offset of the last record that is asked for.
+    until: Option<u64>,
+    page: VecDeque<Result<Logged, DamagedRecord>>,
+    deltas: Option<Arc<Listener>>,
+    /// Deltas whose nodes have not been looked up.
+    received: VecDeque<Delta>,
+    /// Deltas whose turn has not come.
+    held: VecDeque<DeltaEvent>,
+    /// Deltas that were missed since the subscriber was last told.
+    lost: u64,
+    missed: Arc<AtomicU64>,
+    executions: Executions,
+    has_failed: bool,
+}
+
+impl Reader {
+    pub(super) async fn new(
+        runtime: Runtime,
+        filter: EventFilter,
+        missed: Arc<AtomicU64>,
+    ) -> Result<Self, StoreError> {
+        let deltas = filter.deltas && !filter.until_now;
+        let listen = || runtime.inner.deltas.listen(runtime.owner(), filter.clone());
+        let deltas = deltas.then(listen);
+        let now = match filter.after {
+            Some(_) if !filter.until_now => 0,
+            _ => runtime.inner.store.last_offset().await?,
+        };
+        Ok(Reader {
+            passed: filter.after.unwrap_or(now),
+            until: filter.until_now.then_some(now),
+            runtime,
+            filter,
+            page: VecDeque::new(),
+            deltas,
+            received: VecDeque::new(),
+            held: VecDeque::new(),
+            lost: 0,
+            missed,
+            executions: Executions::default(),
+            has_failed: false,
+        })
+    }
+
+    /// The next events, and an error after them if the store fails. None if the stream is at its end.
+    pub(super) async fn read(&mut self) -> VecDeque<Item> {
+        if std::mem::take(&mut self.has_failed) {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        let mut events = VecDeque::new();
+        if let Err(error) = self.fill(&mut events).await {
+            self.has_failed = true;
+            events.push_back(Err(error.into()));
+        }
+        events
+    }
+
+    async fn fill(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
+        let inner = self.runtime.inner.clone();
+        loop {
+            // Before the look at the store, so that no write goes unnoticed between it and the wait.
+            let committed = pin!(inner.committed.notified());
+            if self.page.is_empty() && !self.is_at_end() {
+                self.page = inner.store.log(self.passed, PAGE).await?.into();
+                if self.page.is_empty() {
+                    self.executions.caught_up();
+                    self.until = self.until.map(|_| self.passed);
+                }
+            }
+            let (had_page, full) = (!self.page.is_empty(), self.page.len() == PAGE);
+            self.take_deltas(events).await?;
+            self.pass_page(events).await?;
+            self.release(events, None);
+            if !events.is_empty() || self.is_at_end() {
+                return Ok(());
+            }
+            if full {
+                // A store that is always ready would keep the task from everything else.
+                tokio::task::yield_now().await;
+            }
+            if !had_page && !self.executions.is_behind() {
+                self.wait(committed).await;
+            }
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.until.is_some_and(|until| self.passed >= until)
+    }
+
+    async fn pass_page(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
+        while let Some(entry) = self.page.pop_front() {
+            let offset = match &entry {
+                Ok(logged) => logged.offset,
+                Err(record) => record.offset,
+            };
+            if self.until.is_some_and(|until| offset > until) {
+                self.page.clear();
+                self.until = Some(self.passed);
+                return Ok(());
+            }
+            let passed = match &entry {
+                Ok(logged) => self.pass(logged, events).await,
+                Err(record) => self.pass_damaged(record, events).await,
+            };
+            if let Err(error) = passed {
+                self.page.push_front(entry);
+                return Err(error);
+            }
+            self.passed = offset;
+        }
+        Ok(())
+    }
+
+    async fn pass(
+        &mut self,
+        logged: &Logged,
+        events: &mut VecDeque<Item>,
+    ) -> Result<(), StoreError> {
+        let is_ours = logged.owner.as_deref() == self.runtime.owner();
+        if !is_ours || !self.filter.is_of(logged.execution) {
+            return Ok(());
+        }
+        let inner = self.runtime.inner.clone();
+        let described = match self.filter.allows(&logged.record) {
+            true => Some(self.executions.describe(&*inner.store, logged).await?),
+            false => None,
+        };
+        self.release(events, Some((logged.execution, logged.record.seq)));
+        self.tell_damaged(events);
+        if let Some(described) = described {
+            events.push_back(Ok(recorded(logged.clone(), described)));
+        }
+        self.executions.passed(logged);
+        Ok(())
+    }
+
+    /// A record that cannot be read may be any that the filter allows. It is told to whom it belongs, and to all, without a
+    /// name, if nobody knows whose it is.
+    async fn pass_damaged(
+        &mut self,
+        record: &DamagedRecord,
+        events: &mut VecDeque<Item>,
+    ) -> Result<(), StoreError> {
+        let mut damaged = record.damaged.clone();
+        if let Some(id) = damaged.execution {
+            let owner = match self.runtime.inner.store.execution(id).await {
+                Ok(row) => row.map(|row| row.owner),
+                Err(StoreError::Corrupt { .. }) => None,
+                Err(error) => return Err(error),
+            };
+            let is_ours = owner
+                .as_ref()
+                .map(|owner| owner.as_deref() == self.runtime.owner());
+            if is_ours == Some(false) || !self.filter.is_of(id) {
+                return Ok(());
+            }
+            if is_ours.is_none() {
+                damaged.execution = None;
+                damaged.place = format!("the record with the offset {}", record.offset);
+            }
+        }
+        events.push_back(Err(damaged.into()));
+        Ok(())
+    }
+
+    /// Hands on what was found damaged while executions were looked up.
+    fn tell_damaged(&mut self, events: &mut VecDeque<Item>) {
+        let damaged = self.executions.take_damaged();
+        events.extend(damaged.map(|damaged| Err(damaged.into())));
+    }
+
+    /// Takes the deltas that have come, and looks up what the nodes are.
+    async fn take_deltas(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
+        if let Some(listener) = &self.deltas {
+            let (came, lost) = listener.take();
+            self.received.extend(came);
+            self.lost += lost;
+        }
+        let inner = self.runtime.inner.clone();
+        while let Some(delta) = self.received.front() {
+            let looked = self.executions.look_up(&*inner.store, delta.execution);
+            let structure = looked.await?.unwrap_or_default();
+            if let Some(delta) = self.received.pop_front() {
+                let node_type = structure.type_at(&delta.path);
+                self.held.push_back(delta_event(delta, node_type));
+            }
+        }
+        self.tell_damaged(events);
+        let excess = self.held.len().saturating_sub(HELD);
+        self.held.drain(..excess);
+        self.lost += excess as u64;
+        let deltas = std::mem::take(&mut self.lost);
+        if deltas > 0 {
+            self.missed.fetch_add(deltas, Ordering::Relaxed);
+            let at_ms = inner.now_ms();
+            let missed = MissedDeltas { deltas, at_ms };
+            events.push_back(Ok(ExecutionEvent::Missed(missed)));
+        }
+        Ok(())
+    }
+
+    /// Lets go of the deltas whose turn has come, or comes with this record.
+    fn release(&mut self, events: &mut VecDeque<Item>, record: Option<(ExecutionId, u64)>) {
+        for delta in std::mem::take(&mut self.held) {
+            let comes = match record {
+                Some((execution, seq)) => delta.execution == execution && delta.next_seq <= seq,
+                None => self.executions.has_passed(delta.execution, delta.next_seq),
+            };
+            match comes {
+                true => events.push_back(Ok(ExecutionEvent::Delta(delta))),
+                false => self.held.push_back(delta),
+            }
+        }
+    }
+
+    /// Waits until something may be new.
+    async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
+        let later = pin!(tokio::time::sleep(LOOK_AGAIN));
+        let look = select(committed, later);
+        match &self.deltas {
+            Some(listener) => drop(select(look, pin!(listener.came())).await),
+            None => drop(look.await),
+        }
+    }
+}
+
+fn recorded(logged: Logged, described: Described) -> ExecutionEvent {
+    ExecutionEvent::Recorded(RecordedEvent {
+        offset: logged.offset,
+        execution: logged.execution,
+        node_type: described.node_type,
+        record: logged.record,
+        attempts: described.attempts,
+        duration: described.duration,
+    })
+}
+
+fn delta_event(delta: Delta, node_type: Arc<str>) -> DeltaEvent {
+    let Delta {
+        execution,
+        path,
+        step,
+        visit,
+        index,
+        next_seq,
+        at_ms,
+        text,
+    } = delta;
+    DeltaEvent {
+        execution,
+        node_type,
+        path,
+        step,
+        visit,
+        index,
+        next_seq,
+        at_ms,
+        text,
+    }
+}

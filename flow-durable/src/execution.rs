@@ -1,0 +1,234 @@
+//! An execution, as it stood when it was looked at.
+
+use std::fmt;
+use std::time::SystemTime;
+
+use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms};
+use serde_json::Value;
+
+use super::error::RuntimeError;
+use super::registered::DurableFlow;
+use super::runtime::Runtime;
+use flow_runtime::engine::{Saved, Unstorable};
+
+/// An execution, as it stood when it was looked at. To see how it stands now, [`refreshed`](Execution::refreshed); to wait
+/// until it is over or waits for people, [`settled`](Execution::settled).
+#[derive(Clone)]
+pub struct Execution {
+    runtime: Runtime,
+    row: Row,
+}
+
+impl fmt::Debug for Execution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Execution")
+            .field("row", &self.row)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Execution {
+    pub(crate) fn new(runtime: Runtime, row: Row) -> Self {
+        Execution { runtime, row }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> ExecutionId {
+        self.row.id
+    }
+
+    /// The name of its flow.
+    pub fn flow(&self) -> &str {
+        &self.row.flow
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        self.row.status
+    }
+
+    /// Whose it is.
+    pub fn owner(&self) -> Option<&str> {
+        self.row.owner.as_deref()
+    }
+
+    /// The key that a repeated start returns it by.
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.row.idempotency_key.as_deref()
+    }
+
+    /// When it was started.
+    pub fn created_at(&self) -> SystemTime {
+        from_ms(self.row.created_ms)
+    }
+
+    /// When its journal last grew.
+    pub fn updated_at(&self) -> SystemTime {
+        from_ms(self.row.updated_ms)
+    }
+
+    /// The execution that it was forked from.
+    pub fn forked_from(&self) -> Option<ExecutionId> {
+        self.row.forked_from
+    }
+
+    /// Why it failed or was cancelled, if it was.
+    pub fn reason(&self) -> Option<&str> {
+        match self.row.status {
+            Status::Failed | Status::Cancelled => self.row.result.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// What it returned, as JSON: the outputs by name, and the label of the end as `end`. Nothing if it is not completed.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Unreadable`]: what is stored is no JSON.
+    pub fn output_json(&self) -> Result<Option<Value>, RuntimeError> {
+        let (Status::Completed, Some(text)) = (self.row.status, &self.row.result) else {
+            return Ok(None);
+        };
+        let unreadable = |error: serde_json::Error| {
+            self.unreadable(format!("the stored output is damaged: {error}"))
+        };
+        serde_json::from_str(text).map(Some).map_err(unreadable)
+    }
+
+    /// What it returned, as the output of its flow. Nothing if it is not completed.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Unreadable`]: the execution is one of another flow, or a type has changed since.
+    pub fn output<F: DurableFlow>(&self) -> Result<Option<F::Output>, RuntimeError> {
+        if self.row.flow != F::NAME {
+            return Err(self.unreadable(format!(
+                "it is an execution of `{}`, not of `{}`",
+                self.row.flow,
+                F::NAME
+            )));
+        }
+        let Some(output) = self.output_json()? else {
+            return Ok(None);
+        };
+        let Value::Object(output) = output else {
+            return Err(self.unreadable("the stored output is no JSON object".to_owned()));
+        };
+        let output = F::load_output(Saved(output)).map_err(|Unstorable { key, reason }| {
+            self.unreadable(format!(
+                "the stored output `{key}` does not fit its type: {reason}"
+            ))
+        })?;
+        Ok(Some(output))
+    }
+
+    fn unreadable(&self, reason: String) -> RuntimeError {
+        RuntimeError::Unreadable {
+            execution: self.row.id,
+            path: self.row.flow.clone(),
+            reason,
+        }
+    }
+
+    /// How it stands now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::get`].
+    pub async fn refreshed(&self) -> Result<Execution, RuntimeError> {
+        self.runtime.get(self.row.id).await
+    }
+
+    /// Waits until it is over or waits for people, in this process or another one. How it stands then.
+    ///
+    /// # Errors
+    ///
+    /// It cannot go on: the store failed ([`RuntimeError::Store`]), its flow has changed ([`RuntimeError::FlowChanged`]),
+    /// something stored cannot be read ([`RuntimeError::Unreadable`]) or a value cannot be stored
+    /// ([`RuntimeError::Unstorable`]). It is as it was after its last record.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future does nothing to the execution.
+    pub async fn settled(&self) -> Result<Execution, RuntimeError> {
+        self.runtime.settled(self.row.id).await
+    }
+
+    /// The questions that wait for an answer, in the order asked.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RuntimeError> {
+        self.runtime.questions(self.row.id).await
+    }
+
+    /// Its journal, from the first record that the store still has.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or a record is damaged, or missing after the first that the store has.
+    pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
+        self.runtime.journal(self.row.id).await
+    }
+}
+
+/// A question that waits for an answer.
+#[derive(Debug, Clone)]
+pub struct OpenQuestion {
+    row: PauseRow,
+}
+
+impl OpenQuestion {
+    pub(crate) fn new(row: PauseRow) -> Self {
+        OpenQuestion { row }
+    }
+
+    /// What [`Runtime::resume`] takes.
+    pub fn token(&self) -> Token {
+        self.row.token
+    }
+
+    /// The execution that asks.
+    pub fn execution(&self) -> ExecutionId {
+        self.row.execution
+    }
+
+    /// The path of the node that asks, such as `release.approval`.
+    pub fn path(&self) -> &str {
+        &self.row.path
+    }
+
+    /// The step that asks: see [`Record::step`].
+    pub fn step(&self) -> &str {
+        &self.row.step
+    }
+
+    /// The question.
+    pub fn prompt(&self) -> &str {
+        &self.row.prompt
+    }
+
+    /// The type of the answer, as written in Rust.
+    pub fn expected(&self) -> &str {
+        &self.row.expected
+    }
+
+    /// The JSON Schema of the answer, if its type has one.
+    pub fn schema(&self) -> Option<Value> {
+        self.row
+            .schema
+            .as_deref()
+            .and_then(|schema| serde_json::from_str(schema).ok())
+    }
+
+    /// When it was asked.
+    pub fn asked_at(&self) -> SystemTime {
+        from_ms(self.row.created_ms)
+    }
+
+    /// When it is no longer to be answered, if there is a limit.
+    pub fn expires_at(&self) -> Option<SystemTime> {
+        self.row.expires_ms.map(from_ms)
+    }
+}

@@ -1,0 +1,172 @@
+//! The executions of one owner.
+
+use std::time::Duration;
+
+use flow_store::{ExecutionId, Token};
+
+use super::error::RuntimeError;
+use super::events::{EventFilter, Events};
+use super::execution::Execution;
+use super::listed::{ListOptions, Listed};
+use super::options::StartOptions;
+use super::registered::DurableFlow;
+use super::runtime::Runtime;
+use super::travel::ExecutionState;
+use flow_runtime::Submission;
+
+/// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody ([`Runtime::executions`]).
+///
+/// Those that it starts are the owner's, and the others are not there: for their ids it answers
+/// [`RuntimeError::NotFound`], and for the tokens of their questions [`RuntimeError::UnknownToken`], as for those that never
+/// were. What concerns the process, such as which flows it knows, is on the [`Runtime`] only. A clone is the same.
+///
+/// # Examples
+///
+/// ```
+/// use flow_durable::{Executions, ListOptions, MemoryStore, Runtime, RuntimeError, StartOptions};
+/// use flow_runtime::prelude::*;
+///
+/// #[node]
+/// fn greet(name: &str) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// flow! {
+///     Greeting(name: String) -> (greet: String) {
+///         start >> greet >> end;
+///     }
+/// }
+///
+/// /// What a server does for a user who is signed in.
+/// async fn greeted(executions: &Executions) -> Result<usize, RuntimeError> {
+///     let input = GreetingInput { name: "you".into() };
+///     executions.start::<Greeting>(input, StartOptions::new()).await?.settled().await?;
+///     Ok(executions.list(ListOptions::new()).await?.len())
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), RuntimeError> {
+/// let runtime = Runtime::new(MemoryStore::new());
+/// runtime.register(Greeting::new())?;
+/// assert_eq!(greeted(&runtime.owned_by("ann")).await?, 1);
+/// assert_eq!(greeted(&runtime.owned_by("ben")).await?, 1);
+/// assert_eq!(greeted(&runtime.owned_by("ann")).await?, 2);
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Executions {
+    /// With the owner.
+    runtime: Runtime,
+}
+
+impl Executions {
+    pub(super) fn new(runtime: Runtime) -> Self {
+        Executions { runtime }
+    }
+
+    /// Whose they are. `None` if they are nobody's.
+    pub fn owner(&self) -> Option<&str> {
+        self.runtime.owner()
+    }
+
+    /// Starts an execution, as [`Runtime::start`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::start`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Runtime::start`].
+    pub async fn start<F: DurableFlow>(
+        &self,
+        input: F::Input,
+        options: StartOptions,
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.start::<F>(input, options).await
+    }
+
+    /// An execution, as it stands now.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::get`].
+    pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+        self.runtime.get(id).await
+    }
+
+    /// The executions, the newest first, as [`Runtime::list`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::list`].
+    pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
+        self.runtime.list(options).await
+    }
+
+    /// Answers a question, as [`Runtime::resume`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::resume`].
+    pub async fn resume(
+        &self,
+        token: Token,
+        value: impl Submission,
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.resume(token, value).await
+    }
+
+    /// Ends an execution, as [`Runtime::cancel`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::cancel`].
+    pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+        self.runtime.cancel(id).await
+    }
+
+    /// Cancels what has been paused for so long, as [`Runtime::expire`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::expire`].
+    pub async fn expire(&self, untouched_for: Duration) -> Result<Listed, RuntimeError> {
+        self.runtime.expire(untouched_for).await
+    }
+
+    /// Removes an execution with its journal, as [`Runtime::delete`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::delete`].
+    pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
+        self.runtime.delete(id).await
+    }
+
+    /// What an execution knew after one of its records, as [`Runtime::state`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::state`].
+    pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
+        self.runtime.state(id, seq).await
+    }
+
+    /// Starts a new execution from a record of another one, as [`Runtime::fork`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::fork`].
+    pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
+        self.runtime.fork(id, seq).await
+    }
+
+    /// The journals of the executions as a stream, as [`Runtime::events`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::events`].
+    pub async fn events(&self, filter: EventFilter) -> Result<Events, RuntimeError> {
+        self.runtime.events(filter).await
+    }
+}

@@ -1,0 +1,169 @@
+//! Claims of this process: made, renewed and given up, and those of others that are watched.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use flow_store::{Append, Claim, ExecutionId, Row, Store, StoreError};
+use tokio::time::Instant;
+
+use super::{Inner, lock, millis};
+use crate::error::RuntimeError;
+use crate::lease::Term;
+
+/// What the claim of a new execution gives.
+pub(crate) const FIRST_FENCE: u64 = 1;
+
+/// A claim to an execution that may have been stored, and that nobody goes on with if this is dropped.
+pub(crate) struct UnusedClaim<'a>(pub(crate) &'a Inner, pub(crate) ExecutionId);
+
+impl UnusedClaim<'_> {
+    pub(crate) fn forget(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for UnusedClaim<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.unreleased).insert(self.1, FIRST_FENCE);
+    }
+}
+
+/// A claim whose holder may be gone.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Watched {
+    pub(crate) claim: Claim,
+    /// Since when it has been as it is.
+    pub(crate) since: Instant,
+}
+
+impl Inner {
+    pub(crate) async fn claim(
+        &self,
+        id: ExecutionId,
+        term: Term,
+    ) -> Result<Option<Row>, RuntimeError> {
+        let (holder, until_ms) = (self.holder, term.until_ms);
+        let claimed = self.store.claim(id, holder, self.now_ms(), until_ms).await;
+        claimed.map_err(RuntimeError::of(id))
+    }
+
+    pub(crate) fn new_claim(&self, term: Term) -> Claim {
+        Claim {
+            holder: self.holder,
+            until_ms: term.until_ms,
+            lease_ms: millis(self.options.lease),
+        }
+    }
+
+    /// For how long executions are claimed from now on.
+    pub(crate) fn term(&self) -> Term {
+        Term::begin(&self.options.clock, self.options.lease)
+    }
+
+    /// Gives up what this process cannot go on with, so that it, or another one, can try again at once.
+    pub(crate) async fn release(&self) {
+        let unreleased: Vec<_> = lock(&self.unreleased)
+            .iter()
+            .map(|(id, fence)| (*id, *fence))
+            .collect();
+        for (id, fence) in unreleased {
+            self.release_one(id, fence).await;
+        }
+    }
+
+    /// Gives one execution up. If the store fails, that is tried again before claims are renewed.
+    pub(crate) async fn release_one(&self, id: ExecutionId, fence: u64) {
+        let append = Append {
+            release: true,
+            now_ms: self.now_ms(),
+            ..Append::default()
+        };
+        let released = self.store.append(id, fence, append).await;
+        if let Ok(()) | Err(StoreError::LeaseLost(_) | StoreError::NotFound(_)) = released {
+            let mut unreleased = lock(&self.unreleased);
+            if unreleased.get(&id) == Some(&fence) {
+                unreleased.remove(&id);
+            }
+        }
+    }
+
+    /// Renews the claims of this process for as long as it lives: in time, or when one that has run out is needed.
+    pub(crate) fn keep_renewing(self: &Arc<Self>) {
+        let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
+        let needed = self.renew.clone();
+        self.renewing.spawn(async move {
+            loop {
+                // Both are reasons to renew.
+                let _ = tokio::time::timeout(every, needed.notified()).await;
+                let Some(inner) = Weak::upgrade(&inner) else {
+                    return;
+                };
+                inner.renew().await;
+            }
+        });
+    }
+
+    pub(crate) async fn renew(&self) {
+        let before: Vec<_> = lock(&self.active)
+            .iter()
+            .map(|(id, run)| (*id, run.clone()))
+            .collect();
+        self.release().await;
+        if before.is_empty() {
+            return;
+        }
+        let term = self.term();
+        // If the store fails, the next time may be in time; and if not, what is written is refused.
+        let Ok(held) = self.store.renew(self.holder, term.until_ms).await else {
+            return;
+        };
+        let held: HashSet<ExecutionId> = held.into_iter().collect();
+        for (id, run) in before {
+            match held.contains(&id) {
+                true => run.lease.prolong(term),
+                false => run.signals.lost.cancel(),
+            }
+        }
+    }
+
+    /// Goes on with an execution, if it is to be had. If not, it is due because its claim is ahead of this clock: then watches
+    /// that claim, and breaks it when nobody has renewed it for as long as it was made for, by a clock that cannot be set.
+    pub(crate) async fn launch_or_watch(
+        self: &Arc<Self>,
+        id: ExecutionId,
+        watched: &mut HashMap<ExecutionId, Watched>,
+    ) -> Result<bool, RuntimeError> {
+        let refused = match self.launch(id).await {
+            Ok(true) => return Ok(true),
+            Ok(false) => None,
+            Err(error @ RuntimeError::NotRegistered { .. }) => Some(error),
+            Err(error) => return Err(error),
+        };
+        let claim = self
+            .store
+            .claim_of(id)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        let now_ms = self.now_ms();
+        let claim = match (claim, refused) {
+            // It may be that others run it, who have its flow.
+            (Some(claim), Some(_)) if claim.is_valid(now_ms) => return Ok(false),
+            (_, Some(error)) => return Err(error),
+            (Some(claim), None) if claim.is_ahead(now_ms) => claim,
+            _ => return Ok(false),
+        };
+        let before = lock(&self.watched).get(&id).copied();
+        let seen = before.filter(|before| before.claim == claim);
+        let seen = seen.unwrap_or(Watched {
+            claim,
+            since: Instant::now(),
+        });
+        if seen.since.elapsed() < Duration::from_millis(claim.lease_ms) {
+            watched.insert(id, seen);
+            return Ok(false);
+        }
+        let broken = self.store.break_claim(id, claim).await;
+        Ok(broken.map_err(RuntimeError::of(id))? && self.launch(id).await?)
+    }
+}

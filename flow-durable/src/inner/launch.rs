@@ -1,0 +1,282 @@
+//! Runs of this process: how they begin, and what comes after them.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, OnceLock, Weak};
+
+use flow_store::{Append, ExecutionId, PauseRow, PauseState, Row, Status, Store};
+use futures_util::future::{Either, select};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::load::{Loaded, loaded_visits};
+use super::{ActiveRun, Inner, lock};
+use crate::driver::{Driven, Driver, Signals};
+use crate::engine::{Durable, Snapshots};
+use crate::error::RuntimeError;
+use crate::journal::Journal;
+use crate::lease::{Lease, Term};
+use crate::registered::Registered;
+
+/// A run of this process, which has stopped when this is dropped: also if its task is, because it panicked or because the
+/// tokio runtime that it ran in has ended.
+pub(crate) struct RunGuard {
+    pub(crate) inner: Arc<Inner>,
+    pub(crate) id: ExecutionId,
+    pub(crate) run: Option<Arc<ActiveRun>>,
+}
+
+impl RunGuard {
+    async fn ended(mut self, driven: Driven) {
+        if let Some(run) = &self.run {
+            self.inner.driven(self.id, run, driven).await;
+        }
+        self.run = None;
+    }
+}
+
+impl Drop for RunGuard {
+    fn drop(&mut self) {
+        let Some(run) = self.run.take() else {
+            return;
+        };
+        lock(&self.inner.unreleased).insert(self.id, run.fence);
+        lock(&self.inner.halted).insert(self.id, RuntimeError::TaskEnded(self.id));
+        lock(&self.inner.active).remove(&self.id);
+        run.done.send_replace(true);
+    }
+}
+
+impl Inner {
+    /// Tells the process's own run of an execution that there is an answer, or goes on with the execution. If it cannot go on
+    /// here, [`Execution::settled`] says why, and another process may.
+    pub(crate) async fn wake(self: &Arc<Self>, id: ExecutionId) {
+        let run = lock(&self.active).get(&id).cloned();
+        if let Some(run) = run {
+            run.signals.mail.notify_one();
+        }
+        // A run that has just paused does not look for mail any more; one that still runs has its claim.
+        self.try_to_launch(id).await;
+    }
+
+    /// Goes on with an execution that is stored. If it cannot go on here, [`Execution::settled`] says why.
+    pub(crate) async fn try_to_launch(self: &Arc<Self>, id: ExecutionId) {
+        if let Err(error) = self.launch(id).await {
+            lock(&self.halted).insert(id, error);
+        }
+    }
+
+    /// Drops the process's own run of an execution.
+    pub(crate) fn drop_run(&self, id: ExecutionId) {
+        if let Some(run) = lock(&self.active).get(&id) {
+            run.cancellation.cancel();
+            run.signals.lost.cancel();
+        }
+    }
+
+    /// Claims an execution and goes on with it. Whether it was to be had.
+    pub(crate) fn launch(
+        self: &Arc<Self>,
+        id: ExecutionId,
+    ) -> Pin<Box<dyn Future<Output = Result<bool, RuntimeError>> + Send>> {
+        let inner = self.clone();
+        Box::pin(async move {
+            if inner.shut_down.is_cancelled() {
+                return Err(RuntimeError::ShutDown(id));
+            }
+            // Even if its claim has run out, while this process was stopped: it is renewed or lost soon.
+            if lock(&inner.active).contains_key(&id) {
+                return Ok(false);
+            }
+            let row = inner
+                .store
+                .execution(id)
+                .await
+                .map_err(RuntimeError::of(id))?;
+            let row = row.ok_or(RuntimeError::NotFound(id))?;
+            let flow = inner.flow(&row.flow)?;
+            let term = inner.term();
+            let Some(row) = inner.claim(id, term).await? else {
+                return Ok(false);
+            };
+            let fence = row.fence;
+            match inner.prepare(row, term, flow).await {
+                Ok(()) => Ok(true),
+                // The claim had run out already: this process was slow, or stopped.
+                Err(RuntimeError::TakenOver(_)) => Ok(false),
+                Err(error) => {
+                    lock(&inner.unreleased).insert(id, fence);
+                    inner.release().await;
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    pub(crate) async fn prepare(
+        self: &Arc<Self>,
+        row: Row,
+        term: Term,
+        flow: Arc<Registered>,
+    ) -> Result<(), RuntimeError> {
+        let id = row.id;
+        let loaded = self.load(&row, &flow, None).await?;
+        if row.structure != flow.hash() {
+            self.store_structure(&flow).await?;
+        }
+        if row.status != Status::Running {
+            let append = Append {
+                status: Some(Status::Running),
+                now_ms: self.now_ms(),
+                ..Append::default()
+            };
+            self.store
+                .append(id, row.fence, append)
+                .await
+                .map_err(RuntimeError::of(id))?;
+        }
+        self.spawn(&row, term, flow, loaded);
+        Ok(())
+    }
+
+    /// Goes on with a claimed execution, as a task of its own.
+    pub(crate) fn spawn(
+        self: &Arc<Self>,
+        row: &Row,
+        term: Term,
+        flow: Arc<Registered>,
+        loaded: Loaded,
+    ) {
+        let id = row.id;
+        let Loaded {
+            input,
+            snapshot,
+            records,
+            pauses,
+            options,
+            changes,
+        } = loaded;
+        let clock = self.options.clock.clone();
+        let lease = Arc::new(Lease::new(clock.clone(), self.renew.clone(), term));
+        let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
+        let journal = Arc::new(journal);
+        journal.load(
+            records,
+            loaded_visits(flow.namespace(), snapshot.as_ref()),
+            pauses,
+        );
+        let cancellation = CancellationToken::new();
+        let run_options = options.run_options().cancellation(cancellation.clone());
+        let snapshots = Snapshots {
+            every: self.options.snapshot_every,
+            prune: self.options.prune,
+        };
+        let deltas = Some(self.deltas.emitter(row.owner.clone()));
+        let engine = Arc::new(Durable::new(
+            journal.clone(),
+            run_options,
+            self.options.observers.clone(),
+            &input,
+            snapshots,
+            snapshot,
+            None,
+            deltas,
+        ));
+        let signals = Signals {
+            shut_down: self.shut_down.clone(),
+            ..Signals::default()
+        };
+        let driver = Driver {
+            store: self.store.clone(),
+            journal,
+            engine: engine.clone(),
+            row: row.clone(),
+            signals: signals.clone(),
+            committed: self.committed.clone(),
+            path: flow.namespace().to_owned(),
+            changes: changes.map(|changes| (row.flow.clone(), changes)),
+            structure: (row.structure != flow.hash()).then(|| flow.hash().to_owned()),
+        };
+        let work = flow.run(id, engine, input);
+        let run = Arc::new(ActiveRun {
+            fence: row.fence,
+            lease,
+            signals,
+            cancellation,
+            done: watch::Sender::new(false),
+            over: OnceLock::new(),
+        });
+        lock(&self.active).insert(id, run.clone());
+        lock(&self.halted).remove(&id);
+        self.keep_renewing();
+        let guard = RunGuard {
+            inner: self.clone(),
+            id,
+            run: Some(run),
+        };
+        tokio::spawn(async move {
+            let driven = driver.drive(work).await;
+            guard.ended(driven).await;
+        });
+    }
+
+    /// A run of this process has stopped.
+    pub(crate) async fn driven(
+        self: &Arc<Self>,
+        id: ExecutionId,
+        run: &Arc<ActiveRun>,
+        driven: Driven,
+    ) {
+        if let Driven::Halted(error) = &driven {
+            if !matches!(error, RuntimeError::TakenOver(_)) {
+                lock(&self.unreleased).insert(id, run.fence);
+                self.release_one(id, run.fence).await;
+            }
+            lock(&self.halted).insert(id, error.clone());
+        }
+        lock(&self.active).remove(&id);
+        if let Driven::Over(row) = driven {
+            // Nobody else sets it.
+            let _ = run.over.set(*row);
+        } else if let Driven::Paused { asked, wake_ms } = driven {
+            // An answer that came while the run was pausing has woken nobody. If the store cannot say, it may have come.
+            let asked = |pause: &PauseRow| asked.contains(&pause.token);
+            if self.is_answered(id, asked).await.unwrap_or(true) {
+                self.try_to_launch(id).await;
+            } else if let Some(wake_ms) = wake_ms {
+                self.alarm.set(wake_ms, id);
+                self.keep_waking();
+            }
+        }
+        run.done.send_replace(true);
+    }
+
+    /// Whether one of these questions has an answer that the run has not seen, or its time is over.
+    pub(crate) async fn is_answered(
+        &self,
+        id: ExecutionId,
+        asked: impl Fn(&PauseRow) -> bool,
+    ) -> Result<bool, RuntimeError> {
+        let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
+        let settled = |pause: &PauseRow| pause.state != PauseState::Open && asked(pause);
+        Ok(pauses.iter().any(settled))
+    }
+
+    /// Goes on with executions that this process has paused, when their time has come and nobody else has done so.
+    pub(crate) fn keep_waking(self: &Arc<Self>) {
+        let (inner, alarm) = (Arc::downgrade(self), self.alarm.clone());
+        let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());
+        self.waking.spawn(async move {
+            loop {
+                let next = pin!(alarm.next(&clock));
+                let Either::Left((id, _)) = select(next, pin!(gone.cancelled())).await else {
+                    return;
+                };
+                let Some(inner) = Weak::upgrade(&inner) else {
+                    return;
+                };
+                inner.try_to_launch(id).await;
+            }
+        });
+    }
+}

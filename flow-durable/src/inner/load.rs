@@ -1,0 +1,263 @@
+//! What is read of an execution to go on with it.
+
+use std::collections::HashSet;
+
+use flow_spec::FlowDocument;
+use flow_spec::diff::{Change, Effect};
+use flow_store::{ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store};
+
+use super::{Inner, PAGE};
+use crate::engine::Snapshot;
+use crate::error::RuntimeError;
+use crate::journal::Visits;
+use crate::options::StoredOptions;
+use crate::registered::Registered;
+use crate::steps::missing;
+use flow_runtime::engine::Saved;
+
+/// The visits to nodes of the outermost flow that a snapshot counts.
+pub(crate) fn loaded_visits(
+    namespace: &str,
+    snapshot: Option<&Snapshot>,
+) -> Option<(String, Visits)> {
+    snapshot.map(|snapshot| (namespace.to_owned(), snapshot.visits.clone()))
+}
+
+/// Everything of an execution that is needed to go on with it.
+pub(crate) struct Loaded {
+    pub(crate) input: Saved,
+    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) records: Vec<Record>,
+    pub(crate) pauses: Vec<PauseRow>,
+    pub(crate) options: StoredOptions,
+    /// What has changed in the flow since.
+    pub(crate) changes: Option<Vec<String>>,
+}
+
+/// The nodes that an execution has reached, by path within its flow and without the indices of items.
+pub(crate) struct Reached(HashSet<String>);
+
+impl Reached {
+    fn new(records: &[Record], snapshot: Option<&Snapshot>) -> Self {
+        let started = records
+            .iter()
+            .filter(|record| record.kind == RecordKind::NodeStarted);
+        // The namespace is that of the flow with which the execution was started.
+        let namespace = snapshot.map(|snapshot| snapshot.namespace.as_str());
+        let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
+        let namespace = namespace.unwrap_or_default();
+        let mut reached: HashSet<String> = started
+            .filter_map(|record| record.path.strip_prefix(namespace)?.strip_prefix('.'))
+            .map(without_items)
+            .collect();
+        reached.extend(
+            snapshot
+                .into_iter()
+                .flat_map(|it| it.visits.keys().cloned()),
+        );
+        Reached(reached)
+    }
+
+    /// Whether a change is about something that was reached: the flow itself always was.
+    fn concerns(&self, change: &Change) -> bool {
+        let path = change.old_path.as_ref().unwrap_or(&change.path);
+        path.is_empty() || self.0.contains(path)
+    }
+}
+
+/// A path without the indices of items.
+pub(crate) fn without_items(path: &str) -> String {
+    let mut kept = String::new();
+    for part in path.split('[') {
+        // Of each part but the first, what is before `]` is an index.
+        kept.push_str(match kept.is_empty() {
+            true => part,
+            false => part.split_once(']').map_or("", |(_, rest)| rest),
+        });
+    }
+    kept
+}
+
+impl Inner {
+    /// What has changed in a flow since an execution was started, if it is not the same and the journal may still fit. A change
+    /// of a node that the execution has not reached concerns nothing that is recorded.
+    ///
+    /// # Errors
+    ///
+    /// The journal does not fit.
+    pub(crate) async fn changes(
+        &self,
+        row: &Row,
+        flow: &Registered,
+        reached: &Reached,
+    ) -> Result<Option<Vec<String>>, RuntimeError> {
+        if row.structure == flow.hash() {
+            return Ok(None);
+        }
+        let unreadable = |reason: String| RuntimeError::Unreadable {
+            execution: row.id,
+            path: flow.namespace().to_owned(),
+            reason,
+        };
+        let old = self
+            .store
+            .structure(&row.structure)
+            .await
+            .map_err(RuntimeError::of(row.id))?;
+        let old = old.ok_or_else(|| {
+            unreadable("the structure of its flow is not in the store".to_owned())
+        })?;
+        let parse = |text: &str| {
+            FlowDocument::parse_spec(text).map_err(|problems| {
+                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                unreadable(format!(
+                    "the structure of its flow is damaged: {}",
+                    problems.join("; ")
+                ))
+            })
+        };
+        let diff = flow_spec::diff(&parse(&old)?, &parse(flow.structure())?);
+        let breaks = |change: &&Change| change.runs == Effect::Breaking && reached.concerns(change);
+        let breaking: Vec<String> = diff
+            .changes
+            .iter()
+            .filter(breaks)
+            .map(|change| change.message.clone())
+            .collect();
+        if breaking.is_empty() {
+            let all = diff.changes.iter().map(|change| change.message.clone());
+            return Ok(Some(all.collect()));
+        }
+        Err(RuntimeError::FlowChanged {
+            execution: row.id,
+            flow: row.flow.clone(),
+            changes: breaking,
+        })
+    }
+
+    /// The records from one on, up to and without another one.
+    pub(crate) async fn records(
+        &self,
+        id: ExecutionId,
+        from: u64,
+        until: Option<u64>,
+    ) -> Result<Vec<Record>, RuntimeError> {
+        let mut records: Vec<Record> = Vec::new();
+        let mut next = from;
+        loop {
+            let left = until.map_or(u64::MAX, |until| until.saturating_sub(next));
+            let limit = usize::try_from(left).map_or(PAGE, |left| left.min(PAGE));
+            let page = self
+                .store
+                .records(id, next, limit)
+                .await
+                .map_err(RuntimeError::of(id))?;
+            let full = page.len() == PAGE;
+            next = page.last().map_or(next, |last| last.seq + 1);
+            // Where something has been pruned meanwhile, the store has gone on with later ones.
+            let asked = |record: &Record| until.is_none_or(|until| record.seq < until);
+            records.extend(page.into_iter().filter(asked));
+            if !full {
+                return Ok(records);
+            }
+        }
+    }
+
+    /// Reads what is needed to go on, up to and without this record.
+    pub(crate) async fn load(
+        &self,
+        row: &Row,
+        flow: &Registered,
+        until: Option<u64>,
+    ) -> Result<Loaded, RuntimeError> {
+        if row.format != JOURNAL_FORMAT {
+            return Err(RuntimeError::JournalFormat {
+                execution: row.id,
+                found: row.format,
+                known: JOURNAL_FORMAT,
+            });
+        }
+        let unreadable = |path: &str, reason: String| RuntimeError::Unreadable {
+            execution: row.id,
+            path: path.to_owned(),
+            reason,
+        };
+        let snapshot_seq = match (row.snapshot_seq, until) {
+            (Some(seq), None) => Some(seq),
+            (Some(seq), Some(until)) if seq < until => Some(seq),
+            _ => None,
+        };
+        let from = snapshot_seq.unwrap_or(0);
+        let mut records = self.records(row.id, from, until).await?;
+        let end = until.map_or(row.next_seq, |until| until.min(row.next_seq));
+        let gap = missing(&records, end).map(|seq| {
+            let after = records.iter().find(|record| record.seq > seq);
+            let path = after.map_or(flow.namespace(), |record| &record.path);
+            unreadable(path, format!("record {seq} is missing"))
+        });
+        let at = records
+            .iter()
+            .rposition(|record| record.kind == RecordKind::Snapshot);
+        let snapshot = match at {
+            None => None,
+            Some(at) => {
+                let mut rest = records.split_off(at).into_iter();
+                let record = rest.next();
+                records = rest.collect();
+                record
+            }
+        };
+        let snapshot = match snapshot {
+            None => None,
+            Some(Record {
+                seq, path, payload, ..
+            }) => Some(serde_json::from_str::<Snapshot>(&payload).map_err(|error| {
+                unreadable(
+                    &path,
+                    format!("record {seq}, a snapshot, is damaged: {error}"),
+                )
+            })?),
+        };
+        let input = match (&snapshot, records.first()) {
+            (Some(snapshot), _) => snapshot.input.clone(),
+            (None, Some(first)) if first.seq == 0 => {
+                serde_json::from_str(&first.payload).map_err(|error| {
+                    unreadable(
+                        &first.path,
+                        format!("record 0, the input, is damaged: {error}"),
+                    )
+                })?
+            }
+            _ => {
+                return Err(unreadable(
+                    flow.namespace(),
+                    "its first record is missing".to_owned(),
+                ));
+            }
+        };
+        if let Some(gap) = gap {
+            return Err(gap);
+        }
+        let pauses = self
+            .store
+            .pauses(row.id)
+            .await
+            .map_err(RuntimeError::of(row.id))?;
+        let reached = Reached::new(&records, snapshot.as_ref());
+        let changes = self.changes(row, flow, &reached).await?;
+        let options = serde_json::from_str(&row.options).map_err(|error| {
+            unreadable(
+                flow.namespace(),
+                format!("its options are damaged: {error}"),
+            )
+        })?;
+        Ok(Loaded {
+            input: Saved(input),
+            snapshot,
+            records,
+            pauses,
+            options,
+            changes,
+        })
+    }
+}

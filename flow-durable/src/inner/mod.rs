@@ -1,0 +1,138 @@
+//! What the clones of a [`Runtime`](crate::Runtime) share: one of a process.
+
+mod claims;
+mod launch;
+mod load;
+mod recover;
+mod tasks;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, to_ms};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::driver::Signals;
+use crate::error::RuntimeError;
+use crate::events::Deltas;
+use crate::lease::Lease;
+use crate::options::RuntimeOptions;
+use crate::registered::Registered;
+use claims::Watched;
+
+pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
+pub(crate) use load::{Loaded, loaded_visits};
+pub use recover::Recovered;
+pub(crate) use tasks::{Alarm, Gone, Once};
+
+/// How many records are read at once.
+pub(crate) const PAGE: usize = 1000;
+
+pub(crate) struct Inner {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) options: RuntimeOptions,
+    pub(crate) holder: Uuid,
+    pub(crate) flows: Mutex<HashMap<&'static str, Arc<Registered>>>,
+    /// The hashes of the structures that are stored.
+    pub(crate) structures: Mutex<HashSet<String>>,
+    pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
+    /// Why executions could not go on here.
+    pub(crate) halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
+    /// The claims that are ahead of this clock.
+    pub(crate) watched: Mutex<HashMap<ExecutionId, Watched>>,
+    /// What this process has a claim to and does not go on with, with the fence of the claim.
+    pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
+    /// When executions that this process has paused go on by themselves.
+    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) waking: Once,
+    pub(crate) renewing: Once,
+    /// Told when a claim has run out and a step is to begin.
+    pub(crate) renew: Arc<Notify>,
+    pub(crate) recovering: Once,
+    pub(crate) shut_down: CancellationToken,
+    /// Cancelled when the runtime is dropped or shut down.
+    pub(crate) gone: Gone,
+    pub(crate) committed: Arc<Notify>,
+    pub(crate) deltas: Arc<Deltas>,
+    /// How often an observer has panicked.
+    pub(crate) observer_failures: Arc<AtomicU64>,
+}
+
+/// A run of this process.
+pub(crate) struct ActiveRun {
+    pub(crate) fence: u64,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) signals: Signals,
+    pub(crate) cancellation: CancellationToken,
+    /// Turns true when the run is over, or waits for people.
+    pub(crate) done: watch::Sender<bool>,
+    /// How the execution stands, once it is over.
+    pub(crate) over: OnceLock<Row>,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Inner {
+    pub(crate) fn now_ms(&self) -> u64 {
+        to_ms((self.options.clock)())
+    }
+
+    pub(crate) fn options(&self) -> &RuntimeOptions {
+        &self.options
+    }
+
+    /// A UUID of version 7 of this time.
+    pub(crate) fn new_id(&self, now_ms: u64) -> Uuid {
+        let nanos = u32::try_from(now_ms % 1000).unwrap_or(0) * 1_000_000;
+        Uuid::new_v7(uuid::Timestamp::from_unix(
+            uuid::NoContext,
+            now_ms / 1000,
+            nanos,
+        ))
+    }
+
+    pub(crate) fn flow(&self, name: &str) -> Result<Arc<Registered>, RuntimeError> {
+        let flow = lock(&self.flows).get(name).cloned();
+        flow.ok_or_else(|| RuntimeError::NotRegistered {
+            flow: name.to_owned(),
+        })
+    }
+
+    pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {
+        if lock(&self.structures).contains(flow.hash()) {
+            return Ok(());
+        }
+        self.store
+            .put_structure(flow.hash(), flow.structure())
+            .await?;
+        lock(&self.structures).insert(flow.hash().to_owned());
+        Ok(())
+    }
+
+    /// Whether a question can be answered now.
+    pub(crate) fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
+        let (execution, path) = (pause.execution, pause.path.clone());
+        let is_late = pause.expires_ms.is_some_and(|at| at <= self.now_ms());
+        match pause.state {
+            PauseState::Answered(_) | PauseState::Used => {
+                Err(RuntimeError::AlreadyAnswered { execution, path })
+            }
+            PauseState::Withdrawn => Err(RuntimeError::Withdrawn { execution, path }),
+            PauseState::TimedOut | PauseState::Expired => {
+                Err(RuntimeError::Expired { execution, path })
+            }
+            PauseState::Open if is_late => Err(RuntimeError::Expired { execution, path }),
+            PauseState::Open => Ok(()),
+        }
+    }
+}

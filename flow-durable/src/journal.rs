@@ -1,0 +1,721 @@
+//! The journal of a run under way: what is recorded already, and what has still to be written.
+//!
+//! Steps add records, and a step waits until all outcomes before it are stored; the driver, which polls the run, hands
+//! them to the store. So the last outcome of a run is stored together with the run's end, and a step that is dropped while
+//! it waits, because another branch failed, leaves no half-written record behind.
+
+use std::collections::{BTreeMap, HashMap};
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+
+use flow_store::{
+    Append, ExecutionId, PauseRow, PauseState, Record, RecordKind, Settlement, Token, to_ms,
+};
+
+use super::error::RuntimeError;
+use super::lease::Lease;
+use super::replay::{Outcome, Replay};
+use flow_runtime::engine::{Frame, History, Place};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+/// What tells the time, in the places where it is stored.
+pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// How often a sleeper looks at the clock, which may have been set.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
+
+/// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).
+pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
+    loop {
+        let left = until_ms.saturating_sub(to_ms(clock()));
+        if left == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(left).min(LOOK_AT_CLOCK)).await;
+    }
+}
+
+/// The journal of one run.
+pub struct Journal {
+    execution: ExecutionId,
+    clock: Clock,
+    /// A look into the past has none.
+    lease: Option<Arc<Lease>>,
+    state: Mutex<State>,
+}
+
+/// How often the nodes of a flow have been visited, by name.
+pub(crate) type Visits = BTreeMap<String, u32>;
+
+#[derive(Default)]
+struct State {
+    replay: Replay,
+    /// How often each node has been visited, by attempt at its flow. Only of flows under way.
+    visits: BTreeMap<String, Visits>,
+    next_seq: u64,
+    /// Records before this one are stored.
+    stored: u64,
+    /// Records before this one have to be stored before another step starts.
+    awaited: u64,
+    pending: Append,
+    /// Somebody waits for what is pending.
+    urgent: bool,
+    waiting: Vec<(u64, Waker)>,
+    /// Steps under way.
+    active: usize,
+    /// The times that something waits for, in milliseconds since 1970 (UTC), each with how often.
+    timers: BTreeMap<u64, usize>,
+    /// Questions that somebody waits at, with what came of them.
+    questions: HashMap<Token, Asking>,
+    /// Questions that were open when the run was loaded.
+    open: Vec<PauseRow>,
+    since_snapshot: usize,
+    halted: Option<RuntimeError>,
+}
+
+#[derive(Default)]
+struct Asking {
+    expires_ms: Option<u64>,
+    settled: Option<Settlement>,
+    waker: Option<Waker>,
+}
+
+impl State {
+    /// Adds a record, under the next number.
+    fn push(&mut self, record: Record) {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        self.since_snapshot += 1;
+        self.pending.records.push(Record { seq, ..record });
+    }
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal")
+            .field("execution", &self.execution)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What engines do not do themselves of what a run remembers.
+impl History for Journal {
+    fn step_id(&self, place: &Place) -> String {
+        format!("{}/{}", self.execution, place.step)
+    }
+
+    fn spent_at(&self, frame: &Frame<'_>) -> Duration {
+        let started = self.state().replay.started_ms(&frame.place());
+        let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));
+        Duration::from_millis(spent)
+    }
+
+    fn attempt_failed(
+        &self,
+        frame: &Frame<'_>,
+        attempt: u32,
+        error: &(dyn Error + Send + Sync + 'static),
+    ) -> bool {
+        let place = frame.place();
+        let is_new = !self.replaying(|replay| replay.has_failed_attempt(&place, attempt));
+        if is_new {
+            self.add(Entry {
+                kind: RecordKind::AttemptFailed,
+                place: &place,
+                attempt,
+                payload: error.to_string(),
+            });
+        }
+        is_new
+    }
+
+    fn may_try(&self) -> BoxFuture<'_, ()> {
+        self.leased().boxed()
+    }
+}
+
+/// The name of a node of the frame's flow.
+pub(crate) fn name_of<'a>(frame: &Frame<'a>, node: u16) -> &'a str {
+    let name = frame.flow().node(node.into());
+    name.unwrap_or_else(|| unreachable!("a flow enters its own nodes"))
+}
+
+/// A record that has not been written yet.
+pub(crate) struct Entry<'a> {
+    pub(crate) kind: RecordKind,
+    pub(crate) place: &'a Place,
+    pub(crate) attempt: u32,
+    pub(crate) payload: String,
+}
+
+impl Journal {
+    pub(crate) fn new(execution: ExecutionId, clock: Clock, next_seq: u64) -> Self {
+        Journal {
+            execution,
+            clock,
+            lease: None,
+            state: Mutex::new(State {
+                next_seq,
+                stored: next_seq,
+                ..State::default()
+            }),
+        }
+    }
+
+    /// The same for a run that may begin steps while this lease is held.
+    pub(crate) fn with_lease(self, lease: Arc<Lease>) -> Self {
+        Journal {
+            lease: Some(lease),
+            ..self
+        }
+    }
+
+    /// What is recorded already: from the newest snapshot on, with the visits of the outermost flow that were counted
+    /// before it.
+    pub(crate) fn load(
+        &self,
+        records: Vec<Record>,
+        visits: Option<(String, Visits)>,
+        open: Vec<PauseRow>,
+    ) {
+        let mut state = self.state();
+        state.since_snapshot = records.len();
+        state.replay = Replay::new(records);
+        state.visits = visits.into_iter().collect();
+        state.open = open;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn execution(&self) -> ExecutionId {
+        self.execution
+    }
+
+    pub(crate) fn now_ms(&self) -> u64 {
+        to_ms((self.clock)())
+    }
+
+    /// A node of a frame's flow is visited, which is now the current one.
+    pub(crate) fn visit(&self, frame: &Frame<'_>, node: u16) -> Place {
+        let visit = if frame.is_branch() {
+            1
+        } else {
+            self.count_visit(&frame.flow_step(), name_of(frame, node))
+        };
+        frame.set_visit(visit);
+        let place = frame.place();
+        if !frame.is_branch() && frame.around_flow().is_none() {
+            self.state().replay.outermost_at(&place.step);
+        }
+        place
+    }
+
+    /// A fork or a loop has failed: see [`Replay::failed`].
+    pub(crate) fn failed(&self, place: &Place) {
+        self.replay(|replay| replay.failed(&place.step));
+    }
+
+    /// An attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
+    pub(crate) fn attempt_failed(&self, place: &Place) {
+        self.replay(|replay| replay.attempt_failed(&place.step));
+    }
+
+    /// The run has failed: see [`Replay::run_failed`].
+    pub(crate) fn run_failed(&self) {
+        self.replay(Replay::run_failed);
+    }
+
+    /// Goes on with the replay. If it is over then, what it has come to beyond its records is recorded.
+    fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
+        let mut state = self.state();
+        let result = go_on(&mut state.replay);
+        for record in state.replay.take_ahead() {
+            state.push(record);
+        }
+        result
+    }
+
+    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
+    /// under way.
+    fn count_visit(&self, flow: &str, node: &str) -> u32 {
+        let mut state = self.state();
+        let inside = (format!("{flow}."), format!("{flow}/"));
+        while let Some((step, _)) = state
+            .visits
+            .range(inside.0.clone()..inside.1.clone())
+            .next()
+        {
+            let step = step.clone();
+            state.visits.remove(&step);
+        }
+        if !state.visits.contains_key(flow) {
+            state.visits.insert(flow.to_owned(), Visits::new());
+        }
+        let Some(visits) = state.visits.get_mut(flow) else {
+            return 1;
+        };
+        match visits.get_mut(node) {
+            Some(visit) => {
+                *visit += 1;
+                *visit
+            }
+            None => {
+                visits.insert(node.to_owned(), 1);
+                1
+            }
+        }
+    }
+
+    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
+    /// the frame's current one then.
+    pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
+        let visits = self.visits(&frame.flow_step());
+        let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);
+        frame.enter(node);
+        frame.set_visit(before + 1);
+        self.state().replay.started_ms(&frame.place()).is_some()
+    }
+
+    /// An attempt at a flow is over.
+    pub(crate) fn forget_visits(&self, flow: &str) {
+        self.state().visits.remove(flow);
+    }
+
+    /// How often the nodes of an attempt at a flow have been visited.
+    pub(crate) fn visits(&self, flow: &str) -> Visits {
+        self.state().visits.get(flow).cloned().unwrap_or_default()
+    }
+
+    /// The number of the record that is made next.
+    pub(crate) fn next_seq(&self) -> u64 {
+        self.state().next_seq
+    }
+
+    pub(crate) fn replaying<T>(&self, look: impl FnOnce(&Replay) -> T) -> T {
+        look(&self.state().replay)
+    }
+
+    /// Adds a record, which is stored with the next one that somebody waits for, or soon; in a replay, when that is over. Its
+    /// number, unless that is so.
+    pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
+        let at_ms = self.now_ms();
+        let mut state = self.state();
+        let seq = state.next_seq;
+        let record = Record {
+            seq,
+            at_ms,
+            kind: entry.kind,
+            path: entry.place.path.clone(),
+            step: entry.place.step.clone(),
+            visit: entry.place.visit,
+            item: entry.place.item,
+            attempt: entry.attempt,
+            payload: entry.payload,
+        };
+        match state.replay.is_over() {
+            true => state.push(record),
+            false => state.replay.run_ahead(record),
+        }
+        seq
+    }
+
+    /// Adds a record, which is stored when the run has nothing more to do at once. Its number.
+    pub(crate) fn add_urgent(&self, entry: Entry<'_>) -> u64 {
+        let seq = self.add(entry);
+        let mut state = self.state();
+        state.urgent = true;
+        state.awaited = seq + 1;
+        seq
+    }
+
+    /// Adds a record, and returns when it is stored.
+    pub(crate) async fn write(&self, entry: Entry<'_>) {
+        let seq = self.add_urgent(entry);
+        self.stored_before(seq + 1).await;
+    }
+
+    /// Returns when every outcome so far is stored, so that another step may start.
+    pub(crate) async fn outcomes_stored(&self) {
+        let awaited = self.state().awaited;
+        self.stored_before(awaited).await;
+    }
+
+    /// Returns when the execution belongs to this process, so that work may begin.
+    pub(crate) async fn leased(&self) {
+        if let Some(lease) = &self.lease {
+            lease.held().await;
+        }
+    }
+
+    /// The number that has to be stored before another step starts, if it is not.
+    pub(crate) fn awaited(&self) -> Option<u64> {
+        let state = self.state();
+        (state.awaited > state.stored).then_some(state.awaited)
+    }
+
+    /// The records before this one are stored.
+    pub(crate) fn stored_seq(&self) -> u64 {
+        self.state().stored
+    }
+
+    fn stored_before(&self, next_seq: u64) -> impl Future<Output = ()> + Send {
+        poll_fn(move |cx| {
+            let mut state = self.state();
+            if next_seq <= state.stored {
+                return Poll::Ready(());
+            }
+            state.waiting.push((next_seq, cx.waker().clone()));
+            Poll::Pending
+        })
+    }
+
+    /// How many records there are since the last snapshot, and whether they may be followed by one.
+    pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
+        let state = self.state();
+        state.replay.is_over() && state.since_snapshot >= every
+    }
+
+    pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
+        let seq = self.add(Entry {
+            kind: RecordKind::Snapshot,
+            place,
+            attempt: 0,
+            payload,
+        });
+        let mut state = self.state();
+        state.since_snapshot = 0;
+        if prune {
+            state.pending.prune_before = Some(seq);
+        }
+    }
+
+    /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is recorded has been taken.
+    pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
+        poll_fn(move |cx| {
+            self.replay(|replay| match replay.outcome(place) {
+                Some(seq) if replay.is_turn(seq, cx.waker()) => Poll::Ready(replay.take(place)),
+                Some(_) => Poll::Pending,
+                None => poll_over(replay, cx).map(|()| None),
+            })
+        })
+    }
+
+    /// A node has been reached. Whether that is new, and is recorded.
+    pub(crate) fn start(&self, place: &Place) -> bool {
+        let is_new = self.state().replay.start(place).is_none();
+        if is_new {
+            self.add(Entry {
+                kind: RecordKind::NodeStarted,
+                place,
+                attempt: 0,
+                payload: String::new(),
+            });
+        }
+        is_new
+    }
+
+    /// Takes a record that says that a wait is over, or that an attempt took too long, when its turn has come.
+    pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
+        poll_fn(move |cx| {
+            self.replay(|replay| match replay.is_turn(seq, cx.waker()) {
+                true => {
+                    replay.advance();
+                    Poll::Ready(())
+                }
+                false => Poll::Pending,
+            })
+        })
+    }
+
+    /// Returns when all that is recorded has been taken.
+    pub(crate) fn live(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|cx| poll_over(&mut self.state().replay, cx))
+    }
+
+    /// Something is under way until the result is dropped.
+    pub(crate) fn active(&self) -> Active<'_> {
+        self.state().active += 1;
+        Active(self)
+    }
+
+    /// Sleeps until a time. Nothing is under way meanwhile: a run that waits for people as well can be paused until then.
+    pub(crate) async fn sleep_until(&self, until_ms: u64) {
+        if until_ms <= self.now_ms() {
+            return;
+        }
+        *self.state().timers.entry(until_ms).or_default() += 1;
+        let _timer = Timer {
+            journal: self,
+            until_ms,
+        };
+        sleep_until(&self.clock, until_ms).await;
+    }
+
+    /// The first time that something waits for, questions included.
+    pub(crate) fn wakes_at(&self) -> Option<u64> {
+        let timer = self.next_timer();
+        let expiry = self.questions().next_expiry_ms;
+        timer.into_iter().chain(expiry).min()
+    }
+
+    /// The first time that something besides a question waits for.
+    pub(crate) fn next_timer(&self) -> Option<u64> {
+        self.state().timers.first_key_value().map(|(at, _)| *at)
+    }
+
+    /// The question that was asked at a visit in an earlier life of the run.
+    pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
+        let state = self.state();
+        let found = state.open.iter().find(|row| row.step == place.step);
+        found.cloned()
+    }
+
+    /// Asks a question, which is stored together with the next records.
+    pub(crate) fn add_question(&self, row: PauseRow) {
+        self.state().pending.opened.push(row);
+    }
+
+    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what drops the run while it is
+    /// being stored, as a branch that fails does, closes it as well.
+    pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
+        AskingGuard {
+            journal: self,
+            token,
+        }
+    }
+
+    /// Whether the run waits for an answer to a question.
+    pub(crate) fn is_asked(&self, token: Token) -> bool {
+        let state = self.state();
+        let asking = state.questions.get(&token);
+        asking.is_some_and(|asking| asking.settled.is_none())
+    }
+
+    /// The tokens of the questions whose answers the run waits for.
+    pub(crate) fn asked(&self) -> Vec<Token> {
+        let state = self.state();
+        let asked = state
+            .questions
+            .iter()
+            .filter(|(_, asking)| asking.settled.is_none());
+        asked.map(|(token, _)| *token).collect()
+    }
+
+    /// Hands over what came of questions.
+    pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
+        if let Some(asking) = self.state().questions.get_mut(&token)
+            && asking.settled.is_none()
+        {
+            asking.settled = Some(settlement);
+            if let Some(waker) = asking.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whether somebody waits for an answer, and when the first of these questions is no longer to be answered.
+    pub(crate) fn questions(&self) -> Questions {
+        let state = self.state();
+        let waiting = state
+            .questions
+            .values()
+            .filter(|asking| asking.settled.is_none());
+        Questions {
+            open: waiting.clone().count(),
+            next_expiry_ms: waiting.filter_map(|asking| asking.expires_ms).min(),
+        }
+    }
+
+    /// The tokens of questions that can no longer be answered at this time.
+    pub(crate) fn expired(&self, now_ms: u64) -> Vec<Token> {
+        let state = self.state();
+        let expired = state.questions.iter().filter(|(_, asking)| {
+            asking.settled.is_none() && asking.expires_ms.is_some_and(|expires| expires <= now_ms)
+        });
+        expired.map(|(token, _)| *token).collect()
+    }
+
+    /// The run cannot go on. Whoever calls this never returns: the driver drops the run.
+    pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
+        self.stop_with(error);
+        std::future::pending().await
+    }
+
+    /// The run cannot go on.
+    pub(crate) fn stop_with(&self, error: RuntimeError) {
+        self.state().halted.get_or_insert(error);
+    }
+
+    pub(crate) fn is_halted(&self) -> bool {
+        self.state().halted.is_some()
+    }
+
+    pub(crate) fn halted(&self) -> Option<RuntimeError> {
+        self.state().halted.take()
+    }
+
+    /// Whether no step is under way, and nothing has to be written for something to go on.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.state();
+        state.active == 0 && !state.urgent
+    }
+
+    /// Whether the run only waits for answers, of which none has come.
+    pub(crate) fn only_asks(&self) -> bool {
+        let state = self.state();
+        let mut asking = state.questions.values();
+        !state.questions.is_empty() && asking.all(|asking| asking.settled.is_none())
+    }
+
+    /// Nothing moves in a replay: see [`Replay::skip_starts`].
+    pub(crate) fn skip_starts(&self) -> bool {
+        self.state().replay.skip_starts()
+    }
+
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.state().urgent
+    }
+
+    /// Whether there is something to write. While a replay goes on there is nothing: if it comes to no good, the journal is
+    /// as it was.
+    pub(crate) fn has_pending(&self) -> bool {
+        let state = self.state();
+        if !state.replay.is_over() {
+            return false;
+        }
+        !state.pending.records.is_empty() || !state.pending.closed.is_empty()
+    }
+
+    /// Takes all that has to be written, and the number of the record after it.
+    pub(crate) fn take_pending(&self) -> (Append, u64) {
+        let now_ms = self.now_ms();
+        let mut state = self.state();
+        state.urgent = false;
+        let append = Append {
+            now_ms,
+            ..std::mem::take(&mut state.pending)
+        };
+        (append, state.next_seq)
+    }
+
+    /// The records before this one are stored.
+    pub(crate) fn stored(&self, next_seq: u64) {
+        let mut state = self.state();
+        state.stored = next_seq;
+        let (ready, waiting) = std::mem::take(&mut state.waiting)
+            .into_iter()
+            .partition::<Vec<_>, _>(|(awaited, _)| *awaited <= next_seq);
+        state.waiting = waiting;
+        drop(state);
+        ready.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+
+    /// The path of the first record that has not been stored.
+    pub(crate) fn first_pending_path(append: &Append) -> Option<String> {
+        let urgent = append
+            .records
+            .iter()
+            .find(|record| record.kind != RecordKind::NodeStarted);
+        urgent
+            .or(append.records.first())
+            .map(|record| record.path.clone())
+    }
+}
+
+fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
+    if replay.is_over() {
+        return Poll::Ready(());
+    }
+    replay.wake_when_over(cx.waker());
+    Poll::Pending
+}
+
+/// The questions of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Questions {
+    pub(crate) open: usize,
+    pub(crate) next_expiry_ms: Option<u64>,
+}
+
+/// Something is under way.
+pub(crate) struct Active<'a>(&'a Journal);
+
+impl Drop for Active<'_> {
+    fn drop(&mut self) {
+        self.0.state().active -= 1;
+    }
+}
+
+/// Something waits for a time.
+struct Timer<'a> {
+    journal: &'a Journal,
+    until_ms: u64,
+}
+
+impl Drop for Timer<'_> {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        if let Some(count) = state.timers.get_mut(&self.until_ms) {
+            *count -= 1;
+            if *count == 0 {
+                state.timers.remove(&self.until_ms);
+            }
+        }
+    }
+}
+
+/// Somebody waits for an answer, or will as soon as the question is stored.
+pub(crate) struct AskingGuard<'a> {
+    journal: &'a Journal,
+    token: Token,
+}
+
+impl AskingGuard<'_> {
+    /// What came of it, which is looked for from now on.
+    pub(crate) fn settled(
+        &self,
+        expires_ms: Option<u64>,
+    ) -> impl Future<Output = Settlement> + Send {
+        let mut state = self.journal.state();
+        let known = state.open.iter().find(|row| row.token == self.token);
+        let settled = match known.map(|row| &row.state) {
+            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
+            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
+            _ => None,
+        };
+        let asking = Asking {
+            expires_ms,
+            settled,
+            waker: None,
+        };
+        state.questions.entry(self.token).or_insert(asking);
+        drop(state);
+        poll_fn(|cx| {
+            let mut state = self.journal.state();
+            let asking = state.questions.entry(self.token).or_default();
+            match &asking.settled {
+                Some(settlement) => Poll::Ready(settlement.clone()),
+                None => {
+                    asking.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+    }
+}
+
+/// The question is closed with the next records: it has been answered, or nobody waits for an answer any more. A run that
+/// only pauses forgets what it has not written, so that its questions stay open.
+impl Drop for AskingGuard<'_> {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        state.questions.remove(&self.token);
+        state.pending.closed.push(self.token);
+    }
+}

@@ -1,0 +1,40 @@
+#![doc = include_str!("../docs/durable.md")]
+
+mod driver;
+mod engine;
+mod error;
+mod events;
+mod execution;
+mod executions;
+mod inner;
+mod journal;
+mod lease;
+mod listed;
+mod options;
+mod payload;
+mod registered;
+mod replay;
+mod runtime;
+mod steps;
+mod travel;
+
+pub use engine::Durable;
+pub use error::RuntimeError;
+pub use events::{
+    DeltaEvent, EventFilter, Events, ExecutionEvent, InvalidPattern, MissedDeltas, Pattern,
+    RecordedEvent,
+};
+pub use execution::{Execution, OpenQuestion};
+pub use executions::Executions;
+pub use flow_store::{
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
+    ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row, Settlement,
+    Status, Store, StoreError, Token, UnknownName,
+};
+pub use inner::Recovered;
+pub use journal::Journal;
+pub use listed::{ListOptions, Listed};
+pub use options::{RuntimeOptions, StartOptions};
+pub use registered::DurableFlow;
+pub use runtime::Runtime;
+pub use travel::{ExecutionState, StateChange, StateDiff};

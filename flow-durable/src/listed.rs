@@ -1,0 +1,120 @@
+//! Executions that were listed, and what could not be read of them.
+
+use std::ops::Deref;
+use std::time::Duration;
+
+use flow_store::{Damaged, ExecutionId, ListQuery, Status};
+
+use super::execution::Execution;
+
+/// What [`Runtime::list`](super::Runtime::list) and [`Runtime::expire`](super::Runtime::expire) return: executions, as a slice
+/// has them, and what could not be read among them.
+///
+/// # Examples
+///
+/// ```
+/// use flow_durable::{ListOptions, MemoryStore, Runtime};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+/// let runtime = Runtime::new(MemoryStore::new());
+/// let listed = runtime.list(ListOptions::new()).await?;
+/// for damaged in listed.damaged() {
+///     eprintln!("{damaged}");
+/// }
+/// for execution in &listed {
+///     println!("{} is {}", execution.id(), execution.status());
+/// }
+/// # assert!(listed.is_empty() && listed.damaged().is_empty());
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Listed {
+    pub(super) executions: Vec<Execution>,
+    pub(super) damaged: Vec<Damaged>,
+}
+
+impl Listed {
+    /// What could not be read: it is not known whether it should be among the executions. Nothing, unless the store is
+    /// damaged.
+    pub fn damaged(&self) -> &[Damaged] {
+        &self.damaged
+    }
+}
+
+impl Deref for Listed {
+    type Target = [Execution];
+
+    fn deref(&self) -> &[Execution] {
+        &self.executions
+    }
+}
+
+impl IntoIterator for Listed {
+    type Item = Execution;
+    type IntoIter = std::vec::IntoIter<Execution>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.executions.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Listed {
+    type Item = &'a Execution;
+    type IntoIter = std::slice::Iter<'a, Execution>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.executions.iter()
+    }
+}
+
+/// Which executions [`Runtime::list`](super::Runtime::list) returns.
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct ListOptions {
+    pub(super) query: ListQuery,
+    pub(super) created_before: Option<Duration>,
+    pub(super) untouched_for: Option<Duration>,
+}
+
+impl ListOptions {
+    /// All of them.
+    pub fn new() -> Self {
+        ListOptions::default()
+    }
+
+    /// Only those of this flow.
+    pub fn flow(mut self, name: impl Into<String>) -> Self {
+        self.query.flow = Some(name.into());
+        self
+    }
+
+    /// Only those that stand like this.
+    pub fn status(mut self, status: Status) -> Self {
+        self.query.status = Some(status);
+        self
+    }
+
+    /// Only those that were started longer ago than this.
+    pub fn older_than(mut self, age: Duration) -> Self {
+        self.created_before = Some(age);
+        self
+    }
+
+    /// Only those whose journal has not grown for so long.
+    pub fn untouched_for(mut self, time: Duration) -> Self {
+        self.untouched_for = Some(time);
+        self
+    }
+
+    /// At most so many.
+    pub fn limit(mut self, executions: usize) -> Self {
+        self.query.limit = Some(executions);
+        self
+    }
+
+    /// Only those that were started before this one: the next page.
+    pub fn before(mut self, execution: ExecutionId) -> Self {
+        self.query.before = Some(execution);
+        self
+    }
+}

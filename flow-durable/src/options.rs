@@ -1,0 +1,185 @@
+//! How a runtime works, and how a single execution is started.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::{Deserialize, Serialize};
+
+use super::journal::Clock;
+use flow_runtime::{Observer, RunOptions};
+
+/// How a [`Runtime`](super::Runtime) works: given to [`Runtime::with_options`](super::Runtime::with_options).
+#[derive(Clone)]
+#[must_use]
+pub struct RuntimeOptions {
+    pub(crate) lease: Duration,
+    pub(crate) snapshot_every: usize,
+    pub(crate) prune: bool,
+    pub(crate) clock: Clock,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+}
+
+impl RuntimeOptions {
+    /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's clock.
+    pub fn new() -> Self {
+        RuntimeOptions {
+            lease: Duration::from_secs(30),
+            snapshot_every: 256,
+            prune: false,
+            clock: Arc::new(SystemTime::now),
+            observers: Vec::new(),
+        }
+    }
+
+    /// For how long an execution belongs to this process without a sign of life. It is renewed after a third of that time; when
+    /// it has run out, another process goes on with the execution.
+    pub fn lease(mut self, lease: Duration) -> Self {
+        self.lease = lease;
+        self
+    }
+
+    /// After how many records the state of a flow is stored as a whole, at the next node of the outermost flow. A recovery goes
+    /// on from there. Fewer make recoveries faster, and runs write more.
+    pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
+        self.snapshot_every = records.get();
+        self
+    }
+
+    /// Removes the records before a snapshot, which no recovery needs. Without them, the past can be looked at from the
+    /// snapshot on only, and the store does not grow with the length of a run.
+    pub fn prune_history(mut self) -> Self {
+        self.prune = true;
+        self
+    }
+
+    /// What tells the time where it is stored: for leases, waits and timeouts. Of use in tests.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Adds an observer. It is told what happens in all executions of this process, after those that were added before
+    /// it. What a recovery only repeats is not told again.
+    ///
+    /// One that panics stops neither the executions nor the other observers: see
+    /// [`Runtime::observer_failures`](super::Runtime::observer_failures).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use flow_durable::{MemoryStore, Runtime, RuntimeOptions, StartOptions};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn greet() -> String {
+    ///     "Hello!".to_owned()
+    /// }
+    ///
+    /// flow! {
+    ///     Greeting() -> (greet: String) {
+    ///         start >> greet >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let lines = Arc::new(Mutex::new(Vec::new()));
+    /// let to_lines = lines.clone();
+    /// let options = RuntimeOptions::new()
+    ///     .observer(Arc::new(|_: &Event<'_>| panic!("this one fails")))
+    ///     .observer(Arc::new(move |event: &Event<'_>| to_lines.lock().unwrap().push(event.to_string())));
+    /// let runtime = Runtime::with_options(MemoryStore::new(), options);
+    /// runtime.register(Greeting::new())?;
+    /// let execution = runtime.start::<Greeting>(GreetingInput {}, StartOptions::new()).await?;
+    /// execution.settled().await?;
+    /// assert_eq!(lines.lock().unwrap().len(), 3);
+    /// assert_eq!(runtime.observer_failures(), 3);
+    /// # Ok(()) }
+    /// ```
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+}
+
+impl Default for RuntimeOptions {
+    fn default() -> Self {
+        RuntimeOptions::new()
+    }
+}
+
+impl fmt::Debug for RuntimeOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RuntimeOptions")
+            .field("lease", &self.lease)
+            .field("snapshot_every", &self.snapshot_every)
+            .field("prune_history", &self.prune)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a single execution is started: given to [`Runtime::start`](super::Runtime::start).
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct StartOptions {
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) stored: StoredOptions,
+}
+
+/// What a recovery has to know of the options.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct StoredOptions {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_budget: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency: Option<NonZeroUsize>,
+}
+
+impl StartOptions {
+    /// The defaults: a budget of a million steps, and no idempotency key.
+    pub fn new() -> Self {
+        StartOptions::default()
+    }
+
+    /// Another start of the same flow, by the same owner, with the same key and the same input, returns this execution instead of
+    /// starting one. With another input it is refused ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)): two
+    /// inputs are the same if they are as JSON, whatever the order of the keys of a map. (The items of a `HashSet` have an
+    /// order in JSON, which differs: use a `BTreeSet`.)
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// How many steps the run may take, those before a recovery included: see
+    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget).
+    pub fn step_budget(mut self, steps: u64) -> Self {
+        self.stored.step_budget = Some(steps);
+        self
+    }
+
+    /// How many nodes may be under way at once: see [`RunOptions::concurrency`](flow_runtime::RunOptions::concurrency).
+    pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
+        self.stored.concurrency = Some(nodes);
+        self
+    }
+}
+
+impl StoredOptions {
+    pub(crate) fn to_json(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    pub(crate) fn run_options(&self) -> RunOptions {
+        let mut options = RunOptions::new();
+        if let Some(steps) = self.step_budget {
+            options = options.step_budget(steps);
+        }
+        if let Some(nodes) = self.concurrency {
+            options = options.concurrency(nodes);
+        }
+        options
+    }
+}

@@ -1,0 +1,432 @@
+//! What a journal already knows of a run, handed out again in the order in which it was recorded.
+//!
+//! The hard thing is that order. Branches and items run at the same time, and which of them failed first decides where the run
+//! goes on. So an outcome is handed out only when all earlier ones have been taken, and when every node that was reached
+//! before it has been reached again: then a replay is at each of its records where the run was, and nothing is left over but
+//! what was recorded in a frame (a fork, a loop, an attempt at a flow) while that was failing already.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::task::Waker;
+
+use flow_store::{Record, RecordKind};
+
+use flow_runtime::engine::Place;
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Its value, as JSON.
+    Value(String),
+    /// Its error, as JSON.
+    Failed(String),
+    /// What a person answered, as JSON.
+    Answer(String),
+}
+
+/// What is recorded of one step, or of one attempt at a flow.
+#[derive(Debug, Default)]
+struct Visited {
+    started_ms: Option<u64>,
+    finished: bool,
+    ended: bool,
+    failed: bool,
+    /// The attempts that failed.
+    failed_attempts: BTreeSet<u32>,
+    /// When its wait ends.
+    waits_until: Option<u64>,
+    /// The number of the record that says that its wait is over.
+    waited: Option<u64>,
+    outcome: Option<(u64, Outcome)>,
+    /// The number of the record that says that it took too long.
+    timed_out: Option<u64>,
+}
+
+/// A record that a replay has to come to again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unused {
+    /// The number of the record.
+    pub(crate) seq: u64,
+    pub(crate) kind: RecordKind,
+    pub(crate) step: String,
+    pub(crate) path: String,
+}
+
+/// The recorded part of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Replay {
+    visited: HashMap<String, Visited>,
+    /// The records that somebody waits for and that have not been taken, in order.
+    order: BTreeMap<u64, Unused>,
+    /// Their steps with their numbers.
+    steps: BTreeSet<(String, u64)>,
+    /// By number: the records of nodes that were reached and have not been reached again.
+    starts: BTreeSet<u64>,
+    /// Their numbers, by step.
+    started: BTreeMap<String, u64>,
+    /// What this replay has come to and the run had not, which was not as far at that moment.
+    ahead: Vec<Record>,
+    /// The step of the outermost flow that is under way.
+    outermost: Option<String>,
+    /// Who waits for a record whose turn has not come.
+    waiting: BTreeMap<u64, Waker>,
+    /// Who waits for the end of the replay.
+    live: Vec<Waker>,
+}
+
+impl Replay {
+    pub(crate) fn new(records: Vec<Record>) -> Self {
+        let mut replay = Replay::default();
+        for record in records {
+            replay.add(record);
+        }
+        // Nodes that were reached after the last outcome hold nothing up.
+        let last = replay.order.last_key_value().map_or(0, |(last, _)| *last);
+        drop(replay.starts.split_off(&last));
+        replay
+    }
+
+    fn add(&mut self, record: Record) {
+        let Record {
+            seq,
+            at_ms,
+            kind,
+            path,
+            step,
+            attempt,
+            payload,
+            ..
+        } = record;
+        let visited = self.visited.entry(step.clone()).or_default();
+        match kind {
+            RecordKind::NodeStarted => {
+                visited.started_ms.get_or_insert(at_ms);
+                self.starts.insert(seq);
+                self.started.insert(step, seq);
+                return;
+            }
+            RecordKind::NodeFinished => visited.finished = true,
+            RecordKind::FlowEnded => visited.ended = true,
+            RecordKind::FlowFailed => visited.failed = true,
+            RecordKind::AttemptFailed => {
+                visited.failed_attempts.insert(attempt);
+            }
+            RecordKind::Waiting => visited.waits_until = Some(payload.parse().unwrap_or(at_ms)),
+            RecordKind::Waited => visited.waited = Some(seq),
+            RecordKind::TimedOut => visited.timed_out = Some(seq),
+            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
+            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
+            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
+            _ => {}
+        }
+        if is_awaited(kind) {
+            self.steps.insert((step.clone(), seq));
+            let unused = Unused {
+                seq,
+                kind,
+                step,
+                path,
+            };
+            self.order.insert(seq, unused);
+        }
+    }
+
+    fn visited(&self, place: &Place) -> Option<&Visited> {
+        self.visited.get(&place.step)
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The first record that has not been taken.
+    pub(crate) fn next(&self) -> Option<&Unused> {
+        self.order.values().next()
+    }
+
+    /// All records that have not been taken.
+    pub(crate) fn unused(&self) -> impl Iterator<Item = &Unused> {
+        self.order.values()
+    }
+
+    pub(crate) fn started_ms(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.started_ms
+    }
+
+    pub(crate) fn is_finished(&self, place: &Place) -> bool {
+        self.visited(place).is_some_and(|visited| visited.finished)
+    }
+
+    pub(crate) fn is_ended(&self, place: &Place) -> bool {
+        self.visited(place).is_some_and(|visited| visited.ended)
+    }
+
+    pub(crate) fn has_failed(&self, place: &Place) -> bool {
+        self.visited(place).is_some_and(|visited| visited.failed)
+    }
+
+    /// Whether an attempt at a flow has failed. A step's attempts begin anew.
+    pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
+        let flow = place.clone().retry(attempt).step;
+        let is_flow = self.visited.get(&flow);
+        is_flow.is_some_and(|flow| flow.failed || flow.timed_out.is_some())
+            && self
+                .visited(place)
+                .is_some_and(|visited| visited.failed_attempts.contains(&attempt))
+    }
+
+    /// When a wait ends that has begun.
+    pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.waits_until
+    }
+
+    /// The number of the record that says that a wait is over.
+    pub(crate) fn waited(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.waited
+    }
+
+    /// The number of the record that says that an attempt at a flow took too long.
+    pub(crate) fn timed_out(&self, place: &Place) -> Option<u64> {
+        self.visited(place)?.timed_out
+    }
+
+    /// The number of the record with the outcome of a step.
+    pub(crate) fn outcome(&self, place: &Place) -> Option<u64> {
+        let (seq, _) = self.visited(place)?.outcome.as_ref()?;
+        Some(*seq)
+    }
+
+    /// A node has been reached. When that was recorded, if it was.
+    pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
+        if let Some(seq) = self.started.get(&place.step)
+            && self.starts.remove(seq)
+        {
+            self.wake_next();
+        }
+        self.started_ms(place)
+    }
+
+    /// Keeps a record of what the run had not come to. It is made when the replay is over, unless what it is of is dropped
+    /// before.
+    pub(crate) fn run_ahead(&mut self, record: Record) {
+        self.ahead.push(record);
+    }
+
+    /// The records that are to be made, now that the replay is over. None before.
+    pub(crate) fn take_ahead(&mut self) -> Vec<Record> {
+        match self.is_over() {
+            true => std::mem::take(&mut self.ahead),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether a record is the next one to be taken. If not, the waker is called when it is.
+    pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
+        let turn = self.next_turn() == Some(seq);
+        if !turn {
+            self.waiting.insert(seq, waker.clone());
+        }
+        turn
+    }
+
+    /// The number of the record whose turn it is. `None` if a node has to be reached before.
+    fn next_turn(&self) -> Option<u64> {
+        let next = self.next()?.seq;
+        let held_up = self.starts.first().is_some_and(|start| *start < next);
+        (!held_up).then_some(next)
+    }
+
+    fn wake_next(&mut self) {
+        if let Some(next) = self.next_turn()
+            && let Some(waker) = self.waiting.remove(&next)
+        {
+            waker.wake();
+        }
+    }
+
+    /// The step's outcome, whose turn it is, has been taken.
+    pub(crate) fn take(&mut self, place: &Place) -> Option<Outcome> {
+        let outcome = self.visited(place)?.outcome.as_ref();
+        let outcome = outcome.map(|(_, outcome)| outcome.clone());
+        self.advance();
+        outcome
+    }
+
+    pub(crate) fn advance(&mut self) {
+        if let Some((seq, taken)) = self.order.pop_first() {
+            self.steps.remove(&(taken.step, seq));
+        }
+        self.moved();
+    }
+
+    fn moved(&mut self) {
+        self.wake_next();
+        if self.is_over() {
+            self.live.drain(..).for_each(Waker::wake);
+        }
+    }
+
+    /// The outermost flow is at this step.
+    pub(crate) fn outermost_at(&mut self, step: &str) {
+        if !self.is_over() {
+            self.outermost = Some(step.to_owned());
+        }
+    }
+
+    /// A fork or a loop has failed, and whatever of it was under way is dropped. What was recorded there at the same moment, after
+    /// what it failed with, is of no use.
+    pub(crate) fn failed(&mut self, step: &str) {
+        self.drop_inside(step, &['.', '[', '~']);
+    }
+
+    /// An attempt at a flow has failed or took too long. There may be others.
+    pub(crate) fn attempt_failed(&mut self, step: &str) {
+        self.drop_inside(step, &['.']);
+    }
+
+    /// The run has failed at the node of the outermost flow that is under way.
+    pub(crate) fn run_failed(&mut self) {
+        if let Some(step) = self.outermost.take() {
+            self.failed(&step);
+        }
+    }
+
+    /// Nobody comes to these records any more: their steps go on from this one with one of these letters.
+    fn drop_inside(&mut self, step: &str, letters: &[char]) {
+        if self.is_over() {
+            return;
+        }
+        self.ahead.retain(|record| {
+            let rest = record.step.strip_prefix(step);
+            !rest.is_some_and(|rest| rest.starts_with(letters))
+        });
+        for letter in letters {
+            let inside = format!("{step}{letter}");
+            let unused: Vec<(String, u64)> = self
+                .steps
+                .range((inside.clone(), 0)..)
+                .take_while(|(step, _)| step.starts_with(&inside))
+                .cloned()
+                .collect();
+            for unused in unused {
+                self.order.remove(&unused.1);
+                self.steps.remove(&unused);
+            }
+            let started = self.started.range(inside.clone()..);
+            for (_, seq) in started.take_while(|(step, _)| step.starts_with(&inside)) {
+                self.starts.remove(seq);
+            }
+        }
+        self.moved();
+    }
+
+    /// The waker is called when the replay is over.
+    pub(crate) fn wake_when_over(&mut self, waker: &Waker) {
+        self.live.push(waker.clone());
+    }
+
+    /// Nothing moves: no longer waits for the nodes that should have been reached before the next record. Whether there were
+    /// any. If there were none, the replay goes another way than the run did.
+    pub(crate) fn skip_starts(&mut self) -> bool {
+        let Some(next) = self.next().map(|next| next.seq) else {
+            return false;
+        };
+        let later = self.starts.split_off(&next);
+        let skipped = std::mem::replace(&mut self.starts, later);
+        self.wake_next();
+        !skipped.is_empty()
+    }
+}
+
+/// Whether a run waits for records of this kind in a replay.
+fn is_awaited(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::Outcome
+            | RecordKind::NodeFailed
+            | RecordKind::Resumed
+            | RecordKind::TimedOut
+            | RecordKind::Waited
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(seq: u64, kind: RecordKind, step: &str) -> Record {
+        Record {
+            seq,
+            at_ms: 0,
+            kind,
+            path: step.to_owned(),
+            step: step.to_owned(),
+            visit: 1,
+            item: None,
+            attempt: 0,
+            payload: format!("{seq}"),
+        }
+    }
+
+    fn place(step: &str) -> Place {
+        Place {
+            path: step.to_owned(),
+            step: step.to_owned(),
+            visit: 1,
+            item: None,
+        }
+    }
+
+    #[test]
+    fn outcomes_are_handed_out_in_the_order_recorded() {
+        let records = vec![
+            record(3, RecordKind::Outcome, "b"),
+            record(7, RecordKind::NodeFailed, "a"),
+        ];
+        let mut replay = Replay::new(records);
+        let waker = Waker::noop();
+        assert_eq!(replay.outcome(&place("a")), Some(7));
+        assert!(!replay.is_turn(7, waker));
+        assert!(replay.is_turn(3, waker));
+        assert_eq!(
+            replay.take(&place("b")),
+            Some(Outcome::Value("3".to_owned()))
+        );
+        assert!(replay.is_turn(7, waker));
+        assert_eq!(
+            replay.take(&place("a")),
+            Some(Outcome::Failed("7".to_owned()))
+        );
+        assert!(replay.is_over());
+    }
+
+    #[test]
+    fn an_outcome_waits_for_the_nodes_that_were_reached_before_it() {
+        let mut replay = Replay::new(vec![
+            record(1, RecordKind::NodeStarted, "a"),
+            record(2, RecordKind::NodeStarted, "b"),
+            record(3, RecordKind::NodeFailed, "a"),
+            record(4, RecordKind::NodeStarted, "c"),
+        ]);
+        let waker = Waker::noop();
+        assert_eq!(replay.start(&place("a")), Some(0));
+        assert!(!replay.is_turn(3, waker), "`b` was reached before");
+        assert_eq!(replay.start(&place("b")), Some(0));
+        assert!(replay.is_turn(3, waker));
+        replay.advance();
+        assert!(replay.is_over(), "nothing waits for `c`");
+    }
+
+    #[test]
+    fn nodes_that_are_not_reached_again_are_skipped_when_nothing_moves() {
+        let mut replay = Replay::new(vec![
+            record(1, RecordKind::NodeStarted, "a"),
+            record(2, RecordKind::NodeStarted, "b"),
+            record(3, RecordKind::Outcome, "b"),
+        ]);
+        replay.start(&place("b"));
+        assert!(!replay.is_turn(3, Waker::noop()));
+        assert!(replay.skip_starts());
+        assert!(!replay.skip_starts(), "there are no more");
+        assert!(replay.is_turn(3, Waker::noop()));
+    }
+}

@@ -1,0 +1,126 @@
+//! How executions are ended and removed from outside.
+
+use std::time::Duration;
+
+use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store};
+
+use super::Runtime;
+use crate::error::RuntimeError;
+use crate::execution::Execution;
+use crate::inner::lock;
+use crate::listed::{ListOptions, Listed};
+
+impl Runtime {
+    /// Ends an execution: what is under way is dropped at its next `.await`, in another process when that one next writes or
+    /// renews its lease. Returns it as it is then.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
+    pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+        let row = self.row(id).await?;
+        self.end(row, "cancelled", EndIf::NotOver).await
+    }
+
+    pub(crate) async fn end(
+        &self,
+        row: Row,
+        reason: &str,
+        condition: EndIf,
+    ) -> Result<Execution, RuntimeError> {
+        let id = row.id;
+        if row.status.is_over() {
+            return Err(RuntimeError::Over {
+                execution: id,
+                status: row.status,
+            });
+        }
+        let path = lock(&self.inner.flows)
+            .get(row.flow.as_str())
+            .map(|flow| flow.namespace().to_owned());
+        let path = path.unwrap_or(row.flow);
+        let record = Record {
+            seq: 0,
+            at_ms: self.inner.now_ms(),
+            kind: RecordKind::RunCancelled,
+            path: path.clone(),
+            step: path,
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: reason.to_owned(),
+        };
+        let store = &self.inner.store;
+        let ended = store.end(id, Status::Cancelled, reason, record, condition);
+        let row = match ended.await {
+            Ok(row) => row,
+            // The store may have ended it before it failed.
+            Err(error) => match store.execution(id).await {
+                Ok(Some(row)) if row.status == Status::Cancelled => row,
+                _ => return Err(RuntimeError::of(id)(error)),
+            },
+        };
+        if row.status != Status::Cancelled {
+            return Err(RuntimeError::Over {
+                execution: id,
+                status: row.status,
+            });
+        }
+        self.inner.committed.notify_waiters();
+        self.inner.drop_run(id);
+        Ok(Execution::new(self.clone(), row))
+    }
+
+    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them; what cannot be read of
+    /// them is in [`Listed::damaged`], and stays as it is. (A question with a `timeout` needs no such call: its flow goes on
+    /// when the time is over.)
+    ///
+    /// # Errors
+    ///
+    /// The store failed. What has been cancelled until then stays so.
+    pub async fn expire(&self, untouched_for: Duration) -> Result<Listed, RuntimeError> {
+        let options = ListOptions::new()
+            .status(Status::Paused)
+            .untouched_for(untouched_for);
+        let query = self.query(options);
+        let untouched = EndIf::PausedUntouchedSince(query.updated_before_ms.unwrap_or(0));
+        let mut expired = Listed::default();
+        for row in self.inner.store.list(&query).await? {
+            let ended = match row {
+                Ok(row) => {
+                    self.end(row, "expired: nobody answered in time", untouched)
+                        .await
+                }
+                Err(damaged) => Err(damaged.into()),
+            };
+            match ended {
+                Ok(execution) => expired.executions.push(execution),
+                // It was answered or ended at this moment.
+                Err(RuntimeError::Over { .. } | RuntimeError::NotFound(_)) => {}
+                Err(error) => expired.damaged.push(error.damaged().ok_or(error)?),
+            }
+        }
+        Ok(expired)
+    }
+
+    /// Removes an execution with its journal. One that runs is cancelled.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NotFound`], or the store failed.
+    pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
+        self.row(id).await?;
+        let deleted = self
+            .inner
+            .store
+            .delete(id)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        self.inner.drop_run(id);
+        lock(&self.inner.halted).remove(&id);
+        match deleted {
+            true => Ok(()),
+            false => Err(RuntimeError::NotFound(id)),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! How executions begin.
+
+use flow_store::{
+    Created, ExecutionId, JOURNAL_FORMAT, Record, RecordKind, Row, Status, Store, StoreError,
+};
+use serde_json::Value;
+
+use super::Runtime;
+use crate::error::RuntimeError;
+use crate::execution::Execution;
+use crate::inner::{FIRST_FENCE, Loaded, UnusedClaim};
+use crate::options::StartOptions;
+use crate::payload::{self, VALUE_DEPTH};
+use crate::registered::{DurableFlow, hash_of};
+use flow_runtime::engine::Unstorable;
+
+impl Runtime {
+    /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a task of its own.
+    ///
+    /// # Errors
+    ///
+    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if the input cannot be stored
+    /// as JSON; [`RuntimeError::OtherInput`] if the idempotency key was used with another input;
+    /// [`RuntimeError::ShutDown`]; or the store could not be written to. (If the store failed and could not even be asked
+    /// whether it has the execution, it may have it: an idempotency key makes it safe to start again.)
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes on with it, in another
+    /// process once the [`lease`](crate::RuntimeOptions::lease) has run out. An
+    /// [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it again.
+    pub async fn start<F: DurableFlow>(
+        &self,
+        input: F::Input,
+        options: StartOptions,
+    ) -> Result<Execution, RuntimeError> {
+        let flow = self.inner.flow(F::NAME)?;
+        let saved = F::save_input(&input).and_then(|saved| {
+            // What cannot be read back would be found out after the first crash.
+            F::load_input(saved.clone())?;
+            Ok(saved)
+        });
+        let saved = saved.map_err(|Unstorable { key, reason }| RuntimeError::Unstorable {
+            execution: None,
+            path: F::NAMESPACE.to_owned(),
+            reason: format!("input `{key}`: {reason}"),
+        })?;
+        let input_json = Value::Object(saved.0.clone()).to_string();
+        // The object with the inputs is one level more.
+        payload::check(&input_json, VALUE_DEPTH + 1).map_err(|reason| {
+            RuntimeError::Unstorable {
+                execution: None,
+                path: F::NAMESPACE.to_owned(),
+                reason: format!("the input: {reason}"),
+            }
+        })?;
+        let id = ExecutionId::from(self.inner.new_id(self.inner.now_ms()));
+        if self.inner.shut_down.is_cancelled() {
+            return Err(RuntimeError::ShutDown(id));
+        }
+        self.inner.store_structure(&flow).await?;
+        let now_ms = self.inner.now_ms();
+        let row = Row {
+            id,
+            flow: F::NAME.to_owned(),
+            structure: flow.hash().to_owned(),
+            owner: self.owner.as_deref().map(str::to_owned),
+            idempotency_key: options.idempotency_key,
+            input_hash: hash_of(&payload::canonical(&Value::Object(saved.0.clone()))),
+            status: Status::Running,
+            format: JOURNAL_FORMAT,
+            options: options.stored.to_json(),
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            wake_ms: None,
+            next_seq: 1,
+            snapshot_seq: None,
+            forked_from: None,
+            result: None,
+            fence: 0,
+        };
+        let began = Record {
+            seq: 0,
+            at_ms: now_ms,
+            kind: RecordKind::RunStarted,
+            path: F::NAMESPACE.to_owned(),
+            step: F::NAMESPACE.to_owned(),
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: input_json,
+        };
+        let loaded = Loaded {
+            input: saved,
+            snapshot: None,
+            records: vec![began.clone()],
+            pauses: Vec::new(),
+            options: options.stored,
+            changes: None,
+        };
+        let term = self.inner.term();
+        let claim = self.inner.new_claim(term);
+        let claimed = Row {
+            fence: FIRST_FENCE,
+            ..row.clone()
+        };
+        let unused = UnusedClaim(&self.inner, row.id);
+        let create = self
+            .inner
+            .store
+            .create(row.clone(), vec![began], Vec::new(), Some(claim));
+        let created = match create.await {
+            Ok(created) => created,
+            Err(error) => self.created_all_the_same(&row, error).await?,
+        };
+        if let Created::Existing(id) = created {
+            unused.forget();
+            return self.started_before(id, &row).await;
+        }
+        self.inner.committed.notify_waiters();
+        if self.inner.shut_down.is_cancelled() {
+            // It is stored, so it has started: another process runs it.
+            drop(unused);
+            self.inner.release().await;
+        } else {
+            unused.forget();
+            // What was just stored need not be read again.
+            self.inner.spawn(&claimed, term, flow, loaded);
+        }
+        Ok(Execution::new(self.clone(), claimed))
+    }
+
+    /// The store reported an error, and may have created the execution before. Looks whether it has.
+    pub(crate) async fn created_all_the_same(
+        &self,
+        row: &Row,
+        error: StoreError,
+    ) -> Result<Created, RuntimeError> {
+        match self.inner.store.execution(row.id).await {
+            Ok(Some(_)) => Ok(Created::New),
+            Ok(None) | Err(_) => Err(error.into()),
+        }
+    }
+
+    /// The execution that was started with the same idempotency key, if it was started with the same input.
+    pub(crate) async fn started_before(
+        &self,
+        id: ExecutionId,
+        new: &Row,
+    ) -> Result<Execution, RuntimeError> {
+        let row = self.row(id).await?;
+        if row.input_hash != new.input_hash {
+            return Err(RuntimeError::OtherInput {
+                execution: id,
+                idempotency_key: row.idempotency_key.unwrap_or_default(),
+            });
+        }
+        Ok(Execution::new(self.clone(), row))
+    }
+}

@@ -1,0 +1,467 @@
+//! Looks into an execution's past: its state at a record, what changed between two, and a new execution that goes on from one.
+//!
+//! The journal has outcomes, not states. So a look replays the flow up to the record, without running any step, and sees the
+//! state that the flow has then.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+use flow_store::refusal::newest_snapshot;
+use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+use super::driver::{Driver, Signals, Work};
+use super::engine::{Asked, Captured, Durable, Snapshots};
+use super::error::RuntimeError;
+use super::execution::Execution;
+use super::inner::{Loaded, loaded_visits};
+use super::journal::Journal;
+use super::registered::Registered;
+use super::runtime::Runtime;
+use super::steps::{is_inside, is_within, missing};
+
+/// What an execution knew at one of its records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionState {
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The number of the record: the state is that after it.
+    pub seq: u64,
+    /// By the path of each flow under way: its values by key. What a node has taken by value is no longer there, and what a
+    /// branch of a fork writes is there when all branches are done.
+    pub flows: BTreeMap<String, Map<String, Value>>,
+    /// The paths of the nodes that were under way.
+    pub under_way: Vec<String>,
+}
+
+/// What changed between two states.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateDiff {
+    /// Values that are new.
+    pub added: Vec<StateChange>,
+    /// Values that are gone.
+    pub removed: Vec<StateChange>,
+    /// Values that are others.
+    pub modified: Vec<StateChange>,
+}
+
+/// One value that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateChange {
+    /// The path of the flow.
+    pub flow: String,
+    /// The key.
+    pub key: String,
+    /// The value before, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// The value after, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+impl ExecutionState {
+    /// What changed from this state to a later one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use flow_durable::{MemoryStore, Runtime, StartOptions};
+    /// # use flow_runtime::prelude::*;
+    /// # #[node] fn double(number: &u64) -> u64 { number * 2 }
+    /// # flow! { Twice(number: u64) -> (double: u64) { start >> double >> end; } }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// # let runtime = Runtime::new(MemoryStore::new());
+    /// # runtime.register(Twice::new())?;
+    /// # let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// let last = execution.journal().await?.len() as u64 - 1;
+    /// let (before, after) = (runtime.state(execution.id(), 0).await?, runtime.state(execution.id(), last).await?);
+    /// let diff = before.diff(&after);
+    /// assert_eq!(diff.added[0].key, "double");
+    /// assert_eq!(diff.added[0].new, Some(8.into()));
+    /// # Ok(()) }
+    /// ```
+    pub fn diff(&self, later: &ExecutionState) -> StateDiff {
+        let mut diff = StateDiff::default();
+        let values = |state: &ExecutionState, flow: &str, key: &str| -> Option<Value> {
+            state.flows.get(flow)?.get(key).cloned()
+        };
+        let keys = [self, later].into_iter().flat_map(|state| {
+            let of_flow =
+                |(flow, values): (&String, &Map<String, Value>)| -> Vec<(String, String)> {
+                    values
+                        .keys()
+                        .map(|key| (flow.clone(), key.clone()))
+                        .collect()
+                };
+            state.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
+        });
+        for (flow, key) in keys.collect::<BTreeSet<_>>() {
+            let (old, new) = (values(self, &flow, &key), values(later, &flow, &key));
+            let list = match (&old, &new) {
+                (None, _) => &mut diff.added,
+                (_, None) => &mut diff.removed,
+                (Some(old), Some(new)) if old == new => continue,
+                _ => &mut diff.modified,
+            };
+            list.push(StateChange {
+                flow,
+                key,
+                old,
+                new,
+            });
+        }
+        diff
+    }
+}
+
+impl Runtime {
+    /// What an execution knew after one of its records. No step runs for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records that lead to it have been pruned;
+    /// [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`], since the flow itself says what its state is; and as
+    /// [`get`](Runtime::get).
+    pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
+        let (row, loaded) = self.load_until(id, seq).await?;
+        let flow = self.inner.flow(&row.flow)?;
+        let namespace = flow.namespace();
+        let Loaded {
+            input,
+            snapshot,
+            records,
+            options,
+            ..
+        } = loaded;
+        let under_way = under_way(&records);
+        let journal = Arc::new(Journal::new(
+            id,
+            self.inner.options().clock.clone(),
+            seq + 1,
+        ));
+        journal.load(
+            records,
+            loaded_visits(namespace, snapshot.as_ref()),
+            Vec::new(),
+        );
+        let captured = Arc::new(Captured::default());
+        let mut flows = BTreeMap::new();
+        match &snapshot {
+            Some(snapshot) => flows.insert(flow.namespace().to_owned(), snapshot.state.clone()),
+            None => flows.insert(flow.namespace().to_owned(), input.0.clone()),
+        };
+        *captured.lock().unwrap_or_else(PoisonError::into_inner) = flows;
+        let snapshots = Snapshots {
+            every: usize::MAX,
+            prune: false,
+        };
+        let engine = Durable::new(
+            journal.clone(),
+            options.run_options(),
+            Vec::new(),
+            &input,
+            snapshots,
+            snapshot,
+            Some(captured.clone()),
+            None,
+        );
+        let engine = Arc::new(engine);
+        let driver = Driver {
+            store: self.inner.store.clone(),
+            journal,
+            engine: engine.clone(),
+            row,
+            signals: Signals::default(),
+            committed: Arc::new(Notify::new()),
+            path: flow.namespace().to_owned(),
+            changes: None,
+            structure: None,
+        };
+        driver.look_back(flow.run(id, engine, input)).await?;
+        let mut flows =
+            std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
+        // The replay goes on to the first step that has no outcome, which may be in a flow that was not reached yet.
+        flows.retain(|path, _| path == namespace || under_way.contains(path));
+        Ok(ExecutionState {
+            execution: id,
+            seq,
+            flows,
+            under_way,
+        })
+    }
+
+    /// Starts a new execution that has done what this one did up to a record, that one included, and goes on from there by
+    /// itself. Questions that were open then are asked anew, and waits and timeouts have as much time left as they had: the
+    /// copied records have later times. The other execution stays as it is, whatever its status: so a
+    /// failed one can be tried again from before its failure.
+    ///
+    /// If the history before a snapshot has been pruned, the new execution has it from that snapshot on.
+    ///
+    /// # Errors
+    ///
+    /// As [`state`](Runtime::state), or the store could not be written to: then there is no new execution. If the new one
+    /// cannot go on here, that is no error of this call, and [`Execution::settled`] says why.
+    pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
+        let (row, _) = self.load_until(id, seq).await?;
+        let mut records = self.history(id, seq).await?;
+        records.retain(|record| !is_end(record.kind));
+        let now_ms = self.inner.now_ms();
+        let new = ExecutionId::from(self.inner.new_id(now_ms));
+        let flow = self.inner.flow(&row.flow)?;
+        let pauses = reopened(&row, &flow, new, &records, now_ms)?;
+        let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
+        renew(&mut records, now_ms.saturating_sub(last_ms));
+        let path = records
+            .first()
+            .map(|first| first.path.clone())
+            .unwrap_or_default();
+        records.push(Record {
+            seq: records.len() as u64,
+            at_ms: now_ms,
+            kind: RecordKind::RunForked,
+            step: path.clone(),
+            path,
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: json!({ "execution": id.to_string(), "seq": seq }).to_string(),
+        });
+        let fork = Row {
+            id: new,
+            idempotency_key: None,
+            status: Status::Running,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            wake_ms: None,
+            next_seq: records.len() as u64,
+            snapshot_seq: newest_snapshot(&records),
+            forked_from: Some(id),
+            result: None,
+            fence: 0,
+            ..row
+        };
+        let created = self
+            .inner
+            .store
+            .create(fork.clone(), records, pauses, None)
+            .await;
+        if let Err(error) = created {
+            self.created_all_the_same(&fork, error).await?;
+        }
+        self.inner.committed.notify_waiters();
+        self.inner.try_to_launch(new).await;
+        Ok(Execution::new(self.clone(), fork))
+    }
+
+    /// The records up to this one, from the first that the store has. They may be pruned while they are read, and are then
+    /// read again.
+    async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
+        let mut first_before = None;
+        loop {
+            let records = self.inner.records(id, 0, Some(seq + 1)).await?;
+            let Some(first) = records.first().map(|first| first.seq) else {
+                return Err(RuntimeError::NoRecord { execution: id, seq });
+            };
+            let Some(gap) = missing(&records, seq + 1) else {
+                return Ok(records);
+            };
+            // Nothing has been pruned since it was last read.
+            if first_before == Some(first) {
+                let path = self.row(id).await?.flow;
+                return Err(RuntimeError::Unreadable {
+                    execution: id,
+                    path,
+                    reason: format!("record {gap} is missing"),
+                });
+            }
+            first_before = Some(first);
+        }
+    }
+
+    async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
+        let no_record = RuntimeError::NoRecord { execution: id, seq };
+        let mut row = self.row(id).await?;
+        loop {
+            if seq >= row.next_seq {
+                return Err(no_record);
+            }
+            let first = self.inner.store.records(id, 0, 1).await;
+            let first = first.map_err(RuntimeError::of(id))?;
+            if first.first().is_none_or(|first| first.seq > seq) {
+                return Err(no_record);
+            }
+            let flow = self.inner.flow(&row.flow)?;
+            let loaded = self.inner.load(&row, &flow, Some(seq + 1)).await;
+            let row_before = std::mem::replace(&mut row, self.row(id).await?);
+            match loaded {
+                Ok(loaded) => return Ok((row_before, loaded)),
+                // It was pruned while it was read.
+                Err(RuntimeError::Unreadable { .. })
+                    if row.snapshot_seq != row_before.snapshot_seq => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+/// The questions that were open at the end of these records, for another execution.
+fn reopened(
+    row: &Row,
+    flow: &Registered,
+    new: ExecutionId,
+    records: &[Record],
+    now_ms: u64,
+) -> Result<Vec<PauseRow>, RuntimeError> {
+    let mut open: Vec<&Record> = Vec::new();
+    for record in records {
+        match record.kind {
+            RecordKind::Paused => open.push(record),
+            RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
+            // What stood in it is no longer asked.
+            RecordKind::NodeFinished => {
+                open.retain(|asked| !is_within(&asked.step, &record.step));
+            }
+            RecordKind::FlowFailed | RecordKind::TimedOut => {
+                open.retain(|asked| !is_inside(&asked.step, &record.step));
+            }
+            _ => {}
+        }
+    }
+    open.into_iter()
+        .map(|record| {
+            let asked: Asked = serde_json::from_str(&record.payload).map_err(|error| {
+                let reason = format!("record {}, a question, is damaged: {error}", record.seq);
+                RuntimeError::Unreadable {
+                    execution: row.id,
+                    path: record.path.clone(),
+                    reason,
+                }
+            })?;
+            let time = asked
+                .expires_ms
+                .map(|expires| expires.saturating_sub(record.at_ms));
+            Ok(PauseRow {
+                token: Token::from(Uuid::new_v4()),
+                execution: new,
+                path: record.path.clone(),
+                step: record.step.clone(),
+                prompt: asked.prompt,
+                expected: asked.expected,
+                schema: flow
+                    .question(&record.path)
+                    .and_then(|asked| asked.schema())
+                    .map(|schema| schema.to_string()),
+                created_ms: now_ms,
+                expires_ms: time.map(|time| now_ms.saturating_add(time)),
+                state: PauseState::Open,
+            })
+        })
+        .collect()
+}
+
+/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait, of a timeout or of the time to
+/// answer is left again.
+fn renew(records: &mut [Record], later_ms: u64) {
+    for (seq, record) in (0..).zip(records) {
+        record.seq = seq;
+        record.at_ms = record.at_ms.saturating_add(later_ms);
+        match record.kind {
+            RecordKind::Waiting => {
+                if let Ok(until) = record.payload.parse::<u64>() {
+                    record.payload = until.saturating_add(later_ms).to_string();
+                }
+            }
+            RecordKind::Paused => {
+                if let Ok(mut asked) = serde_json::from_str::<Asked>(&record.payload)
+                    && let Some(expires_ms) = &mut asked.expires_ms
+                {
+                    *expires_ms = expires_ms.saturating_add(later_ms);
+                    record.payload = json!(asked).to_string();
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_end(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+    )
+}
+
+/// The nodes that were started and not finished, the outermost first.
+fn under_way(records: &[Record]) -> Vec<String> {
+    let mut under_way: Vec<&Record> = Vec::new();
+    for record in records {
+        match record.kind {
+            RecordKind::NodeStarted => under_way.push(record),
+            RecordKind::NodeFinished | RecordKind::NodeFailed => {
+                under_way.retain(|other| !is_within(&other.step, &record.step));
+            }
+            RecordKind::FlowFailed | RecordKind::TimedOut => {
+                under_way.retain(|other| !is_inside(&other.step, &record.step));
+            }
+            _ => {}
+        }
+    }
+    under_way
+        .into_iter()
+        .map(|record| record.path.clone())
+        .collect()
+}
+
+/// Whether a run that looks back was woken while it was polled. A fork may leave branches that it has just woken to its next
+/// poll.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Driver {
+    /// Polls a run as long as there is something recorded. Nothing that it wants to write is written.
+    async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            woken.0.store(false, Ordering::Release);
+            match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(ended)) => {
+                    if ended.is_err() {
+                        self.journal.run_failed();
+                    }
+                    return self.diverged().map_or(Ok(()), Err);
+                }
+                Err(_) => return self.diverged().map_or(Ok(()), Err),
+            }
+            if let Some(error) = self.journal.halted() {
+                return Err(error);
+            }
+            let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();
+            if !moves {
+                return self.diverged().map_or(Ok(()), Err);
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The engine that does nothing but poll.
+
+use std::future::Future;
+
+use crate::engine::{Engine, Hooks, StateHooks, Step};
+use crate::error::Failed;
+use crate::run::Run;
+use crate::scope::Scope;
+
+/// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked up.
+#[derive(Debug)]
+pub struct Direct(Run);
+
+impl Direct {
+    /// An engine for one run.
+    #[inline]
+    pub fn new() -> Self {
+        Direct(Run::new())
+    }
+}
+
+impl Default for Direct {
+    fn default() -> Self {
+        Direct::new()
+    }
+}
+
+impl Hooks for Direct {
+    #[inline]
+    fn run(&self) -> &Run {
+        &self.0
+    }
+}
+
+impl<N: Step> Engine<N> for Direct {
+    #[inline]
+    fn step<'s, W>(
+        &self,
+        _scope: &'s Scope<'s>,
+        work: W,
+    ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
+    where
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
+    {
+        work
+    }
+}
+
+impl<S> StateHooks<S> for Direct {}

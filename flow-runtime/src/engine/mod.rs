@@ -1,0 +1,311 @@
+//! What carries a flow's steps out: the interface for engines of one's own.
+//!
+//! `flow!` generates one loop for each flow, generic over its engine. A node's work reaches the engine as a future that has
+//! not been polled. [`Direct`], the engine of [`Flow::run`], polls it and does nothing else; the engine of
+//! durable runs returns what is recorded instead, if there is something; one for tests returns what the test says.
+//!
+//! An engine implements three traits:
+//!
+//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and waits and asks people.
+//! - [`Engine`] carries out the steps of a node. An engine that asks something of the outcomes, such as that they can be
+//!   stored, is one only for nodes whose outcomes have that.
+//! - [`StateHooks`] sees the values of a flow between two nodes.
+//!
+//! [`run`] runs a flow on an engine.
+//!
+//! # Examples
+//!
+//! An engine that counts how often each node is visited:
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use std::future::Future;
+//! use std::sync::Mutex;
+//! use flow_runtime::engine::{self, Engine, Failed, Hooks, Run, Scope, StateHooks, Step};
+//! use flow_runtime::prelude::*;
+//!
+//! #[derive(Default)]
+//! struct Counting {
+//!     run: Run,
+//!     visits: Mutex<BTreeMap<String, u32>>,
+//! }
+//!
+//! impl Hooks for Counting {
+//!     fn run(&self) -> &Run {
+//!         &self.run
+//!     }
+//! }
+//!
+//! impl<N: Step> Engine<N> for Counting {
+//!     fn step<'s, W>(
+//!         &self,
+//!         scope: &'s Scope<'s>,
+//!         work: W,
+//!     ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
+//!     where
+//!         W: Future<Output = Result<N::Outcome, Failed>> + Send,
+//!     {
+//!         let path = scope.frame().path().to_string();
+//!         *self.visits.lock().unwrap().entry(path).or_default() += 1;
+//!         work
+//!     }
+//! }
+//!
+//! impl<S> StateHooks<S> for Counting {}
+//!
+//! #[node(writes = number)]
+//! fn double(number: u32) -> u32 {
+//!     number * 2
+//! }
+//!
+//! flow! {
+//!     Power(number: u32) -> (number: u32) {
+//!         branch is_enough(number) { *number >= 100 => "yes", else => "no" }
+//!         start >> double >> is_enough;
+//!         is_enough - "no" >> double;
+//!         is_enough - "yes" >> end;
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+//! let counting = Counting::default();
+//! let output = engine::run(&Power::new(), &counting, PowerInput { number: 3 }).await?;
+//! assert_eq!(output.number, 192);
+//! assert_eq!(counting.visits.lock().unwrap()["power.double"], 6);
+//! # Ok(()) }
+//! ```
+
+#[cfg(feature = "stored")]
+mod any_flow;
+mod carry_out;
+mod direct;
+mod observed;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use crate::flow::{Described, Flow};
+
+#[cfg(feature = "stored")]
+pub use self::any_flow::{AnyFlow, RunError};
+pub use self::carry_out::carry_out;
+pub use self::direct::Direct;
+pub use self::observed::Observed;
+pub use crate::error::Failed;
+pub use crate::frame::{FlowInfo, Frame, Path, Place};
+pub use crate::history::History;
+pub use crate::node_error::Failure;
+#[cfg(feature = "stored")]
+pub use crate::question::{Form, QuestionType};
+pub use crate::run::Run;
+pub use crate::scope::Scope;
+#[cfg(feature = "stored")]
+pub use crate::stored::{Json, Keep, Saved, Stored, StoredFlow, StoredState, Unstorable};
+pub use crate::supervise::{panic_message, run};
+pub use crate::visit::Visit;
+
+/// A node that is one step: a function, or a type with `exec`.
+pub trait Step {
+    /// What it returns when it succeeds.
+    type Outcome: Send;
+    /// Its enum of actions; `()` if it has none.
+    type Actions;
+    /// Its own settings.
+    #[doc(hidden)]
+    const POLICY: &'static crate::policy::Policy = &crate::policy::Policy::DEFAULT;
+}
+
+/// Carries out the steps of a node.
+//
+// The bound lies on each node so that an engine which stores outcomes can ask something of their types, while `Direct` asks
+// nothing. (A bound on the outcome itself would name its type where rustc erases lifetimes, and then `&'static str` is not
+// `Send` enough.)
+pub trait Engine<N: Step>: Hooks {
+    /// Carries out one step, or returns its outcome without doing so. The scope is at the node. `work` does everything that
+    /// the node's settings say: it tries again, keeps to the timeout, and falls back.
+    ///
+    /// # Errors
+    ///
+    /// The step failed for good: an `"error"` edge leads on, or the run fails.
+    fn step<'s, W>(
+        &self,
+        scope: &'s Scope<'s>,
+        work: W,
+    ) -> impl Future<Output = Result<N::Outcome, Failed>> + Send
+    where
+        W: Future<Output = Result<N::Outcome, Failed>> + Send;
+}
+
+/// What an engine is told and asked besides the steps themselves.
+pub trait Hooks: Send + Sync {
+    /// The run it carries out.
+    fn run(&self) -> &Run;
+
+    /// A node is about to run, by its index. Moves the scope there and counts the step.
+    ///
+    /// # Errors
+    ///
+    /// The run's budget is used up.
+    #[inline]
+    fn node_started(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
+        scope.frame().enter(node);
+        self.run().count_step(scope.frame())
+    }
+
+    /// An item of the loop that is the current node is about to run. Items are as many as the collection has, so they do
+    /// not count as steps.
+    #[inline]
+    fn item_started(&self, scope: &Scope<'_>) {
+        let _ = scope;
+    }
+
+    /// Carries out a flow that is the current node, within the time that the flow around it allows. `attempt` counts from 0.
+    /// Returns `None` if it took longer.
+    fn within_timeout<T: Send>(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        after: Duration,
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> impl Future<Output = Option<T>> + Send {
+        let _ = (scope, attempt);
+        async move { tokio::time::timeout(after, work).await.ok() }
+    }
+
+    /// Waits before another attempt at a flow that is the current node. `attempt` counts from 0.
+    ///
+    /// # Errors
+    ///
+    /// The run cannot go on.
+    fn wait_to_retry(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        wait: Duration,
+    ) -> impl Future<Output = Result<(), Failed>> + Send {
+        let _ = attempt;
+        self.wait(scope, wait)
+    }
+
+    /// Asks a person, and waits for the answer. Without an implementation of its own, an engine asks whom the run's options
+    /// name.
+    ///
+    /// # Errors
+    ///
+    /// There is no answer, or none in time.
+    #[cfg(feature = "stored")]
+    fn ask<N: crate::Human>(
+        &self,
+        visit: Visit<'_>,
+        prompt: String,
+    ) -> impl Future<Output = Result<N, Failed>> + Send {
+        crate::question::ask::<N>(self.run(), visit, prompt)
+    }
+
+    /// The flow pauses: `wait(…)` between two nodes.
+    ///
+    /// # Errors
+    ///
+    /// The run cannot go on.
+    fn wait(
+        &self,
+        scope: &Scope<'_>,
+        duration: Duration,
+    ) -> impl Future<Output = Result<(), Failed>> + Send {
+        let _ = scope;
+        async move {
+            tokio::time::sleep(duration).await;
+            Ok(())
+        }
+    }
+
+    /// The current node took an action.
+    #[inline]
+    fn node_finished(&self, scope: &Scope<'_>, action: &str) {
+        let _ = (scope, action);
+    }
+
+    /// An attempt at a flow used as a node has failed. The scope is that of the attempt.
+    #[inline]
+    fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
+        let _ = (scope, failed);
+    }
+
+    /// A flow, the run's own or one used as a node, reached an end.
+    #[inline]
+    fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
+        let _ = end;
+        scope.leave();
+    }
+}
+
+/// What an engine does with the values of a flow, between one node and the next. `S` is a type that each flow generates; with
+/// the feature `stored`, it is a `StoredState<Json>` if all of its values are `Serialize` and `Deserialize`.
+pub trait StateHooks<S>: Hooks {
+    /// A node is about to run, by its index, and this is the state before it.
+    ///
+    /// # Errors
+    ///
+    /// The run's budget is used up.
+    #[inline]
+    fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
+        let _ = state;
+        self.node_started(scope, node)
+    }
+
+    /// The current node took an action, which leads to this node, and this is the state between them.
+    ///
+    /// # Errors
+    ///
+    /// The run's budget is used up.
+    #[inline]
+    fn after_node(
+        &self,
+        scope: &Scope<'_>,
+        action: &str,
+        node: u16,
+        state: &S,
+    ) -> Result<(), Failed> {
+        self.node_finished(scope, action);
+        self.before_node(scope, node, state)
+    }
+
+    /// The flow has reached an end, and this is the state there.
+    #[inline]
+    fn at_end(&self, scope: &Scope<'_>, state: &S) {
+        let _ = (scope, state);
+    }
+
+    /// Where to resume, and the state at that node. `None` for a fresh run.
+    ///
+    /// # Errors
+    ///
+    /// What is known of the run does not fit the flow.
+    #[inline]
+    fn resume_from(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
+        let _ = scope;
+        Ok(None)
+    }
+}
+
+/// A flow that an engine can carry out: one whose nodes' outcomes and whose values are what the engine asks of them. Every
+/// flow implements it for every engine that asks nothing.
+#[diagnostic::on_unimplemented(
+    message = "the flow `{Self}` cannot run",
+    label = "cannot run",
+    note = "its definition has a mistake, which is reported there"
+)]
+pub trait Drive<E>: Flow + Described {
+    /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call it for those inside them.
+    ///
+    /// # Errors
+    ///
+    /// Why the run did not reach an end.
+    fn drive(
+        &self,
+        engine: &E,
+        scope: &Scope<'_>,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, Failed>> + Send;
+}

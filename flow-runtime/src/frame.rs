@@ -1,0 +1,475 @@
+//! Where a run is: the stack of flows under way, each at one of its nodes.
+//!
+//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, knows its position as an
+//! index, and is turned into text only when somebody asks.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One frame of a run: a flow under way, a branch of a fork, or an item of a loop, within the frame around it.
+///
+/// It is at one of the nodes of its flow, or at none: before the first step, and after the last one.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    /// The frame around this one. It is at the node that this frame is carried out for: the flow used as a node, the fork,
+    /// or the loop.
+    within: Option<&'a Frame<'a>>,
+    flow: &'a FlowInfo,
+    /// The current node: its index plus one, or [`NOWHERE`].
+    at: AtomicU32,
+    /// The number of the visit to that node within this frame, from 1. 0 if the engine does not count visits.
+    visit: AtomicU32,
+    kind: Kind,
+}
+
+/// What a frame is within the one around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The run's own flow, or a flow used as a node: the attempt at it, from 0.
+    Flow(u32),
+    /// A branch of the fork that the frame around it is at.
+    Branch,
+    /// An item of the loop that the frame around it is at: its index.
+    Item(u32),
+}
+
+/// The names of a flow and its nodes, from which paths are made.
+#[derive(Debug)]
+pub struct FlowInfo(Names);
+
+#[derive(Debug)]
+enum Names {
+    Static {
+        namespace: &'static str,
+        nodes: &'static [&'static str],
+    },
+    Owned {
+        namespace: String,
+        nodes: Vec<String>,
+    },
+}
+
+impl FlowInfo {
+    /// The names of a flow that is known while compiling: its namespace, which is unused where the flow is a node of another
+    /// one, and the names of its nodes by index.
+    pub const fn of_static(namespace: &'static str, nodes: &'static [&'static str]) -> FlowInfo {
+        FlowInfo(Names::Static { namespace, nodes })
+    }
+
+    /// The names of a flow that is known only when the program runs.
+    pub fn new(namespace: String, nodes: Vec<String>) -> FlowInfo {
+        FlowInfo(Names::Owned { namespace, nodes })
+    }
+
+    /// The first segments of every path of a run of this flow.
+    pub fn namespace(&self) -> &str {
+        match &self.0 {
+            Names::Static { namespace, .. } => namespace,
+            Names::Owned { namespace, .. } => namespace,
+        }
+    }
+
+    /// The name of a node. `None` if there is no node with this index.
+    pub fn node(&self, index: usize) -> Option<&str> {
+        match &self.0 {
+            Names::Static { nodes, .. } => nodes.get(index).copied(),
+            Names::Owned { nodes, .. } => nodes.get(index).map(String::as_str),
+        }
+    }
+
+    /// The index of the node with this name. `None` if there is none.
+    pub fn node_named(&self, name: &str) -> Option<usize> {
+        match &self.0 {
+            Names::Static { nodes, .. } => nodes.iter().position(|node| *node == name),
+            Names::Owned { nodes, .. } => nodes.iter().position(|node| node == name),
+        }
+    }
+
+    fn owned_namespace(&self) -> Cow<'static, str> {
+        match &self.0 {
+            Names::Static { namespace, .. } => Cow::Borrowed(namespace),
+            Names::Owned { namespace, .. } => Cow::Owned(namespace.clone()),
+        }
+    }
+
+    fn owned_node(&self, index: usize) -> Option<Cow<'static, str>> {
+        match &self.0 {
+            Names::Static { nodes, .. } => nodes.get(index).copied().map(Cow::Borrowed),
+            Names::Owned { nodes, .. } => nodes.get(index).cloned().map(Cow::Owned),
+        }
+    }
+}
+
+/// The position of a frame that is at no node.
+const NOWHERE: u32 = 0;
+
+impl<'a> Frame<'a> {
+    /// The frame of a run's own flow.
+    #[inline]
+    pub(crate) fn root(flow: &'a FlowInfo) -> Self {
+        Frame {
+            within: None,
+            flow,
+            at: AtomicU32::new(NOWHERE),
+            visit: AtomicU32::new(0),
+            kind: Kind::Flow(0),
+        }
+    }
+
+    /// The frame of a flow that is the current node of this one, at the given attempt, from 0.
+    #[inline]
+    pub(crate) fn nested<'b>(&'b self, flow: &'b FlowInfo, attempt: u32) -> Frame<'b> {
+        Frame {
+            within: Some(self),
+            flow,
+            at: AtomicU32::new(NOWHERE),
+            visit: AtomicU32::new(0),
+            kind: Kind::Flow(attempt),
+        }
+    }
+
+    /// A branch of the fork that is the current node.
+    #[inline]
+    pub(crate) fn branch(&self) -> Frame<'_> {
+        Frame {
+            within: Some(self),
+            flow: self.flow,
+            at: AtomicU32::new(NOWHERE),
+            visit: AtomicU32::new(0),
+            kind: Kind::Branch,
+        }
+    }
+
+    /// One item of the loop that is the current node.
+    #[inline]
+    pub(crate) fn item(&self, index: u32) -> Frame<'_> {
+        Frame {
+            within: Some(self),
+            flow: self.flow,
+            at: AtomicU32::new(self.position()),
+            visit: AtomicU32::new(self.visit.load(Ordering::Relaxed)),
+            kind: Kind::Item(index),
+        }
+    }
+
+    /// Moves on to a node, by its index.
+    #[inline]
+    pub fn enter(&self, node: u16) {
+        self.at.store(u32::from(node) + 1, Ordering::Relaxed);
+    }
+
+    /// Leaves its node: the flow has reached an end.
+    #[inline]
+    pub fn leave(&self) {
+        self.at.store(NOWHERE, Ordering::Relaxed);
+    }
+
+    /// The path of the current node, or of the flow itself if it is at none.
+    #[inline]
+    pub fn path(&self) -> Path<'_> {
+        self.path_at(self.position())
+    }
+
+    #[inline]
+    pub(crate) fn is_at_a_node(&mut self) -> bool {
+        *self.at.get_mut() != NOWHERE
+    }
+
+    /// Where it is: a node, or none.
+    #[inline]
+    pub(crate) fn position(&self) -> u32 {
+        self.at.load(Ordering::Relaxed)
+    }
+
+    /// The path of the node at a position, or of the flow itself where there is none.
+    #[inline]
+    pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
+        Path(PathOf::Node(self, position))
+    }
+
+    /// The name of the node at a position; empty for none.
+    fn name_at(&self, position: u32) -> &'a str {
+        let node = (position as usize).checked_sub(1);
+        node.and_then(|node| self.flow.node(node))
+            .unwrap_or_default()
+    }
+
+    /// The path of the flow itself.
+    #[inline]
+    pub fn flow_path(&self) -> Path<'_> {
+        self.path_at(NOWHERE)
+    }
+
+    /// The number of the visit to the current node within this frame, from 1. 0 if the engine does not count visits.
+    pub fn visit(&self) -> u32 {
+        self.visit.load(Ordering::Relaxed)
+    }
+
+    /// Sets the number of the visit to the current node. An engine that names steps counts the visits of each node within
+    /// each frame of a flow, and calls this when a node begins.
+    pub fn set_visit(&self, visit: u32) {
+        self.visit.store(visit, Ordering::Relaxed);
+    }
+
+    /// The index of the item that it is of: the innermost one, where loops are within one another.
+    pub fn item_index(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Item(index) => Some(index),
+            Kind::Flow(_) | Kind::Branch => self.within?.item_index(),
+        }
+    }
+
+    /// Whether this is a branch of a fork. Its nodes are visited once each.
+    pub fn is_branch(&self) -> bool {
+        self.kind == Kind::Branch
+    }
+
+    /// The attempt at the flow that this scope is of, from 0.
+    pub fn flow_attempt(&self) -> u32 {
+        match self.kind {
+            Kind::Flow(attempt) => attempt,
+            Kind::Branch | Kind::Item(_) => self.within.map_or(0, Frame::flow_attempt),
+        }
+    }
+
+    /// Where its current node belongs.
+    pub fn place(&self) -> Place {
+        let mut step = String::new();
+        self.write_step(&mut step);
+        Place {
+            path: self.path().to_string(),
+            step,
+            visit: self.visit(),
+            item: self.item_index(),
+        }
+    }
+
+    /// Where this attempt at its flow belongs: the step of the node that the flow is, with the number of the retry. The
+    /// namespace for the run's own flow.
+    pub fn flow_place(&self) -> Place {
+        let outer = self.around_flow();
+        Place {
+            path: self.flow_path().to_string(),
+            step: self.flow_step(),
+            visit: outer.map_or(0, Frame::visit),
+            item: outer.and_then(Frame::item_index),
+        }
+    }
+
+    /// Names this attempt at its flow.
+    pub fn flow_step(&self) -> String {
+        let mut step = String::new();
+        self.write_flow_step(&mut step);
+        step
+    }
+
+    fn write_step(&self, step: &mut String) {
+        match (self.kind, self.within) {
+            (Kind::Item(index), Some(outer)) => {
+                outer.write_step(step);
+                let _ = write!(step, "[{index}]"); // writing to a `String` does not fail
+                return;
+            }
+            (Kind::Branch, Some(outer)) => outer.write_step(step),
+            _ => self.write_flow_step(step),
+        }
+        let name = self.name_at(self.position());
+        if !name.is_empty() {
+            step.push('.');
+            step.push_str(name);
+            if self.visit() > 1 {
+                let _ = write!(step, "#{}", self.visit());
+            }
+        }
+    }
+
+    fn write_flow_step(&self, step: &mut String) {
+        match (self.kind, self.within) {
+            (Kind::Branch | Kind::Item(_), Some(outer)) => outer.write_flow_step(step),
+            (Kind::Flow(attempt), Some(outer)) => {
+                outer.write_step(step);
+                write_retry(step, attempt);
+            }
+            (_, None) => step.push_str(self.flow.namespace()),
+        }
+    }
+
+    /// The flow whose nodes it is at.
+    pub fn flow(&self) -> &'a FlowInfo {
+        self.flow
+    }
+
+    /// The path of the current node, as a value that outlives the frame.
+    pub(crate) fn owned_path(&self) -> OwnedPath {
+        let flow = match self.around_flow() {
+            None => self.flow.owned_namespace(),
+            Some(outer) => Cow::Owned(outer.path().to_string()),
+        };
+        OwnedPath {
+            flow,
+            node: (self.position() as usize)
+                .checked_sub(1)
+                .and_then(|node| self.flow.owned_node(node))
+                .unwrap_or_default(),
+            item: self.item_of_path(),
+        }
+    }
+
+    /// The frame around this frame's flow. It is at that flow. `None` for the run's own flow.
+    pub fn around_flow(&self) -> Option<&'a Frame<'a>> {
+        let mut frame = self;
+        while !matches!(frame.kind, Kind::Flow(_)) {
+            frame = frame.within?;
+        }
+        frame.within
+    }
+
+    /// The index that its own path ends with.
+    fn item_of_path(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Item(index) => Some(index),
+            Kind::Flow(_) | Kind::Branch => None,
+        }
+    }
+}
+
+/// Adds the number of the retry of a flow: of an attempt that is not the first.
+fn write_retry(step: &mut String, attempt: u32) {
+    if attempt > 0 {
+        let _ = write!(step, "~{attempt}"); // writing to a `String` does not fail
+    }
+}
+
+/// The path of a node within its run, such as `orders.payment.charge`.
+///
+/// It consists of the run's namespace, the nodes around it, the outermost first, and the node itself. A node that runs
+/// for the items of a loop has the item's index, as in `report.summaries[3]`. The text is put together when it is
+/// printed, so to keep a path, turn it into a `String`.
+#[derive(Clone, Copy)]
+pub struct Path<'a>(PathOf<'a>);
+
+#[derive(Clone, Copy)]
+enum PathOf<'a> {
+    /// A position in a frame: at a node or, at none, the flow itself.
+    Node(&'a Frame<'a>, u32),
+    /// Already put together.
+    Text(&'a str),
+    /// Already put together, of a step of a durable run.
+    Step(&'a Place),
+}
+
+/// Where in a run a step stands, for engines that keep what their runs do.
+///
+/// # Examples
+///
+/// The second visit to `pack` for the fourth of the parcels, in the first retry of the flow `payment`, which the node
+/// `payment` of the flow `order` is:
+///
+/// ```
+/// use flow_runtime::engine::Place;
+///
+/// let place = Place {
+///     path: "order.payment.parcels[3]".to_owned(),
+///     step: "order.payment~1.parcels#2[3]".to_owned(),
+///     visit: 2,
+///     item: Some(3),
+/// };
+/// assert_eq!(place.retry(1).step, "order.payment~1.parcels#2[3]~1");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The path of the node, or of the flow.
+    pub path: String,
+    /// The name of the step, which no other step of the run has: the frames from the outermost one on, each with the number of
+    /// the visit (`#2`, unless it is the first), the retry of a flow (`~1`, unless there was none) and the item (`[3]`).
+    pub step: String,
+    /// The number of the visit to the node within the frame around it, from 1. 0 for what concerns the run as a whole.
+    pub visit: u32,
+    /// The index of the item, if it is of one.
+    pub item: Option<u32>,
+}
+
+impl Place {
+    /// The place of an attempt at the flow that is the node here, from 0.
+    #[must_use]
+    pub fn retry(mut self, attempt: u32) -> Place {
+        write_retry(&mut self.step, attempt);
+        self
+    }
+}
+
+impl<'a> Path<'a> {
+    /// A path that is known as a text.
+    pub fn of_text(path: &'a str) -> Self {
+        Path(PathOf::Text(path))
+    }
+
+    /// The path of a step.
+    pub(crate) fn of_step(place: &'a Place) -> Self {
+        Path(PathOf::Step(place))
+    }
+
+    /// The place that this is the path of. `None` if only a text is known.
+    pub fn place(&self) -> Option<Place> {
+        match self.0 {
+            PathOf::Node(frame, NOWHERE) => Some(frame.flow_place()),
+            PathOf::Node(frame, _) => Some(frame.place()),
+            PathOf::Step(place) => Some(place.clone()),
+            PathOf::Text(_) => None,
+        }
+    }
+
+    /// The name of the node alone, without those around it. Empty where the path is that of a run's own flow.
+    pub fn node(&self) -> &'a str {
+        match self.0 {
+            PathOf::Node(frame, node) => frame.name_at(node),
+            PathOf::Text(path) => path.rsplit('.').next().unwrap_or(path),
+            PathOf::Step(place) => place.path.rsplit('.').next().unwrap_or(&place.path),
+        }
+    }
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            PathOf::Text(path) => f.write_str(path),
+            PathOf::Step(place) => f.write_str(&place.path),
+            PathOf::Node(frame, _) => {
+                match frame.around_flow() {
+                    Some(outer) => outer.path().fmt(f)?,
+                    None => f.write_str(frame.flow.namespace())?,
+                }
+                match (self.node(), frame.item_of_path()) {
+                    ("", _) => Ok(()),
+                    (name, None) => write!(f, ".{name}"),
+                    (name, Some(item)) => write!(f, ".{name}[{item}]"),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{self}`")
+    }
+}
+
+/// The path of a node, as a value that outlives the frame.
+#[derive(Clone)]
+pub(crate) struct OwnedPath {
+    /// The path of the flow. Only that of a flow used as a node has to be put together.
+    flow: Cow<'static, str>,
+    node: Cow<'static, str>,
+    item: Option<u32>,
+}
+
+impl OwnedPath {
+    pub(crate) fn put_together(&self) -> String {
+        match self.item {
+            None => format!("{}.{}", self.flow, self.node),
+            Some(item) => format!("{}.{}[{item}]", self.flow, self.node),
+        }
+    }
+}

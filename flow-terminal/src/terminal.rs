@@ -1,0 +1,113 @@
+//! Asks people at the terminal.
+
+use std::io::{IsTerminal as _, stdin};
+use std::sync::{Mutex, PoisonError};
+
+use async_trait::async_trait;
+use dialoguer::console::Term;
+use dialoguer::{Confirm, Input, Select};
+use flow_runtime::{Answer, BoxError, Question};
+use serde_json::Value;
+
+use crate::dialogue::{Check, Prompts, ask};
+use crate::legible::Size;
+use crate::shape::shape_of;
+
+/// Asks the person at the terminal, part by part: one variant of an enum, a line for each field. What has no simple shape is
+/// written as JSON.
+///
+/// Questions that a flow asks at the same time are asked one after the other. They take one of tokio's threads for what
+/// blocks, until they are answered: also if the run has ended meanwhile.
+///
+/// A question shows values, which may come from anywhere. Characters that would steer the terminal, change the order of
+/// letters or not be seen are shown as escapes, such as `\u{1b}`. Each row of a question of several rows begins with a bar,
+/// and after a long question stands how many rows it has and how it begins: no value can pass for the end of a question, or
+/// hide its beginning.
+///
+/// # Examples
+///
+/// ```no_run
+/// use flow_runtime::prelude::*;
+/// use flow_terminal::Terminal;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[node(human = "Deploy {version}?")]
+/// #[derive(Serialize, Deserialize)]
+/// enum Approval {
+///     Approved { by: String },
+///     Refused,
+/// }
+///
+/// flow! {
+///     Release(version: u32) -> (by: Option<String>) {
+///         start >> Approval;
+///         Approval - "approved" >> end;
+///         Approval - "refused" >> end("refused");
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+/// let input = ReleaseInput { version: 7 };
+/// let output = Release::new().run_with(input, RunOptions::answer(Terminal)).await?;
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Terminal;
+
+/// There is one terminal, and one question at it at a time.
+static AT_THE_TERMINAL: Mutex<()> = Mutex::new(());
+
+#[async_trait]
+impl Answer for Terminal {
+    async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
+        if !stdin().is_terminal() {
+            return Err("nobody can be asked: the standard input is not a terminal".into());
+        }
+        let question = question.clone();
+        let answer = tokio::task::spawn_blocking(move || {
+            let _one_at_a_time = AT_THE_TERMINAL
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let (prompt, expected) = (question.prompt(), question.expected());
+            let check = |value: &Value| question.check(value);
+            let shape = shape_of(|probe| question.read(probe));
+            ask(&mut Dialogue, prompt, expected, &shape, check)
+        });
+        answer.await?
+    }
+}
+
+/// What asks at the terminal.
+struct Dialogue;
+
+impl Prompts for Dialogue {
+    fn size(&self) -> Size {
+        let (rows, columns) = Term::stderr().size();
+        Size {
+            rows: rows.into(),
+            columns: columns.into(),
+        }
+    }
+
+    fn show(&mut self, line: &str) {
+        // To where `dialoguer` writes as well, so that the output of the program stays its own.
+        eprintln!("{line}");
+    }
+
+    fn select(&mut self, prompt: &str, items: &[&str]) -> Result<usize, BoxError> {
+        let select = Select::new().with_prompt(prompt).items(items).default(0);
+        Ok(select.interact()?)
+    }
+
+    fn confirm(&mut self, prompt: &str) -> Result<bool, BoxError> {
+        Ok(Confirm::new().with_prompt(prompt).interact()?)
+    }
+
+    fn input(&mut self, prompt: &str, check: &Check<'_>) -> Result<String, BoxError> {
+        let input = Input::<String>::new()
+            .with_prompt(prompt)
+            .allow_empty(true)
+            .validate_with(|line: &String| check(line));
+        Ok(input.interact_text()?)
+    }
+}
