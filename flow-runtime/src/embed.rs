@@ -92,6 +92,7 @@ macro_rules! __inner_spec {
 pub use crate::{__embed_flow as embed, __flow_spec as spec, __inner_spec as inner};
 
 use crate::flow::Flow;
+use crate::spec_text::as_text;
 
 /// How every record begins.
 const MAGIC: [u8; 8] = *b"FLOWSPEC";
@@ -193,14 +194,6 @@ impl Inner {
             true => self.text,
             false => b"",
         }
-    }
-}
-
-/// The text that these bytes are.
-pub const fn as_text(bytes: &[u8]) -> &str {
-    match str::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(_) => panic!("it consists of texts"),
     }
 }
 

@@ -3,11 +3,11 @@
 use std::fmt::{Debug, Display};
 use std::future::Future;
 
-use crate::embed::as_text;
 use crate::error::FlowError;
 use crate::frame::FlowInfo;
 use crate::options::{RunOptions, RunSettings};
 use crate::question::{CanAnswer, Unasked};
+use crate::spec_text::as_text;
 
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///

@@ -115,6 +115,8 @@ mod export;
 mod flow;
 mod frame;
 mod history;
+#[cfg(feature = "stored")]
+mod json;
 mod node_error;
 mod observer;
 mod options;
@@ -122,6 +124,8 @@ mod policy;
 mod question;
 mod run;
 mod scope;
+mod spec_text;
+mod step;
 #[cfg(feature = "stored")]
 mod stored;
 #[cfg(feature = "stored")]

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::context::Context;
-use crate::engine::Hooks;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
 use crate::node_error::{Failure, NodeError, TimedOut};
@@ -20,8 +19,8 @@ use crate::scope::Scope;
 /// One visit of a run to a node.
 #[derive(Debug, Clone, Copy)]
 pub struct Visit<'a> {
-    scope: &'a Scope<'a>,
-    policy: &'static Policy,
+    pub(crate) scope: &'a Scope<'a>,
+    pub(crate) policy: &'static Policy,
 }
 
 impl<'a> Visit<'a> {
@@ -90,8 +89,8 @@ impl<'a> Visit<'a> {
 /// The attempts that one visit makes at a node.
 #[derive(Debug)]
 pub struct Attempts<'a> {
-    visit: Visit<'a>,
-    index: u32,
+    pub(crate) visit: Visit<'a>,
+    pub(crate) index: u32,
 }
 
 impl Attempts<'_> {
@@ -164,47 +163,8 @@ impl Attempts<'_> {
         })
     }
 
-    /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
-    pub async fn attempt_flow<T: Send>(
-        &self,
-        engine: &impl Hooks,
-        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
-    ) -> Result<T, Failed> {
-        let Some(after) = self.visit.policy.timeout else {
-            return work.await;
-        };
-        let scope = self.visit.scope;
-        match engine.within_timeout(scope, self.index, after, work).await {
-            Some(result) => result,
-            None => {
-                let failure = Failure::TimedOut(TimedOut { after });
-                let path = scope.frame().path().to_string();
-                Err(NodeError::new(path, self.index + 1, failure).into())
-            }
-        }
-    }
-
-    /// As [`again`](Attempts::again), after a failed attempt at a flow used as a node.
-    ///
-    /// # Errors
-    ///
-    /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
-    pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
-        let FlowError::Node(error) = &*failed else {
-            return Err(failed);
-        };
-        let scope = self.visit.scope;
-        scope.run().attempt_failed(scope.frame(), self.index, error);
-        let retry = &self.visit.policy.retry;
-        if self.index + 1 >= retry.attempts.get() {
-            return Err(failed);
-        }
-        let wait = self.next();
-        engine.wait_to_retry(scope, self.index, wait).await
-    }
-
     /// How long to wait for the next attempt, which is now the current one.
-    fn next(&mut self) -> Duration {
+    pub(crate) fn next(&mut self) -> Duration {
         let wait = self.visit.policy.retry.jittered_wait_after(self.index);
         self.index += 1;
         wait

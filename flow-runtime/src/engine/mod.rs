@@ -79,6 +79,7 @@
 mod any_flow;
 mod carry_out;
 mod direct;
+mod nested;
 mod observed;
 
 use std::future::Future;
@@ -95,26 +96,18 @@ pub use self::observed::Observed;
 pub use crate::error::Failed;
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
 pub use crate::history::History;
+#[cfg(feature = "stored")]
+pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 #[cfg(feature = "stored")]
 pub use crate::question::{Form, QuestionType};
 pub use crate::run::Run;
 pub use crate::scope::Scope;
+pub use crate::step::Step;
 #[cfg(feature = "stored")]
-pub use crate::stored::{Json, Keep, Saved, Stored, StoredFlow, StoredState, Unstorable};
+pub use crate::stored::{StoredFlow, StoredState};
 pub use crate::supervise::{panic_message, run};
 pub use crate::visit::Visit;
-
-/// A node that is one step: a function, or a type with `exec`.
-pub trait Step {
-    /// What it returns when it succeeds.
-    type Outcome: Send;
-    /// Its enum of actions; `()` if it has none.
-    type Actions;
-    /// Its own settings.
-    #[doc(hidden)]
-    const POLICY: &'static crate::policy::Policy = &crate::policy::Policy::DEFAULT;
-}
 
 /// Carries out the steps of a node.
 //

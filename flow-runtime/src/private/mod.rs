@@ -17,7 +17,7 @@ pub use typed_builder;
 pub use crate::action::Action;
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
 pub use crate::embed::{
-    Inner, LinkedFlow, Spec, as_text, embed, inner, joined, joined_length, linked, spec, spec_of,
+    Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step};
 pub use crate::error::{Failed, FlowError};
@@ -26,6 +26,7 @@ pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
 pub use crate::question::{Asked, NoQuestion, Unasked};
+pub use crate::spec_text::as_text;
 pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
 
@@ -116,13 +117,13 @@ pub use crate::export::private as export_values;
 #[cfg(feature = "stored")]
 pub use crate::__human as answered;
 #[cfg(feature = "stored")]
+pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
+#[cfg(feature = "stored")]
 pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
 pub use crate::question::{Form, form};
 #[cfg(feature = "stored")]
-pub use crate::stored::{
-    Json, Keep, Saved, Stored, StoredFlow, StoredState, Unstorable, first_segment,
-};
+pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{
     __export_flow as export, __flow_stored as stored, __flow_values as values,
     __human_node as human,

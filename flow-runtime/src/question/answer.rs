@@ -7,13 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::engine::Step;
-use crate::error::{BoxError, Failed, FlowError};
-use crate::node_error::{Failure, TimedOut};
-use crate::observer::EventKind;
-use crate::run::Run;
-use crate::stored::Stored;
-use crate::visit::Visit;
+use crate::error::BoxError;
+use crate::json::Stored;
+use crate::step::Step;
 
 /// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
 pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
@@ -123,10 +119,10 @@ impl<T: Human> Submission for T {
 /// What a flow asks, and of what type the answer has to be.
 #[derive(Debug, Clone)]
 pub struct Question {
-    path: String,
-    prompt: String,
-    timeout: Option<Duration>,
-    kind: QuestionType,
+    pub(super) path: String,
+    pub(super) prompt: String,
+    pub(super) timeout: Option<Duration>,
+    pub(super) kind: QuestionType,
 }
 
 /// What is to be known of a type that people are asked for.
@@ -274,43 +270,4 @@ where
                 .into()
         })
     }
-}
-
-/// Asks the run's answerer.
-pub(crate) async fn ask<N: Human>(
-    run: &Run,
-    visit: Visit<'_>,
-    prompt: String,
-) -> Result<N, Failed> {
-    let timeout = visit.timeout();
-    let question = Question {
-        path: visit.frame().path().to_string(),
-        prompt,
-        timeout,
-        kind: QuestionType::of::<N>(),
-    };
-    let unanswered = |error: BoxError| {
-        let path = question.path.clone();
-        Box::new(FlowError::Unanswered { path, error })
-    };
-    let answerer = run.options().and_then(|options| options.answer.clone());
-    let Some(answerer) = answerer else {
-        return Err(unanswered("there is nobody to ask".into()));
-    };
-    let answer = match timeout {
-        None => answerer.answer(&question).await,
-        Some(after) => match tokio::time::timeout(after, answerer.answer(&question)).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                let failure = Failure::Deadline(TimedOut { after });
-                let error = visit.attempts().exhausted(failure);
-                visit.emit(EventKind::NodeFailed { error: &error });
-                return Err(error.into());
-            }
-        },
-    };
-    let answer = answer.map_err(unanswered)?;
-    N::FORM
-        .give(answer)
-        .map_err(|error| unanswered(format!("the answer is of another type: {error}").into()))
 }

@@ -5,14 +5,16 @@
 
 #[cfg(feature = "stored")]
 mod answer;
+#[cfg(feature = "stored")]
+mod ask;
 
 use std::fmt;
 use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
-pub(crate) use answer::ask;
-#[cfg(feature = "stored")]
 pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
+#[cfg(feature = "stored")]
+pub(crate) use ask::ask;
 
 /// A node that asks nobody.
 #[derive(Debug)]

@@ -1,0 +1,50 @@
+//! Attempts at a flow used as a node: its engine carries them out.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::engine::Hooks;
+use crate::error::{Failed, FlowError};
+use crate::node_error::{Failure, NodeError, TimedOut};
+use crate::visit::Attempts;
+
+impl Attempts<'_> {
+    /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
+    pub async fn attempt_flow<T: Send>(
+        &self,
+        engine: &impl Hooks,
+        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
+    ) -> Result<T, Failed> {
+        let Some(after) = self.visit.policy.timeout else {
+            return work.await;
+        };
+        let scope = self.visit.scope;
+        match engine.within_timeout(scope, self.index, after, work).await {
+            Some(result) => result,
+            None => {
+                let failure = Failure::TimedOut(TimedOut { after });
+                let path = scope.frame().path().to_string();
+                Err(NodeError::new(path, self.index + 1, failure).into())
+            }
+        }
+    }
+
+    /// As [`again`](Attempts::again), after a failed attempt at a flow used as a node.
+    ///
+    /// # Errors
+    ///
+    /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
+    pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
+        let FlowError::Node(error) = &*failed else {
+            return Err(failed);
+        };
+        let scope = self.visit.scope;
+        scope.run().attempt_failed(scope.frame(), self.index, error);
+        let retry = &self.visit.policy.retry;
+        if self.index + 1 >= retry.attempts.get() {
+            return Err(failed);
+        }
+        let wait = self.next();
+        engine.wait_to_retry(scope, self.index, wait).await
+    }
+}

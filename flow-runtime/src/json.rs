@@ -1,0 +1,133 @@
+//! Values as JSON.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A value that a journal can keep: `Serialize` and `Deserialize`, without borrowing.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be stored, so a flow with such a value cannot be a durable run",
+    label = "not `Serialize` and `Deserialize`",
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a plain `run` does not need them"
+)]
+pub trait Stored: Serialize + DeserializeOwned + Send {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + Send> Stored for T {}
+
+/// A way to keep values of type `T`. There is one, [`Json`], for types that are [`Stored`].
+pub trait Keep<T> {
+    /// The value as JSON.
+    fn keep(value: &T) -> Result<Value, serde_json::Error>;
+    /// The value of this JSON.
+    fn give(value: Value) -> Result<T, serde_json::Error>;
+}
+
+/// Keeps values as JSON.
+#[derive(Debug)]
+pub struct Json;
+
+impl<T: Stored> Keep<T> for Json {
+    fn keep(value: &T) -> Result<Value, serde_json::Error> {
+        serde_json::to_value(value)
+    }
+
+    fn give(value: Value) -> Result<T, serde_json::Error> {
+        serde_json::from_value(value)
+    }
+}
+
+/// The values of a flow by key, as JSON: its inputs, the state between two of its nodes, or its outputs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Saved(pub Map<String, Value>);
+
+/// A value that could not be stored or read.
+#[derive(Debug)]
+pub struct Unstorable {
+    /// Its key.
+    pub key: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl fmt::Display for Unstorable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}", self.key, self.reason)
+    }
+}
+
+impl Saved {
+    /// The members of a JSON object. `None` if it is something else.
+    pub fn from_json(value: Value) -> Option<Saved> {
+        match value {
+            Value::Object(values) => Some(Saved(values)),
+            _ => None,
+        }
+    }
+
+    /// A JSON object.
+    pub fn into_json(self) -> Value {
+        Value::Object(self.0)
+    }
+
+    /// Adds a value, if there is one.
+    #[doc(hidden)]
+    pub fn put<K: Keep<T>, T>(&mut self, key: &str, value: Option<&T>) -> Result<(), Unstorable> {
+        if let Some(value) = value {
+            let value = K::keep(value).map_err(|error| unstorable(key, &error))?;
+            self.0.insert(key.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// Takes a value out that may be missing.
+    #[doc(hidden)]
+    pub fn take<K: Keep<T>, T>(&mut self, key: &str) -> Result<Option<T>, Unstorable> {
+        let value = self.0.remove(key).map(K::give).transpose();
+        value.map_err(|error| unstorable(key, &error))
+    }
+
+    /// Adds the label of the end.
+    #[doc(hidden)]
+    pub fn put_end(&mut self, end: &str) {
+        self.0
+            .insert("end".to_owned(), Value::String(end.to_owned()));
+    }
+
+    /// Takes the end out that has this label.
+    #[doc(hidden)]
+    pub fn take_end<E: Copy>(
+        &mut self,
+        ends: &[E],
+        label: fn(E) -> &'static str,
+    ) -> Result<E, Unstorable> {
+        let found = self.0.remove("end");
+        let text = found.as_ref().and_then(Value::as_str).unwrap_or_default();
+        ends.iter()
+            .copied()
+            .find(|end| label(*end) == text)
+            .ok_or_else(|| Unstorable {
+                key: "end".to_owned(),
+                reason: format!("the flow has no end \"{text}\""),
+            })
+    }
+
+    /// Takes a value out that has to be there.
+    #[doc(hidden)]
+    pub fn take_required<K: Keep<T>, T>(&mut self, key: &str) -> Result<T, Unstorable> {
+        let missing = || Unstorable {
+            key: key.to_owned(),
+            reason: "it is missing".to_owned(),
+        };
+        self.take::<K, T>(key)?.ok_or_else(missing)
+    }
+}
+
+fn unstorable(key: &str, error: &serde_json::Error) -> Unstorable {
+    Unstorable {
+        key: key.to_owned(),
+        reason: error.to_string(),
+    }
+}
