@@ -7,15 +7,15 @@ use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms};
 use serde_json::Value;
 
 use super::error::RuntimeError;
+use super::owned::Owned;
 use super::registered::DurableFlow;
-use super::runtime::Runtime;
 use flow_runtime::engine::{Saved, Unstorable};
 
 /// An execution, as it stood when it was looked at. To see how it stands now, [`refreshed`](Execution::refreshed); to wait
 /// until it is over or waits for people, [`settled`](Execution::settled).
 #[derive(Clone)]
 pub struct Execution {
-    runtime: Runtime,
+    owned: Owned,
     row: Row,
 }
 
@@ -28,8 +28,8 @@ impl fmt::Debug for Execution {
 }
 
 impl Execution {
-    pub(crate) fn new(runtime: Runtime, row: Row) -> Self {
-        Execution { runtime, row }
+    pub(crate) fn new(owned: Owned, row: Row) -> Self {
+        Execution { owned, row }
     }
 
     /// Its id.
@@ -136,7 +136,8 @@ impl Execution {
     ///
     /// As [`Runtime::get`].
     pub async fn refreshed(&self) -> Result<Execution, RuntimeError> {
-        self.runtime.get(self.row.id).await
+        let row = self.owned.row(self.row.id).await?;
+        Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// Waits until it is over or waits for people, in this process or another one. How it stands then.
@@ -151,7 +152,8 @@ impl Execution {
     ///
     /// Dropping the future does nothing to the execution.
     pub async fn settled(&self) -> Result<Execution, RuntimeError> {
-        self.runtime.settled(self.row.id).await
+        let row = self.owned.settled(self.row.id).await?;
+        Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// The questions that wait for an answer, in the order asked.
@@ -160,7 +162,8 @@ impl Execution {
     ///
     /// The store could not be read.
     pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RuntimeError> {
-        self.runtime.questions(self.row.id).await
+        let questions = self.owned.questions(self.row.id).await?;
+        Ok(questions.into_iter().map(OpenQuestion::new).collect())
     }
 
     /// Its journal, from the first record that the store still has.
@@ -169,7 +172,7 @@ impl Execution {
     ///
     /// The store could not be read, or a record is damaged, or missing after the first that the store has.
     pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
-        self.runtime.journal(self.row.id).await
+        self.owned.journal(self.row.id).await
     }
 }
 

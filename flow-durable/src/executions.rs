@@ -7,11 +7,11 @@ use flow_store::{ExecutionId, Token};
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
 use super::execution::Execution;
+use super::execution_state::ExecutionState;
 use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
 use super::registered::DurableFlow;
 use super::runtime::Runtime;
-use super::travel::ExecutionState;
 use flow_runtime::Submission;
 
 /// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody ([`Runtime::executions`]).
@@ -65,7 +65,7 @@ impl Executions {
 
     /// Whose they are. `None` if they are nobody's.
     pub fn owner(&self) -> Option<&str> {
-        self.runtime.owner()
+        self.runtime.owned.owner()
     }
 
     /// Starts an execution, as [`Runtime::start`].

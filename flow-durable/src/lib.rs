@@ -5,18 +5,19 @@ mod engine;
 mod error;
 mod events;
 mod execution;
+mod execution_state;
 mod executions;
 mod inner;
 mod journal;
 mod lease;
 mod listed;
 mod options;
+mod owned;
 mod payload;
 mod registered;
 mod replay;
 mod runtime;
 mod steps;
-mod travel;
 
 pub use engine::Durable;
 pub use error::RuntimeError;
@@ -25,6 +26,7 @@ pub use events::{
     RecordedEvent,
 };
 pub use execution::{Execution, OpenQuestion};
+pub use execution_state::{ExecutionState, StateChange, StateDiff};
 pub use executions::Executions;
 pub use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
@@ -37,4 +39,3 @@ pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
-pub use travel::{ExecutionState, StateChange, StateDiff};

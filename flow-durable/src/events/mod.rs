@@ -28,74 +28,8 @@ pub(crate) use isolated::Isolated;
 pub use pattern::{InvalidPattern, Pattern};
 
 use super::error::RuntimeError;
-use super::runtime::Runtime;
+use super::owned::Owned;
 use reader::{Item, Reader};
-
-impl Runtime {
-    /// The journals of the owner's executions as a stream, from now on or from any offset. What happens after this has
-    /// returned is in the stream, however late it is read.
-    ///
-    /// The stream reads the store, also what other processes write to it (at the latest after 250 ms), at the pace of
-    /// whoever reads it: one that is slow, or does not read at all, costs the runs nothing, and misses no record that the store
-    /// still has ([`prune_history`](super::RuntimeOptions::prune_history) removes some). Deltas are not stored. They come from the
-    /// runs of this process only; each stands after the records that were made before it, and one who lags more than
-    /// 1024 behind is told how many were dropped of those that the filter allows.
-    ///
-    /// # Errors
-    ///
-    /// The store could not be read.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use flow_durable::{EventFilter, ExecutionEvent, MemoryStore, RecordKind, Runtime, StartOptions};
-    /// use flow_runtime::prelude::*;
-    ///
-    /// #[node]
-    /// fn greet(cx: &Context, name: &str) -> String {
-    ///     cx.emit("Hello");
-    ///     format!("Hello, {name}!")
-    /// }
-    ///
-    /// flow! {
-    ///     Greeting(name: String) -> (greet: String) {
-    ///         start >> greet >> end;
-    ///     }
-    /// }
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let runtime = Runtime::new(MemoryStore::new());
-    /// runtime.register(Greeting::new())?;
-    /// let mut events = runtime.events(EventFilter::new().path("greeting.*")?.deltas()).await?;
-    /// let input = GreetingInput::builder().name("Ann".into()).build();
-    /// runtime.start::<Greeting>(input, StartOptions::new()).await?;
-    ///
-    /// let mut seen = Vec::new();
-    /// while let Some(event) = events.next().await.transpose()? {
-    ///     seen.push(event.to_json()["type"].as_str().unwrap().to_owned());
-    ///     if event.record().is_some_and(|record| record.kind == RecordKind::NodeFinished) {
-    ///         break;
-    ///     }
-    /// }
-    /// assert_eq!(seen, ["node_start", "stream_chunk", "exec_complete", "node_end"]);
-    /// # Ok(()) }
-    /// ```
-    pub async fn events(&self, filter: EventFilter) -> Result<Events, RuntimeError> {
-        let missed = Arc::new(AtomicU64::new(0));
-        let reader = Reader::new(self.clone(), filter, missed.clone()).await?;
-        Ok(Events {
-            ready: VecDeque::new(),
-            reading: Reading::Idle(Box::new(reader)),
-            missed,
-        })
-    }
-
-    /// How often an observer ([`RuntimeOptions::observer`](super::RuntimeOptions::observer)) has panicked. Runs go on all
-    /// the same, and the observer is told of the next event as if nothing had happened.
-    pub fn observer_failures(&self) -> u64 {
-        self.inner.observer_failures.load(Ordering::Relaxed)
-    }
-}
 
 /// The stream that [`Runtime::events`] gives. It never ends, unless it was asked for
 /// [what there is now](EventFilter::until_now) only.
@@ -130,6 +64,16 @@ impl fmt::Debug for Events {
 }
 
 impl Events {
+    pub(crate) async fn of(owned: Owned, filter: EventFilter) -> Result<Events, RuntimeError> {
+        let missed = Arc::new(AtomicU64::new(0));
+        let reader = Reader::new(owned, filter, missed.clone()).await?;
+        Ok(Events {
+            ready: VecDeque::new(),
+            reading: Reading::Idle(Box::new(reader)),
+            missed,
+        })
+    }
+
     /// The next event.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use super::executions::{Described, Executions};
 use super::filter::EventFilter;
 use crate::engine::Delta;
 use crate::error::RuntimeError;
-use crate::runtime::Runtime;
+use crate::owned::Owned;
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -34,7 +34,7 @@ pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
 
 #[derive(Debug)]
 pub(super) struct Reader {
-    runtime: Runtime,
+    owned: Owned,
     filter: EventFilter,
     /// The offset of the newest record that was passed.
     passed: u64,
@@ -55,21 +55,21 @@ pub(super) struct Reader {
 
 impl Reader {
     pub(super) async fn new(
-        runtime: Runtime,
+        owned: Owned,
         filter: EventFilter,
         missed: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
         let deltas = filter.deltas && !filter.until_now;
-        let listen = || runtime.inner.deltas.listen(runtime.owner(), filter.clone());
+        let listen = || owned.inner.deltas.listen(owned.owner(), filter.clone());
         let deltas = deltas.then(listen);
         let now = match filter.after {
             Some(_) if !filter.until_now => 0,
-            _ => runtime.inner.store.last_offset().await?,
+            _ => owned.inner.store.last_offset().await?,
         };
         Ok(Reader {
             passed: filter.after.unwrap_or(now),
             until: filter.until_now.then_some(now),
-            runtime,
+            owned,
             filter,
             page: VecDeque::new(),
             deltas,
@@ -96,7 +96,7 @@ impl Reader {
     }
 
     async fn fill(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
-        let inner = self.runtime.inner.clone();
+        let inner = self.owned.inner.clone();
         loop {
             // Before the look at the store, so that no write goes unnoticed between it and the wait.
             let committed = pin!(inner.committed.notified());
@@ -157,11 +157,11 @@ impl Reader {
         logged: &Logged,
         events: &mut VecDeque<Item>,
     ) -> Result<(), StoreError> {
-        let is_ours = logged.owner.as_deref() == self.runtime.owner();
+        let is_ours = logged.owner.as_deref() == self.owned.owner();
         if !is_ours || !self.filter.is_of(logged.execution) {
             return Ok(());
         }
-        let inner = self.runtime.inner.clone();
+        let inner = self.owned.inner.clone();
         let described = match self.filter.allows(&logged.record) {
             true => Some(self.executions.describe(&*inner.store, logged).await?),
             false => None,
@@ -184,14 +184,14 @@ impl Reader {
     ) -> Result<(), StoreError> {
         let mut damaged = record.damaged.clone();
         if let Some(id) = damaged.execution {
-            let owner = match self.runtime.inner.store.execution(id).await {
+            let owner = match self.owned.inner.store.execution(id).await {
                 Ok(row) => row.map(|row| row.owner),
                 Err(StoreError::Corrupt { .. }) => None,
                 Err(error) => return Err(error),
             };
             let is_ours = owner
                 .as_ref()
-                .map(|owner| owner.as_deref() == self.runtime.owner());
+                .map(|owner| owner.as_deref() == self.owned.owner());
             if is_ours == Some(false) || !self.filter.is_of(id) {
                 return Ok(());
             }
@@ -217,7 +217,7 @@ impl Reader {
             self.received.extend(came);
             self.lost += lost;
         }
-        let inner = self.runtime.inner.clone();
+        let inner = self.owned.inner.clone();
         while let Some(delta) = self.received.front() {
             let looked = self.executions.look_up(&*inner.store, delta.execution);
             let structure = looked.await?.unwrap_or_default();

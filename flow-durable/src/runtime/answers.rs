@@ -1,31 +1,14 @@
 //! Questions and their answers.
 
-use flow_store::{ExecutionId, PauseRow, PauseState, Settlement, Store, Token};
+use flow_store::{PauseRow, PauseState, Settlement, Store, Token};
 
 use super::Runtime;
 use crate::error::RuntimeError;
-use crate::execution::{Execution, OpenQuestion};
+use crate::execution::Execution;
 use crate::payload::{self, VALUE_DEPTH};
 use flow_runtime::Submission;
 
 impl Runtime {
-    pub(crate) async fn questions(
-        &self,
-        id: ExecutionId,
-    ) -> Result<Vec<OpenQuestion>, RuntimeError> {
-        self.row(id).await?;
-        let pauses = self
-            .inner
-            .store
-            .pauses(id)
-            .await
-            .map_err(RuntimeError::of(id))?;
-        let open = pauses
-            .into_iter()
-            .filter(|pause| pause.state == PauseState::Open);
-        Ok(open.map(OpenQuestion::new).collect())
-    }
-
     /// Answers a question, and goes on with the execution. The answer is a value of the type that was asked for, or a
     /// `serde_json::Value` that is one. If another process has the execution, that one goes on with it.
     ///
@@ -41,28 +24,29 @@ impl Runtime {
         value: impl Submission,
     ) -> Result<Execution, RuntimeError> {
         let pause = self
+            .owned
             .inner
             .store
             .pause(token)
             .await?
             .ok_or(RuntimeError::UnknownToken)?;
-        let row = self.row(pause.execution).await;
+        let row = self.owned.row(pause.execution).await;
         let row = row.map_err(|error| match error {
             RuntimeError::NotFound(_) => RuntimeError::UnknownToken,
             error => error,
         })?;
-        let flow = self.inner.flow(&row.flow)?;
+        let flow = self.owned.inner.flow(&row.flow)?;
         if row.status.is_over() {
             return Err(RuntimeError::Over {
                 execution: row.id,
                 status: row.status,
             });
         }
-        self.inner.open(&pause)?;
+        self.owned.inner.open(&pause)?;
         let changes = match row.structure == flow.hash() {
             true => None,
             // Whether the journal fits depends on what it has.
-            false => self.inner.load(&row, &flow, None).await?.changes,
+            false => self.owned.inner.load(&row, &flow, None).await?.changes,
         };
         let asked = flow
             .question(&pause.path)
@@ -84,10 +68,10 @@ impl Runtime {
         let answer = asked.accept(value).map_err(wrong)?.to_string();
         payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
         let settlement = Settlement::Answer(answer);
-        let store = &self.inner.store;
-        let now_ms = self.inner.now_ms();
+        let store = &self.owned.inner.store;
+        let now_ms = self.owned.inner.now_ms();
         match store.settle(token, settlement.clone(), now_ms).await {
-            Ok(before) => self.inner.open(&before)?,
+            Ok(before) => self.owned.inner.open(&before)?,
             Err(error) => {
                 // The store may have taken the answer before it failed.
                 let after = store.pause(token).await.ok().flatten();
@@ -98,10 +82,10 @@ impl Runtime {
             }
         }
         // The answer is stored. Whatever keeps the execution from going on here is not an error of the answer.
-        self.inner.wake(row.id).await;
+        self.owned.inner.wake(row.id).await;
         match self.get(row.id).await {
             Ok(execution) => Ok(execution),
-            Err(_) => Ok(Execution::new(self.clone(), row)),
+            Err(_) => Ok(Execution::new(self.owned.clone(), row)),
         }
     }
 }

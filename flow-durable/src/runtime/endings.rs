@@ -18,7 +18,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
     pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        let row = self.row(id).await?;
+        let row = self.owned.row(id).await?;
         self.end(row, "cancelled", EndIf::NotOver).await
     }
 
@@ -35,13 +35,13 @@ impl Runtime {
                 status: row.status,
             });
         }
-        let path = lock(&self.inner.flows)
+        let path = lock(&self.owned.inner.flows)
             .get(row.flow.as_str())
             .map(|flow| flow.namespace().to_owned());
         let path = path.unwrap_or(row.flow);
         let record = Record {
             seq: 0,
-            at_ms: self.inner.now_ms(),
+            at_ms: self.owned.inner.now_ms(),
             kind: RecordKind::RunCancelled,
             path: path.clone(),
             step: path,
@@ -50,7 +50,7 @@ impl Runtime {
             attempt: 0,
             payload: reason.to_owned(),
         };
-        let store = &self.inner.store;
+        let store = &self.owned.inner.store;
         let ended = store.end(id, Status::Cancelled, reason, record, condition);
         let row = match ended.await {
             Ok(row) => row,
@@ -66,9 +66,9 @@ impl Runtime {
                 status: row.status,
             });
         }
-        self.inner.committed.notify_waiters();
-        self.inner.drop_run(id);
-        Ok(Execution::new(self.clone(), row))
+        self.owned.inner.committed.notify_waiters();
+        self.owned.inner.drop_run(id);
+        Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them; what cannot be read of
@@ -85,7 +85,7 @@ impl Runtime {
         let query = self.query(options);
         let untouched = EndIf::PausedUntouchedSince(query.updated_before_ms.unwrap_or(0));
         let mut expired = Listed::default();
-        for row in self.inner.store.list(&query).await? {
+        for row in self.owned.inner.store.list(&query).await? {
             let ended = match row {
                 Ok(row) => {
                     self.end(row, "expired: nobody answered in time", untouched)
@@ -109,15 +109,16 @@ impl Runtime {
     ///
     /// [`RuntimeError::NotFound`], or the store failed.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
-        self.row(id).await?;
+        self.owned.row(id).await?;
         let deleted = self
+            .owned
             .inner
             .store
             .delete(id)
             .await
             .map_err(RuntimeError::of(id))?;
-        self.inner.drop_run(id);
-        lock(&self.inner.halted).remove(&id);
+        self.owned.inner.drop_run(id);
+        lock(&self.owned.inner.halted).remove(&id);
         match deleted {
             true => Ok(()),
             false => Err(RuntimeError::NotFound(id)),

@@ -2,14 +2,16 @@
 
 mod answers;
 mod endings;
+mod events;
 mod start;
+mod travel;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_store::{ExecutionId, ListQuery, Record, Row, Status, Store};
+use flow_store::{ExecutionId, ListQuery, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -20,11 +22,8 @@ use crate::executions::Executions;
 use crate::inner::{Gone, Inner, Once, Recovered, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
+use crate::owned::Owned;
 use crate::registered::{DurableFlow, Registered};
-use crate::steps::missing;
-
-/// How often a look at an execution that another process runs is repeated.
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Starts executions of flows, keeps them in a store, and goes on with them after a crash, a restart, or an answer that took
 /// a week.
@@ -67,15 +66,14 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// ```
 #[derive(Clone)]
 pub struct Runtime {
-    pub(crate) inner: Arc<Inner>,
-    owner: Option<Arc<str>>,
+    pub(crate) owned: Owned,
 }
 
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
-            .field("store", &self.inner.store)
-            .field("owner", &self.owner)
+            .field("store", &self.owned.inner.store)
+            .field("owner", &self.owned.owner())
             .finish_non_exhaustive()
     }
 }
@@ -115,8 +113,7 @@ impl Runtime {
             observer_failures,
         };
         Runtime {
-            inner: Arc::new(inner),
-            owner: None,
+            owned: Owned::new(Arc::new(inner), None),
         }
     }
 
@@ -126,7 +123,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::AlreadyRegistered`]: flows are told apart by their names.
     pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
-        let mut flows = lock(&self.inner.flows);
+        let mut flows = lock(&self.owned.inner.flows);
         if flows.contains_key(F::NAME) {
             return Err(RuntimeError::AlreadyRegistered { flow: F::NAME });
         }
@@ -137,8 +134,7 @@ impl Runtime {
     /// The executions of this owner.
     pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Executions {
         Executions::new(Runtime {
-            inner: self.inner.clone(),
-            owner: Some(owner.into()),
+            owned: Owned::new(self.owned.inner.clone(), Some(owner.into())),
         })
     }
 
@@ -148,36 +144,16 @@ impl Runtime {
         Executions::new(self.clone())
     }
 
-    /// Whose executions it sees: `None` unless it is within [`Executions`].
-    pub(crate) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
-    }
-
     /// An execution, as it stands now.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::NotFound`], also if it belongs to somebody else; or the store could not be read.
     pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        Ok(Execution::new(self.clone(), self.row(id).await?))
-    }
-
-    pub(crate) async fn row(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
-        let row = self
-            .inner
-            .store
-            .execution(id)
-            .await
-            .map_err(RuntimeError::of(id))?;
-        self.own(row.ok_or(RuntimeError::NotFound(id))?)
-    }
-
-    pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
-        match row.owner.as_deref() == self.owner() {
-            true => Ok(row),
-            // As if there were none: who asks shall not learn that there is.
-            false => Err(RuntimeError::NotFound(row.id)),
-        }
+        Ok(Execution::new(
+            self.owned.clone(),
+            self.owned.row(id).await?,
+        ))
     }
 
     /// The owner's executions, the newest first. What cannot be read of them is in [`Listed::damaged`].
@@ -187,9 +163,11 @@ impl Runtime {
     /// The store could not be read.
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
         let mut listed = Listed::default();
-        for row in self.inner.store.list(&self.query(options)).await? {
+        for row in self.owned.inner.store.list(&self.query(options)).await? {
             match row {
-                Ok(row) => listed.executions.push(Execution::new(self.clone(), row)),
+                Ok(row) => listed
+                    .executions
+                    .push(Execution::new(self.owned.clone(), row)),
                 Err(damaged) => listed.damaged.push(damaged),
             }
         }
@@ -197,10 +175,10 @@ impl Runtime {
     }
 
     pub(crate) fn query(&self, options: ListOptions) -> ListQuery {
-        let now_ms = self.inner.now_ms();
+        let now_ms = self.owned.inner.now_ms();
         let before = |age: Duration| now_ms.saturating_sub(millis(age));
         ListQuery {
-            owner: Some(self.owner().map(str::to_owned)),
+            owner: Some(self.owned.owner().map(str::to_owned)),
             created_before_ms: options.created_before.map(before),
             updated_before_ms: options.untouched_for.map(before),
             ..options.query
@@ -217,63 +195,20 @@ impl Runtime {
     /// The store could not be read. An execution that cannot go on is no error, nor is one that is damaged: it is among
     /// [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let recovered = self.inner.recover(true).await?;
-        self.inner.keep_recovering();
+        let recovered = self.owned.inner.recover(true).await?;
+        self.owned.inner.keep_recovering();
         Ok(recovered)
     }
 
     /// Stops the executions of this process where they are, and gives them up, so that another process can go on with them at
     /// once. Returns when all have stopped. Steps under way are dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
-        self.inner.shut_down.cancel();
-        let runs: Vec<_> = lock(&self.inner.active).values().cloned().collect();
+        self.owned.inner.shut_down.cancel();
+        let runs: Vec<_> = lock(&self.owned.inner.active).values().cloned().collect();
         for run in runs {
             let mut done = run.done.subscribe();
             // The sender lives in `run`.
             let _ = done.wait_for(|done| *done).await;
-        }
-    }
-
-    pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        loop {
-            let run = lock(&self.inner.active).get(&id).cloned();
-            if let Some(run) = run {
-                let mut done = run.done.subscribe();
-                let _ = done.wait_for(|done| *done).await;
-                drop(done);
-                if let Some(row) = run.over.get() {
-                    return Ok(Execution::new(self.clone(), self.own(row.clone())?));
-                }
-            }
-            let row = self.row(id).await?;
-            let halted = lock(&self.inner.halted).get(&id).cloned();
-            // An execution that was taken over goes on there.
-            let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
-            match (row.status, halted) {
-                (Status::Running, None) => {}
-                (Status::Running, Some(error)) => return Err(error),
-                // It was answered, and cannot go on with the answer.
-                (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
-                    return Err(error);
-                }
-                _ => return Ok(Execution::new(self.clone(), row)),
-            }
-            if !lock(&self.inner.active).contains_key(&id) {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-        }
-    }
-
-    pub(crate) async fn journal(&self, id: ExecutionId) -> Result<Vec<Record>, RuntimeError> {
-        let row = self.row(id).await?;
-        let records = self.inner.records(id, 0, None).await?;
-        match missing(&records, row.next_seq) {
-            None => Ok(records),
-            Some(seq) => Err(RuntimeError::Unreadable {
-                execution: id,
-                path: row.flow,
-                reason: format!("record {seq} is missing"),
-            }),
         }
     }
 }

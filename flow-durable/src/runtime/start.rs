@@ -34,7 +34,7 @@ impl Runtime {
         input: F::Input,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let flow = self.inner.flow(F::NAME)?;
+        let flow = self.owned.inner.flow(F::NAME)?;
         let saved = F::save_input(&input).and_then(|saved| {
             // What cannot be read back would be found out after the first crash.
             F::load_input(saved.clone())?;
@@ -54,17 +54,17 @@ impl Runtime {
                 reason: format!("the input: {reason}"),
             }
         })?;
-        let id = ExecutionId::from(self.inner.new_id(self.inner.now_ms()));
-        if self.inner.shut_down.is_cancelled() {
+        let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
+        if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
         }
-        self.inner.store_structure(&flow).await?;
-        let now_ms = self.inner.now_ms();
+        self.owned.inner.store_structure(&flow).await?;
+        let now_ms = self.owned.inner.now_ms();
         let row = Row {
             id,
             flow: F::NAME.to_owned(),
             structure: flow.hash().to_owned(),
-            owner: self.owner.as_deref().map(str::to_owned),
+            owner: self.owned.owner().map(str::to_owned),
             idempotency_key: options.idempotency_key,
             input_hash: hash_of(&payload::canonical(&Value::Object(saved.0.clone()))),
             status: Status::Running,
@@ -98,17 +98,18 @@ impl Runtime {
             options: options.stored,
             changes: None,
         };
-        let term = self.inner.term();
-        let claim = self.inner.new_claim(term);
+        let term = self.owned.inner.term();
+        let claim = self.owned.inner.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
             ..row.clone()
         };
-        let unused = UnusedClaim(&self.inner, row.id);
-        let create = self
-            .inner
-            .store
-            .create(row.clone(), vec![began], Vec::new(), Some(claim));
+        let unused = UnusedClaim(&self.owned.inner, row.id);
+        let create =
+            self.owned
+                .inner
+                .store
+                .create(row.clone(), vec![began], Vec::new(), Some(claim));
         let created = match create.await {
             Ok(created) => created,
             Err(error) => self.created_all_the_same(&row, error).await?,
@@ -117,17 +118,17 @@ impl Runtime {
             unused.forget();
             return self.started_before(id, &row).await;
         }
-        self.inner.committed.notify_waiters();
-        if self.inner.shut_down.is_cancelled() {
+        self.owned.inner.committed.notify_waiters();
+        if self.owned.inner.shut_down.is_cancelled() {
             // It is stored, so it has started: another process runs it.
             drop(unused);
-            self.inner.release().await;
+            self.owned.inner.release().await;
         } else {
             unused.forget();
             // What was just stored need not be read again.
-            self.inner.spawn(&claimed, term, flow, loaded);
+            self.owned.inner.spawn(&claimed, term, flow, loaded);
         }
-        Ok(Execution::new(self.clone(), claimed))
+        Ok(Execution::new(self.owned.clone(), claimed))
     }
 
     /// The store reported an error, and may have created the execution before. Looks whether it has.
@@ -136,7 +137,7 @@ impl Runtime {
         row: &Row,
         error: StoreError,
     ) -> Result<Created, RuntimeError> {
-        match self.inner.store.execution(row.id).await {
+        match self.owned.inner.store.execution(row.id).await {
             Ok(Some(_)) => Ok(Created::New),
             Ok(None) | Err(_) => Err(error.into()),
         }
@@ -148,13 +149,13 @@ impl Runtime {
         id: ExecutionId,
         new: &Row,
     ) -> Result<Execution, RuntimeError> {
-        let row = self.row(id).await?;
+        let row = self.owned.row(id).await?;
         if row.input_hash != new.input_hash {
             return Err(RuntimeError::OtherInput {
                 execution: id,
                 idempotency_key: row.idempotency_key.unwrap_or_default(),
             });
         }
-        Ok(Execution::new(self.clone(), row))
+        Ok(Execution::new(self.owned.clone(), row))
     }
 }

@@ -3,7 +3,7 @@
 //! The journal has outcomes, not states. So a look replays the flow up to the record, without running any step, and sees the
 //! state that the flow has then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -11,118 +11,20 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::driver::{Driver, Signals, Work};
-use super::engine::{Asked, Captured, Durable, Snapshots};
-use super::error::RuntimeError;
-use super::execution::Execution;
-use super::inner::{Loaded, loaded_visits};
-use super::journal::Journal;
-use super::registered::Registered;
-use super::runtime::Runtime;
-use super::steps::{is_inside, is_within, missing};
-
-/// What an execution knew at one of its records.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ExecutionState {
-    /// The execution.
-    pub execution: ExecutionId,
-    /// The number of the record: the state is that after it.
-    pub seq: u64,
-    /// By the path of each flow under way: its values by key. What a node has taken by value is no longer there, and what a
-    /// branch of a fork writes is there when all branches are done.
-    pub flows: BTreeMap<String, Map<String, Value>>,
-    /// The paths of the nodes that were under way.
-    pub under_way: Vec<String>,
-}
-
-/// What changed between two states.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StateDiff {
-    /// Values that are new.
-    pub added: Vec<StateChange>,
-    /// Values that are gone.
-    pub removed: Vec<StateChange>,
-    /// Values that are others.
-    pub modified: Vec<StateChange>,
-}
-
-/// One value that changed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StateChange {
-    /// The path of the flow.
-    pub flow: String,
-    /// The key.
-    pub key: String,
-    /// The value before, if there was one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub old: Option<Value>,
-    /// The value after, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new: Option<Value>,
-}
-
-impl ExecutionState {
-    /// What changed from this state to a later one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use flow_durable::{MemoryStore, Runtime, StartOptions};
-    /// # use flow_runtime::prelude::*;
-    /// # #[node] fn double(number: &u64) -> u64 { number * 2 }
-    /// # flow! { Twice(number: u64) -> (double: u64) { start >> double >> end; } }
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
-    /// # let runtime = Runtime::new(MemoryStore::new());
-    /// # runtime.register(Twice::new())?;
-    /// # let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
-    /// let last = execution.journal().await?.len() as u64 - 1;
-    /// let (before, after) = (runtime.state(execution.id(), 0).await?, runtime.state(execution.id(), last).await?);
-    /// let diff = before.diff(&after);
-    /// assert_eq!(diff.added[0].key, "double");
-    /// assert_eq!(diff.added[0].new, Some(8.into()));
-    /// # Ok(()) }
-    /// ```
-    pub fn diff(&self, later: &ExecutionState) -> StateDiff {
-        let mut diff = StateDiff::default();
-        let values = |state: &ExecutionState, flow: &str, key: &str| -> Option<Value> {
-            state.flows.get(flow)?.get(key).cloned()
-        };
-        let keys = [self, later].into_iter().flat_map(|state| {
-            let of_flow =
-                |(flow, values): (&String, &Map<String, Value>)| -> Vec<(String, String)> {
-                    values
-                        .keys()
-                        .map(|key| (flow.clone(), key.clone()))
-                        .collect()
-                };
-            state.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
-        });
-        for (flow, key) in keys.collect::<BTreeSet<_>>() {
-            let (old, new) = (values(self, &flow, &key), values(later, &flow, &key));
-            let list = match (&old, &new) {
-                (None, _) => &mut diff.added,
-                (_, None) => &mut diff.removed,
-                (Some(old), Some(new)) if old == new => continue,
-                _ => &mut diff.modified,
-            };
-            list.push(StateChange {
-                flow,
-                key,
-                old,
-                new,
-            });
-        }
-        diff
-    }
-}
+use crate::driver::{Driver, Signals, Work};
+use crate::engine::{Asked, Captured, Durable, Snapshots};
+use crate::error::RuntimeError;
+use crate::execution::Execution;
+use crate::execution_state::ExecutionState;
+use crate::inner::{Loaded, loaded_visits};
+use crate::journal::Journal;
+use crate::registered::Registered;
+use crate::runtime::Runtime;
+use crate::steps::{is_inside, is_within, missing};
 
 impl Runtime {
     /// What an execution knew after one of its records. No step runs for it.
@@ -134,7 +36,7 @@ impl Runtime {
     /// [`get`](Runtime::get).
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
-        let flow = self.inner.flow(&row.flow)?;
+        let flow = self.owned.inner.flow(&row.flow)?;
         let namespace = flow.namespace();
         let Loaded {
             input,
@@ -146,7 +48,7 @@ impl Runtime {
         let under_way = under_way(&records);
         let journal = Arc::new(Journal::new(
             id,
-            self.inner.options().clock.clone(),
+            self.owned.inner.options().clock.clone(),
             seq + 1,
         ));
         journal.load(
@@ -177,7 +79,7 @@ impl Runtime {
         );
         let engine = Arc::new(engine);
         let driver = Driver {
-            store: self.inner.store.clone(),
+            store: self.owned.inner.store.clone(),
             journal,
             engine: engine.clone(),
             row,
@@ -215,9 +117,9 @@ impl Runtime {
         let (row, _) = self.load_until(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
-        let now_ms = self.inner.now_ms();
-        let new = ExecutionId::from(self.inner.new_id(now_ms));
-        let flow = self.inner.flow(&row.flow)?;
+        let now_ms = self.owned.inner.now_ms();
+        let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
+        let flow = self.owned.inner.flow(&row.flow)?;
         let pauses = reopened(&row, &flow, new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(&mut records, now_ms.saturating_sub(last_ms));
@@ -251,6 +153,7 @@ impl Runtime {
             ..row
         };
         let created = self
+            .owned
             .inner
             .store
             .create(fork.clone(), records, pauses, None)
@@ -258,9 +161,9 @@ impl Runtime {
         if let Err(error) = created {
             self.created_all_the_same(&fork, error).await?;
         }
-        self.inner.committed.notify_waiters();
-        self.inner.try_to_launch(new).await;
-        Ok(Execution::new(self.clone(), fork))
+        self.owned.inner.committed.notify_waiters();
+        self.owned.inner.try_to_launch(new).await;
+        Ok(Execution::new(self.owned.clone(), fork))
     }
 
     /// The records up to this one, from the first that the store has. They may be pruned while they are read, and are then
@@ -268,7 +171,7 @@ impl Runtime {
     async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
-            let records = self.inner.records(id, 0, Some(seq + 1)).await?;
+            let records = self.owned.inner.records(id, 0, Some(seq + 1)).await?;
             let Some(first) = records.first().map(|first| first.seq) else {
                 return Err(RuntimeError::NoRecord { execution: id, seq });
             };
@@ -277,7 +180,7 @@ impl Runtime {
             };
             // Nothing has been pruned since it was last read.
             if first_before == Some(first) {
-                let path = self.row(id).await?.flow;
+                let path = self.owned.row(id).await?.flow;
                 return Err(RuntimeError::Unreadable {
                     execution: id,
                     path,
@@ -290,19 +193,19 @@ impl Runtime {
 
     async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
         let no_record = RuntimeError::NoRecord { execution: id, seq };
-        let mut row = self.row(id).await?;
+        let mut row = self.owned.row(id).await?;
         loop {
             if seq >= row.next_seq {
                 return Err(no_record);
             }
-            let first = self.inner.store.records(id, 0, 1).await;
+            let first = self.owned.inner.store.records(id, 0, 1).await;
             let first = first.map_err(RuntimeError::of(id))?;
             if first.first().is_none_or(|first| first.seq > seq) {
                 return Err(no_record);
             }
-            let flow = self.inner.flow(&row.flow)?;
-            let loaded = self.inner.load(&row, &flow, Some(seq + 1)).await;
-            let row_before = std::mem::replace(&mut row, self.row(id).await?);
+            let flow = self.owned.inner.flow(&row.flow)?;
+            let loaded = self.owned.inner.load(&row, &flow, Some(seq + 1)).await;
+            let row_before = std::mem::replace(&mut row, self.owned.row(id).await?);
             match loaded {
                 Ok(loaded) => return Ok((row_before, loaded)),
                 // It was pruned while it was read.

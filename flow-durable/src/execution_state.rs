@@ -1,0 +1,105 @@
+//! What an execution knew, and what changed between two such states.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flow_store::ExecutionId;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What an execution knew at one of its records.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionState {
+    /// The execution.
+    pub execution: ExecutionId,
+    /// The number of the record: the state is that after it.
+    pub seq: u64,
+    /// By the path of each flow under way: its values by key. What a node has taken by value is no longer there, and what a
+    /// branch of a fork writes is there when all branches are done.
+    pub flows: BTreeMap<String, Map<String, Value>>,
+    /// The paths of the nodes that were under way.
+    pub under_way: Vec<String>,
+}
+
+/// What changed between two states.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateDiff {
+    /// Values that are new.
+    pub added: Vec<StateChange>,
+    /// Values that are gone.
+    pub removed: Vec<StateChange>,
+    /// Values that are others.
+    pub modified: Vec<StateChange>,
+}
+
+/// One value that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StateChange {
+    /// The path of the flow.
+    pub flow: String,
+    /// The key.
+    pub key: String,
+    /// The value before, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// The value after, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub new: Option<Value>,
+}
+
+impl ExecutionState {
+    /// What changed from this state to a later one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use flow_durable::{MemoryStore, Runtime, StartOptions};
+    /// # use flow_runtime::prelude::*;
+    /// # #[node] fn double(number: &u64) -> u64 { number * 2 }
+    /// # flow! { Twice(number: u64) -> (double: u64) { start >> double >> end; } }
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// # let runtime = Runtime::new(MemoryStore::new());
+    /// # runtime.register(Twice::new())?;
+    /// # let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// let last = execution.journal().await?.len() as u64 - 1;
+    /// let (before, after) = (runtime.state(execution.id(), 0).await?, runtime.state(execution.id(), last).await?);
+    /// let diff = before.diff(&after);
+    /// assert_eq!(diff.added[0].key, "double");
+    /// assert_eq!(diff.added[0].new, Some(8.into()));
+    /// # Ok(()) }
+    /// ```
+    pub fn diff(&self, later: &ExecutionState) -> StateDiff {
+        let mut diff = StateDiff::default();
+        let values = |state: &ExecutionState, flow: &str, key: &str| -> Option<Value> {
+            state.flows.get(flow)?.get(key).cloned()
+        };
+        let keys = [self, later].into_iter().flat_map(|state| {
+            let of_flow =
+                |(flow, values): (&String, &Map<String, Value>)| -> Vec<(String, String)> {
+                    values
+                        .keys()
+                        .map(|key| (flow.clone(), key.clone()))
+                        .collect()
+                };
+            state.flows.iter().flat_map(of_flow).collect::<Vec<_>>()
+        });
+        for (flow, key) in keys.collect::<BTreeSet<_>>() {
+            let (old, new) = (values(self, &flow, &key), values(later, &flow, &key));
+            let list = match (&old, &new) {
+                (None, _) => &mut diff.added,
+                (_, None) => &mut diff.removed,
+                (Some(old), Some(new)) if old == new => continue,
+                _ => &mut diff.modified,
+            };
+            list.push(StateChange {
+                flow,
+                key,
+                old,
+                new,
+            });
+        }
+        diff
+    }
+}

@@ -1,0 +1,116 @@
+//! The executions of one owner, as rows.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status};
+
+use crate::error::RuntimeError;
+use crate::inner::{Inner, lock};
+use crate::steps::missing;
+
+/// How often a look at an execution that another process runs is repeated.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The executions of one owner, or of nobody, in what the clones of a runtime share. Those of others are not there.
+#[derive(Clone)]
+pub(crate) struct Owned {
+    pub(crate) inner: Arc<Inner>,
+    owner: Option<Arc<str>>,
+}
+
+impl fmt::Debug for Owned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Owned")
+            .field("store", &self.inner.store)
+            .field("owner", &self.owner)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Owned {
+    pub(crate) fn new(inner: Arc<Inner>, owner: Option<Arc<str>>) -> Self {
+        Owned { inner, owner }
+    }
+
+    /// Whose executions it sees: `None` unless it is within [`Executions`].
+    pub(crate) fn owner(&self) -> Option<&str> {
+        self.owner.as_deref()
+    }
+
+    pub(crate) async fn row(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
+        let row = self
+            .inner
+            .store
+            .execution(id)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        self.own(row.ok_or(RuntimeError::NotFound(id))?)
+    }
+
+    pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
+        match row.owner.as_deref() == self.owner() {
+            true => Ok(row),
+            // As if there were none: who asks shall not learn that there is.
+            false => Err(RuntimeError::NotFound(row.id)),
+        }
+    }
+
+    pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
+        loop {
+            let run = lock(&self.inner.active).get(&id).cloned();
+            if let Some(run) = run {
+                let mut done = run.done.subscribe();
+                let _ = done.wait_for(|done| *done).await;
+                drop(done);
+                if let Some(row) = run.over.get() {
+                    return self.own(row.clone());
+                }
+            }
+            let row = self.row(id).await?;
+            let halted = lock(&self.inner.halted).get(&id).cloned();
+            // An execution that was taken over goes on there.
+            let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
+            match (row.status, halted) {
+                (Status::Running, None) => {}
+                (Status::Running, Some(error)) => return Err(error),
+                // It was answered, and cannot go on with the answer.
+                (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
+                    return Err(error);
+                }
+                _ => return Ok(row),
+            }
+            if !lock(&self.inner.active).contains_key(&id) {
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+        }
+    }
+
+    pub(crate) async fn questions(&self, id: ExecutionId) -> Result<Vec<PauseRow>, RuntimeError> {
+        self.row(id).await?;
+        let pauses = self
+            .inner
+            .store
+            .pauses(id)
+            .await
+            .map_err(RuntimeError::of(id))?;
+        let open = pauses
+            .into_iter()
+            .filter(|pause| pause.state == PauseState::Open);
+        Ok(open.collect())
+    }
+
+    pub(crate) async fn journal(&self, id: ExecutionId) -> Result<Vec<Record>, RuntimeError> {
+        let row = self.row(id).await?;
+        let records = self.inner.records(id, 0, None).await?;
+        match missing(&records, row.next_seq) {
+            None => Ok(records),
+            Some(seq) => Err(RuntimeError::Unreadable {
+                execution: id,
+                path: row.flow,
+                reason: format!("record {seq} is missing"),
+            }),
+        }
+    }
+}
