@@ -13,7 +13,7 @@ use flow_store::to_ms;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::journal::Clock;
+use super::clock::Clock;
 
 /// A time until which executions are claimed, taken before the store is asked.
 #[derive(Debug, Clone, Copy)]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../docs/durable.md")]
 
+mod clock;
 mod driver;
 mod engine;
 mod error;

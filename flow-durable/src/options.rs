@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-use super::journal::Clock;
+use super::clock::Clock;
 use flow_runtime::{Observer, RunOptions};
 
 /// How a [`Runtime`](super::Runtime) works: given to [`Runtime::with_options`](super::Runtime::with_options).

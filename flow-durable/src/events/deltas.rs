@@ -6,10 +6,25 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use flow_store::ExecutionId;
 use tokio::sync::Notify;
 
 use super::filter::EventFilter;
-use crate::engine::Delta;
+
+/// A part of a result, which is not stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Delta {
+    pub(crate) execution: ExecutionId,
+    pub(crate) path: String,
+    pub(crate) step: String,
+    pub(crate) visit: u32,
+    /// Its number within the attempt, from 0.
+    pub(crate) index: u64,
+    /// The number of the record that comes after it.
+    pub(crate) next_seq: u64,
+    pub(crate) at_ms: u64,
+    pub(crate) text: String,
+}
 
 /// How many deltas a slow listener may lag behind.
 const QUEUE: usize = 1024;

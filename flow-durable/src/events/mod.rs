@@ -21,7 +21,7 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 
 pub(crate) use chunks::Chunks;
-pub(crate) use deltas::{Deltas, Emitter};
+pub(crate) use deltas::{Delta, Deltas, Emitter};
 pub use event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub use filter::EventFilter;
 pub(crate) use isolated::Isolated;

@@ -17,8 +17,8 @@ use super::deltas::Listener;
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 use super::executions::{Described, Executions};
 use super::filter::EventFilter;
-use crate::engine::Delta;
 use crate::error::RuntimeError;
+use crate::events::deltas::Delta;
 use crate::owned::Owned;
 
 /// How many records are read at once.

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::load::{Loaded, loaded_visits};
 use super::{ActiveRun, Inner, lock};
 use crate::driver::{Driven, Driver, Signals};
-use crate::engine::{Durable, Snapshots};
+use crate::engine::{Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::lease::{Lease, Term};
@@ -172,15 +172,15 @@ impl Inner {
             prune: self.options.prune,
         };
         let deltas = Some(self.deltas.emitter(row.owner.clone()));
+        let observers = self.options.observers.clone();
+        let relay = Relay::new(journal.clone(), observers, deltas);
         let engine = Arc::new(Durable::new(
             journal.clone(),
             run_options,
-            self.options.observers.clone(),
+            relay,
             &input,
             snapshots,
             snapshot,
-            None,
-            deltas,
         ));
         let signals = Signals {
             shut_down: self.shut_down.clone(),

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::lock;
-use crate::journal::{Clock, sleep_until};
+use crate::clock::{Clock, sleep_until};
 
 /// Cancels when it is dropped.
 pub(crate) struct Gone(pub(crate) CancellationToken);

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::driver::{Driver, Signals, Work};
-use crate::engine::{Asked, Captured, Durable, Snapshots};
+use crate::engine::{Asked, Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::execution_state::ExecutionState;
@@ -70,14 +70,12 @@ impl Runtime {
         let engine = Durable::new(
             journal.clone(),
             options.run_options(),
-            Vec::new(),
+            Relay::new(journal.clone(), Vec::new(), None),
             &input,
             snapshots,
             snapshot,
-            Some(captured.clone()),
-            None,
         );
-        let engine = Arc::new(engine);
+        let engine = Arc::new(engine.capturing(captured.clone()));
         let driver = Driver {
             store: self.owned.inner.store.clone(),
             journal,

@@ -4,40 +4,25 @@
 //! them to the store. So the last outcome of a run is stored together with the run's end, and a step that is dropped while
 //! it waits, because another branch failed, leaves no half-written record behind.
 
+mod questions;
+mod visits;
+
 use std::collections::{BTreeMap, HashMap};
-use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::{Duration, SystemTime};
 
-use flow_store::{
-    Append, ExecutionId, PauseRow, PauseState, Record, RecordKind, Settlement, Token, to_ms,
-};
+use flow_store::{Append, ExecutionId, PauseRow, Record, RecordKind, Token, to_ms};
 
+use super::clock::{Clock, sleep_until};
 use super::error::RuntimeError;
 use super::lease::Lease;
 use super::replay::{Outcome, Replay};
-use flow_runtime::engine::{Frame, History, Place};
-use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use questions::Asking;
 
-/// What tells the time, in the places where it is stored.
-pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
-
-/// How often a sleeper looks at the clock, which may have been set.
-const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
-
-/// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).
-pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
-    loop {
-        let left = until_ms.saturating_sub(to_ms(clock()));
-        if left == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(left).min(LOOK_AT_CLOCK)).await;
-    }
-}
+use flow_runtime::engine::Place;
+pub(crate) use questions::AskingGuard;
+pub(crate) use visits::{Visits, name_of};
 
 /// The journal of one run.
 pub struct Journal {
@@ -47,9 +32,6 @@ pub struct Journal {
     lease: Option<Arc<Lease>>,
     state: Mutex<State>,
 }
-
-/// How often the nodes of a flow have been visited, by name.
-pub(crate) type Visits = BTreeMap<String, u32>;
 
 #[derive(Default)]
 struct State {
@@ -77,13 +59,6 @@ struct State {
     halted: Option<RuntimeError>,
 }
 
-#[derive(Default)]
-struct Asking {
-    expires_ms: Option<u64>,
-    settled: Option<Settlement>,
-    waker: Option<Waker>,
-}
-
 impl State {
     /// Adds a record, under the next number.
     fn push(&mut self, record: Record) {
@@ -100,48 +75,6 @@ impl std::fmt::Debug for Journal {
             .field("execution", &self.execution)
             .finish_non_exhaustive()
     }
-}
-
-/// What engines do not do themselves of what a run remembers.
-impl History for Journal {
-    fn step_id(&self, place: &Place) -> String {
-        format!("{}/{}", self.execution, place.step)
-    }
-
-    fn spent_at(&self, frame: &Frame<'_>) -> Duration {
-        let started = self.state().replay.started_ms(&frame.place());
-        let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));
-        Duration::from_millis(spent)
-    }
-
-    fn attempt_failed(
-        &self,
-        frame: &Frame<'_>,
-        attempt: u32,
-        error: &(dyn Error + Send + Sync + 'static),
-    ) -> bool {
-        let place = frame.place();
-        let is_new = !self.replaying(|replay| replay.has_failed_attempt(&place, attempt));
-        if is_new {
-            self.add(Entry {
-                kind: RecordKind::AttemptFailed,
-                place: &place,
-                attempt,
-                payload: error.to_string(),
-            });
-        }
-        is_new
-    }
-
-    fn may_try(&self) -> BoxFuture<'_, ()> {
-        self.leased().boxed()
-    }
-}
-
-/// The name of a node of the frame's flow.
-pub(crate) fn name_of<'a>(frame: &Frame<'a>, node: u16) -> &'a str {
-    let name = frame.flow().node(node.into());
-    name.unwrap_or_else(|| unreachable!("a flow enters its own nodes"))
 }
 
 /// A record that has not been written yet.
@@ -201,21 +134,6 @@ impl Journal {
         to_ms((self.clock)())
     }
 
-    /// A node of a frame's flow is visited, which is now the current one.
-    pub(crate) fn visit(&self, frame: &Frame<'_>, node: u16) -> Place {
-        let visit = if frame.is_branch() {
-            1
-        } else {
-            self.count_visit(&frame.flow_step(), name_of(frame, node))
-        };
-        frame.set_visit(visit);
-        let place = frame.place();
-        if !frame.is_branch() && frame.around_flow().is_none() {
-            self.state().replay.outermost_at(&place.step);
-        }
-        place
-    }
-
     /// A fork or a loop has failed: see [`Replay::failed`].
     pub(crate) fn failed(&self, place: &Place) {
         self.replay(|replay| replay.failed(&place.step));
@@ -239,57 +157,6 @@ impl Journal {
             state.push(record);
         }
         result
-    }
-
-    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
-    /// under way.
-    fn count_visit(&self, flow: &str, node: &str) -> u32 {
-        let mut state = self.state();
-        let inside = (format!("{flow}."), format!("{flow}/"));
-        while let Some((step, _)) = state
-            .visits
-            .range(inside.0.clone()..inside.1.clone())
-            .next()
-        {
-            let step = step.clone();
-            state.visits.remove(&step);
-        }
-        if !state.visits.contains_key(flow) {
-            state.visits.insert(flow.to_owned(), Visits::new());
-        }
-        let Some(visits) = state.visits.get_mut(flow) else {
-            return 1;
-        };
-        match visits.get_mut(node) {
-            Some(visit) => {
-                *visit += 1;
-                *visit
-            }
-            None => {
-                visits.insert(node.to_owned(), 1);
-                1
-            }
-        }
-    }
-
-    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
-    /// the frame's current one then.
-    pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
-        let visits = self.visits(&frame.flow_step());
-        let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);
-        frame.enter(node);
-        frame.set_visit(before + 1);
-        self.state().replay.started_ms(&frame.place()).is_some()
-    }
-
-    /// An attempt at a flow is over.
-    pub(crate) fn forget_visits(&self, flow: &str) {
-        self.state().visits.remove(flow);
-    }
-
-    /// How often the nodes of an attempt at a flow have been visited.
-    pub(crate) fn visits(&self, flow: &str) -> Visits {
-        self.state().visits.get(flow).cloned().unwrap_or_default()
     }
 
     /// The number of the record that is made next.
@@ -469,78 +336,6 @@ impl Journal {
         self.state().timers.first_key_value().map(|(at, _)| *at)
     }
 
-    /// The question that was asked at a visit in an earlier life of the run.
-    pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
-        let state = self.state();
-        let found = state.open.iter().find(|row| row.step == place.step);
-        found.cloned()
-    }
-
-    /// Asks a question, which is stored together with the next records.
-    pub(crate) fn add_question(&self, row: PauseRow) {
-        self.state().pending.opened.push(row);
-    }
-
-    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what drops the run while it is
-    /// being stored, as a branch that fails does, closes it as well.
-    pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
-        AskingGuard {
-            journal: self,
-            token,
-        }
-    }
-
-    /// Whether the run waits for an answer to a question.
-    pub(crate) fn is_asked(&self, token: Token) -> bool {
-        let state = self.state();
-        let asking = state.questions.get(&token);
-        asking.is_some_and(|asking| asking.settled.is_none())
-    }
-
-    /// The tokens of the questions whose answers the run waits for.
-    pub(crate) fn asked(&self) -> Vec<Token> {
-        let state = self.state();
-        let asked = state
-            .questions
-            .iter()
-            .filter(|(_, asking)| asking.settled.is_none());
-        asked.map(|(token, _)| *token).collect()
-    }
-
-    /// Hands over what came of questions.
-    pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
-        if let Some(asking) = self.state().questions.get_mut(&token)
-            && asking.settled.is_none()
-        {
-            asking.settled = Some(settlement);
-            if let Some(waker) = asking.waker.take() {
-                waker.wake();
-            }
-        }
-    }
-
-    /// Whether somebody waits for an answer, and when the first of these questions is no longer to be answered.
-    pub(crate) fn questions(&self) -> Questions {
-        let state = self.state();
-        let waiting = state
-            .questions
-            .values()
-            .filter(|asking| asking.settled.is_none());
-        Questions {
-            open: waiting.clone().count(),
-            next_expiry_ms: waiting.filter_map(|asking| asking.expires_ms).min(),
-        }
-    }
-
-    /// The tokens of questions that can no longer be answered at this time.
-    pub(crate) fn expired(&self, now_ms: u64) -> Vec<Token> {
-        let state = self.state();
-        let expired = state.questions.iter().filter(|(_, asking)| {
-            asking.settled.is_none() && asking.expires_ms.is_some_and(|expires| expires <= now_ms)
-        });
-        expired.map(|(token, _)| *token).collect()
-    }
-
     /// The run cannot go on. Whoever calls this never returns: the driver drops the run.
     pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
         self.stop_with(error);
@@ -636,13 +431,6 @@ fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
     Poll::Pending
 }
 
-/// The questions of a run.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Questions {
-    pub(crate) open: usize,
-    pub(crate) next_expiry_ms: Option<u64>,
-}
-
 /// Something is under way.
 pub(crate) struct Active<'a>(&'a Journal);
 
@@ -667,55 +455,5 @@ impl Drop for Timer<'_> {
                 state.timers.remove(&self.until_ms);
             }
         }
-    }
-}
-
-/// Somebody waits for an answer, or will as soon as the question is stored.
-pub(crate) struct AskingGuard<'a> {
-    journal: &'a Journal,
-    token: Token,
-}
-
-impl AskingGuard<'_> {
-    /// What came of it, which is looked for from now on.
-    pub(crate) fn settled(
-        &self,
-        expires_ms: Option<u64>,
-    ) -> impl Future<Output = Settlement> + Send {
-        let mut state = self.journal.state();
-        let known = state.open.iter().find(|row| row.token == self.token);
-        let settled = match known.map(|row| &row.state) {
-            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
-            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
-            _ => None,
-        };
-        let asking = Asking {
-            expires_ms,
-            settled,
-            waker: None,
-        };
-        state.questions.entry(self.token).or_insert(asking);
-        drop(state);
-        poll_fn(|cx| {
-            let mut state = self.journal.state();
-            let asking = state.questions.entry(self.token).or_default();
-            match &asking.settled {
-                Some(settlement) => Poll::Ready(settlement.clone()),
-                None => {
-                    asking.waker = Some(cx.waker().clone());
-                    Poll::Pending
-                }
-            }
-        })
-    }
-}
-
-/// The question is closed with the next records: it has been answered, or nobody waits for an answer any more. A run that
-/// only pauses forgets what it has not written, so that its questions stay open.
-impl Drop for AskingGuard<'_> {
-    fn drop(&mut self) {
-        let mut state = self.journal.state();
-        state.questions.remove(&self.token);
-        state.pending.closed.push(self.token);
     }
 }

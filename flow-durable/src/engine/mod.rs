@@ -1,0 +1,426 @@
+//! The engine of runs that survive: what is recorded is returned, and what is not is done and recorded.
+
+mod people;
+mod relay;
+mod snapshot;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use flow_runtime::engine::{
+    Engine, Failed, Frame, Hooks, Path, Place, Run, Saved, Scope, Step, Stored, Visit, carry_out,
+};
+use flow_runtime::{EventKind, FlowError, Human, NodeError, RunId, RunOptions};
+use flow_store::RecordKind;
+use futures_util::future::{Either, FutureExt as _, select};
+
+use super::error::RuntimeError;
+use super::journal::{Entry, Journal};
+use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
+use super::replay::Outcome;
+
+pub(crate) use people::Asked;
+pub(crate) use relay::Relay;
+pub(crate) use snapshot::{Captured, Snapshot, Snapshots};
+
+/// The action of a node that has failed.
+const ERROR: &str = "error";
+
+/// The engine of one durable run.
+#[derive(Debug)]
+pub struct Durable {
+    run: Run,
+    journal: Arc<Journal>,
+    input: serde_json::Map<String, serde_json::Value>,
+    snapshots: Snapshots,
+    /// Where the run begins, unless at its start.
+    restored: Mutex<Option<Snapshot>>,
+    captured: Option<Arc<Captured>>,
+    relay: Arc<Relay>,
+}
+
+impl Durable {
+    pub(crate) fn new(
+        journal: Arc<Journal>,
+        options: RunOptions,
+        relay: Relay,
+        input: &Saved,
+        snapshots: Snapshots,
+        restored: Option<Snapshot>,
+    ) -> Self {
+        let relay = Arc::new(relay);
+        let options = options.observer(relay.clone());
+        let run = Run::with_history(run_id(&journal), options, journal.clone());
+        if let Some(snapshot) = &restored {
+            run.take_steps(snapshot.steps);
+        }
+        Durable {
+            run,
+            journal,
+            input: input.0.clone(),
+            snapshots,
+            restored: Mutex::new(restored),
+            captured: None,
+            relay,
+        }
+    }
+
+    /// Runs no step, and keeps the states of the flows under way: a look into the past.
+    pub(crate) fn capturing(self, captured: Arc<Captured>) -> Self {
+        Durable {
+            captured: Some(captured),
+            ..self
+        }
+    }
+
+    /// Hands on the events of what is stored by now.
+    pub(crate) fn tell_stored(&self) {
+        self.relay.tell_before(self.journal.stored_seq());
+    }
+
+    /// Tells that the run has failed, which is stored.
+    pub(crate) fn tell_failed(&self, path: &str, error: &FlowError) {
+        self.run
+            .emit(Path::of_text(path), EventKind::RunFailed { error });
+    }
+
+    /// A value of a record, or the end of the run if it is none.
+    async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
+        match serde_json::from_str(text) {
+            Ok(value) => value,
+            Err(error) => {
+                let reason = format!(
+                    "the recorded value is not a `{}`: {error}",
+                    short_name::<T>()
+                );
+                self.journal.halt(self.unreadable(place, reason)).await
+            }
+        }
+    }
+
+    fn unreadable(&self, place: &Place, reason: String) -> RuntimeError {
+        RuntimeError::Unreadable {
+            execution: self.journal.execution(),
+            path: place.path.clone(),
+            reason,
+        }
+    }
+
+    fn unstorable(&self, path: String, reason: String) -> RuntimeError {
+        RuntimeError::Unstorable {
+            execution: Some(self.journal.execution()),
+            path,
+            reason,
+        }
+    }
+
+    /// The failure that is recorded.
+    async fn failed<T>(&self, place: &Place, text: &str) -> Result<T, Failed> {
+        let error: NodeError = self.read(place, text).await;
+        Err(Box::new(FlowError::Node(error)))
+    }
+
+    /// Records a step's failure, for which the next step waits. What is no node's error ends the run, and is recorded with
+    /// it.
+    async fn record_failure(&self, place: &Place, failed: &Failed) {
+        if let FlowError::Node(error) = &**failed {
+            let payload = match serde_json::to_string(error) {
+                Ok(payload) => payload,
+                Err(error) => return self.halt_unstorable(place, error.to_string()).await,
+            };
+            if let Err(reason) = payload::check(&payload, PAYLOAD_DEPTH) {
+                return self.halt_unstorable(place, reason).await;
+            }
+            self.journal.add_urgent(Entry {
+                kind: RecordKind::NodeFailed,
+                place,
+                attempt: 0,
+                payload,
+            });
+        }
+    }
+
+    /// Records a step's outcome, for which the next step waits, and returns what a replay will return.
+    async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
+        let stored = serde_json::to_string(&outcome)
+            .map_err(|error| error.to_string())
+            .and_then(|payload| {
+                payload::check(&payload, VALUE_DEPTH)?;
+                let read =
+                    serde_json::from_str::<T>(&payload).map_err(|error| error.to_string())?;
+                Ok((read, payload))
+            });
+        match stored {
+            Ok((outcome, payload)) => {
+                let entry = Entry {
+                    kind: RecordKind::Outcome,
+                    place,
+                    attempt: 0,
+                    payload,
+                };
+                self.journal.add_urgent(entry);
+                outcome
+            }
+            Err(reason) => {
+                let reason = format!("`{}` does not survive as JSON: {reason}", short_name::<T>());
+                self.halt_unstorable(place, reason).await
+            }
+        }
+    }
+
+    /// The run cannot go on, since a value cannot be stored.
+    async fn halt_unstorable<T>(&self, place: &Place, reason: String) -> T {
+        let error = self.unstorable(place.path.clone(), reason);
+        self.journal.halt(error).await
+    }
+
+    /// Waits until the time that is recorded, or for this long and records it. That the wait is over is recorded as well: what
+    /// comes after it is in the right order in a replay only so.
+    async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
+        let (recorded, waited) = self
+            .journal
+            .replaying(|replay| (replay.waits_until(place), replay.waited(place)));
+        if let Some(seq) = waited {
+            return self.journal.passed(seq).await;
+        }
+        self.journal.live().await;
+        let entry = |kind, payload| Entry {
+            kind,
+            place,
+            attempt,
+            payload,
+        };
+        let until = match recorded {
+            Some(until) => until,
+            None => {
+                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let until = self.journal.now_ms().saturating_add(wait);
+                self.journal
+                    .write(entry(RecordKind::Waiting, until.to_string()))
+                    .await;
+                until
+            }
+        };
+        self.sleep_until(until).await;
+        self.journal.add(entry(RecordKind::Waited, String::new()));
+    }
+
+    /// Sleeps until a time. A look into the past ends here: what was waited for then is still to come, whatever the time is now.
+    async fn sleep_until(&self, until_ms: u64) {
+        match self.captured {
+            Some(_) => std::future::pending().await,
+            None => self.journal.sleep_until(until_ms).await,
+        }
+    }
+}
+
+/// A number for observers, the same in each life of the run.
+fn run_id(journal: &Journal) -> RunId {
+    let (_, low) = journal.execution().as_uuid().as_u64_pair();
+    RunId::new(low)
+}
+
+/// A type's name without the modules that it is in.
+fn short_name<T>() -> String {
+    let mut short = String::new();
+    let mut word = String::new();
+    for letter in std::any::type_name::<T>().chars() {
+        match letter {
+            ':' => word.clear(),
+            letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
+            other => {
+                short.push_str(&word);
+                word.clear();
+                short.push(other);
+            }
+        }
+    }
+    short + &word
+}
+
+impl Hooks for Durable {
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn node_started(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
+        let frame = scope.frame();
+        frame.enter(node);
+        let place = self.journal.visit(frame, node);
+        self.run.count_step(frame)?;
+        self.started(frame, &place);
+        Ok(())
+    }
+
+    fn item_started(&self, scope: &Scope<'_>) {
+        self.started(scope.frame(), &scope.frame().place());
+    }
+
+    async fn within_timeout<T: Send>(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        after: Duration,
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Option<T> {
+        let place = scope.frame().place().retry(attempt);
+        let (recorded, began) = self.journal.replaying(|replay| {
+            let began = match attempt {
+                0 => replay.started_ms(&place),
+                _ => replay.waits_until(&place),
+            };
+            (replay.timed_out(&place), began)
+        });
+        if let Some(seq) = recorded {
+            let timed_out = std::pin::pin!(self.journal.passed(seq));
+            return match select(timed_out, work).await {
+                Either::Left(((), _)) => {
+                    self.journal.attempt_failed(&place);
+                    None
+                }
+                Either::Right((output, _)) => Some(output),
+            };
+        }
+        let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        let deadline = began
+            .unwrap_or_else(|| self.journal.now_ms())
+            .saturating_add(after);
+        let timer = std::pin::pin!(async {
+            self.journal.live().await;
+            self.sleep_until(deadline).await;
+        });
+        match select(work, timer).await {
+            Either::Left((output, _)) => Some(output),
+            Either::Right(((), _)) => {
+                let entry = Entry {
+                    kind: RecordKind::TimedOut,
+                    place: &place,
+                    attempt,
+                    payload: String::new(),
+                };
+                self.journal.add_urgent(entry);
+                None
+            }
+        }
+    }
+
+    async fn wait_to_retry(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        wait: Duration,
+    ) -> Result<(), Failed> {
+        self.wait_at(&scope.frame().place().retry(attempt), attempt, wait)
+            .await;
+        Ok(())
+    }
+
+    async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
+        self.ask_and_record(visit, prompt).await
+    }
+
+    async fn wait(&self, scope: &Scope<'_>, duration: Duration) -> Result<(), Failed> {
+        self.wait_at(&scope.frame().place(), 0, duration).await;
+        Ok(())
+    }
+
+    fn node_finished(&self, scope: &Scope<'_>, action: &str) {
+        let place = scope.frame().place();
+        if action == ERROR {
+            self.journal.failed(&place);
+        }
+        if !self.journal.replaying(|replay| replay.is_finished(&place)) {
+            let payload = action.to_owned();
+            self.journal.add(Entry {
+                kind: RecordKind::NodeFinished,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+            self.run
+                .emit(scope.frame().path(), EventKind::NodeFinished { action });
+        }
+    }
+
+    fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
+        let place = scope.frame().flow_place();
+        self.journal.forget_visits(&place.step);
+        self.journal.attempt_failed(&place);
+        if !self.journal.replaying(|replay| replay.has_failed(&place)) {
+            self.journal.add(Entry {
+                kind: RecordKind::FlowFailed,
+                place: &place,
+                attempt: scope.frame().flow_attempt(),
+                payload: format!("{failed:#}"),
+            });
+        }
+    }
+
+    fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
+        scope.leave();
+        let frame = scope.frame();
+        let place = frame.flow_place();
+        self.journal.forget_visits(&place.step);
+        if !self.journal.replaying(|replay| replay.is_ended(&place)) {
+            let payload = end.to_owned();
+            self.journal.add(Entry {
+                kind: RecordKind::FlowEnded,
+                place: &place,
+                attempt: scope.frame().flow_attempt(),
+                payload,
+            });
+            self.run
+                .emit(frame.flow_path(), EventKind::FlowEnded { end });
+        }
+        if let Some(captured) = &self.captured
+            && frame.around_flow().is_some()
+        {
+            captured
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .remove(&place.path);
+        }
+    }
+}
+
+impl Durable {
+    fn started(&self, frame: &Frame<'_>, place: &Place) {
+        if self.journal.start(place) {
+            self.run.emit(frame.path(), EventKind::NodeStarted);
+        }
+    }
+}
+
+impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
+    async fn step<'s, W>(&self, scope: &'s Scope<'s>, work: W) -> Result<N::Outcome, Failed>
+    where
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
+    {
+        let place = scope.frame().place();
+        match self.journal.recorded(&place).await {
+            Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
+            Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
+            Some(Outcome::Answer(_)) | None => {}
+        }
+        if self.captured.is_some() {
+            // A look into the past ends here: it runs no step.
+            return std::future::pending().await;
+        }
+        self.journal.outcomes_stored().await;
+        let result = {
+            let _active = self.journal.active();
+            // Last of all: it may have waited for long until here.
+            let work = self.journal.leased().then(|()| work);
+            carry_out(scope, self.run.is_limited(), work).await
+        };
+        match result {
+            Ok(outcome) => Ok(self.record(&place, outcome).await),
+            Err(failed) => {
+                self.record_failure(&place, &failed).await;
+                Err(failed)
+            }
+        }
+    }
+}

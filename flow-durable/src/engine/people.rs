@@ -1,0 +1,158 @@
+//! Questions to people, and their answers, as they are recorded.
+
+use std::time::Duration;
+
+use flow_runtime::engine::{Failed, Failure, Place, QuestionType, Visit};
+use flow_runtime::{FlowError, Human, NodeError, TimedOut};
+use flow_store::{PauseRow, PauseState, RecordKind, Settlement, Token};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::engine::Durable;
+use crate::journal::{AskingGuard, Entry};
+use crate::replay::Outcome;
+
+/// What became of a question, as recorded.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<serde_json::Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) timed_out: bool,
+}
+
+/// What a question says, as recorded: not its token, since whoever may look at a journal may not answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asked {
+    pub(crate) prompt: String,
+    pub(crate) expected: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_ms: Option<u64>,
+}
+
+impl Durable {
+    /// Asks a person, and records the question and the answer.
+    pub(super) async fn ask_and_record<N: Human>(
+        &self,
+        visit: Visit<'_>,
+        prompt: String,
+    ) -> Result<N, Failed> {
+        let place = visit.frame().place();
+        if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
+            let answered: Answered = self.read(&place, &text).await;
+            return self.answered(visit, &place, answered).await;
+        }
+        let settlement = {
+            let (asking, expires_ms) = self.question::<N>(&place, prompt, visit.timeout()).await;
+            let settlement = asking.settled(expires_ms).await;
+            self.journal.live().await;
+            settlement
+        };
+        let answered = match settlement {
+            Settlement::TimedOut => Answered {
+                answer: None,
+                timed_out: true,
+            },
+            Settlement::Answer(text) => Answered {
+                answer: Some(self.read(&place, &text).await),
+                timed_out: false,
+            },
+        };
+        let payload = match serde_json::to_string(&answered) {
+            Ok(payload) => payload,
+            Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
+        };
+        // The run goes on at once, as a replay does. The next step waits until the answer is stored.
+        self.journal.add_urgent(Entry {
+            kind: RecordKind::Resumed,
+            place: &place,
+            attempt: 0,
+            payload,
+        });
+        self.answered(visit, &place, answered).await
+    }
+
+    /// The answer that is recorded. A question that is open has none, and does not wait for the rest of the replay.
+    pub(super) async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
+        match self.journal.replaying(|replay| replay.outcome(place)) {
+            Some(_) => self.journal.recorded(place).await,
+            None => None,
+        }
+    }
+
+    /// The question that is open at a visit, asked before or now, and until when it can be answered.
+    pub(super) async fn question<N: Human>(
+        &self,
+        place: &Place,
+        prompt: String,
+        timeout: Option<Duration>,
+    ) -> (AskingGuard<'_>, Option<u64>) {
+        if let Some(row) = self.journal.open_question(place) {
+            return (self.journal.asking(row.token), row.expires_ms);
+        }
+        self.journal.live().await;
+        let created_ms = self.journal.now_ms();
+        let kind = QuestionType::of::<N>();
+        let row = PauseRow {
+            token: Token::from(Uuid::new_v4()),
+            execution: self.journal.execution(),
+            path: place.path.clone(),
+            step: place.step.clone(),
+            prompt,
+            expected: kind.name().to_owned(),
+            schema: kind.schema().map(|schema| schema.to_string()),
+            created_ms,
+            expires_ms: timeout.map(|timeout| {
+                created_ms.saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
+            }),
+            state: PauseState::Open,
+        };
+        let asked = Asked {
+            prompt: row.prompt.clone(),
+            expected: row.expected.clone(),
+            expires_ms: row.expires_ms,
+        };
+        let payload = match serde_json::to_string(&asked) {
+            Ok(payload) => payload,
+            Err(error) => return self.halt_unstorable(place, error.to_string()).await,
+        };
+        let (asking, expires_ms) = (self.journal.asking(row.token), row.expires_ms);
+        self.journal.add_question(row);
+        self.journal
+            .write(Entry {
+                kind: RecordKind::Paused,
+                place,
+                attempt: 0,
+                payload,
+            })
+            .await;
+        (asking, expires_ms)
+    }
+
+    /// The value of an answer.
+    pub(super) async fn answered<N: Human>(
+        &self,
+        visit: Visit<'_>,
+        place: &Place,
+        answered: Answered,
+    ) -> Result<N, Failed> {
+        if answered.timed_out {
+            // Only a program whose flow has changed has no timeout here: nobody knows how long the old one was.
+            let after = visit.timeout().unwrap_or_default();
+            let failure = Failure::Deadline(TimedOut { after });
+            let error = NodeError::new(place.path.clone(), 1, failure);
+            return Err(Box::new(FlowError::Node(error)));
+        }
+        // `null` is an answer as well, and is read as `None`.
+        let answer = answered.answer.unwrap_or_default();
+        match N::FORM.give(answer) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let reason = format!("the recorded answer is not a `{}`: {error}", N::NAME);
+                self.journal.halt(self.unreadable(place, reason)).await
+            }
+        }
+    }
+}

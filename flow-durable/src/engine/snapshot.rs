@@ -1,0 +1,133 @@
+//! The values of a flow between two nodes: snapshots, and looks into the past.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use flow_runtime::FlowError;
+use flow_runtime::engine::{
+    Failed, Frame, Hooks, Json, Saved, Scope, StateHooks, StoredState, Unstorable,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Durable;
+use crate::journal::{Visits, name_of};
+use crate::payload::{self, PAYLOAD_DEPTH};
+
+/// The state of a flow before one of its nodes: what a recovery begins with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    /// The namespace of the flow.
+    pub(crate) namespace: String,
+    /// The node.
+    pub(crate) node: String,
+    /// The values by key.
+    pub(crate) state: serde_json::Map<String, serde_json::Value>,
+    /// What the run was given.
+    pub(crate) input: serde_json::Map<String, serde_json::Value>,
+    /// How often each node of the outermost flow had been visited.
+    pub(crate) visits: Visits,
+    /// How many steps had been counted.
+    pub(crate) steps: u64,
+}
+
+/// How the engine keeps snapshots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Snapshots {
+    /// After how many records.
+    pub(crate) every: usize,
+    /// Whether the records before are removed.
+    pub(crate) prune: bool,
+}
+
+/// The states of the flows under way, by path: what a look into the past is for.
+pub(crate) type Captured = Mutex<BTreeMap<String, serde_json::Map<String, serde_json::Value>>>;
+
+impl Durable {
+    /// The state as JSON. If it cannot be that, the run ends.
+    pub(super) fn saved(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) -> Option<Saved> {
+        let path = frame.flow_path().to_string();
+        let unstorable = |Unstorable { key, reason }| {
+            let error = self.unstorable(path, format!("`{key}`: {reason}"));
+            self.journal.stop_with(error);
+        };
+        state.save().map_err(unstorable).ok()
+    }
+
+    /// Keeps the state for a look into the past, if that is what this engine is for.
+    pub(super) fn capture(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) {
+        if let Some(captured) = &self.captured
+            && let Some(saved) = self.saved(frame, state)
+        {
+            let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
+            captured.insert(frame.flow_path().to_string(), saved.0);
+        }
+    }
+
+    pub(super) fn snapshot(&self, frame: &Frame<'_>, node: u16, saved: Saved) {
+        let place = frame.flow_place();
+        let snapshot = Snapshot {
+            namespace: place.path.clone(),
+            node: name_of(frame, node).to_owned(),
+            state: saved.0,
+            input: self.input.clone(),
+            visits: self.journal.visits(&place.step),
+            steps: self.run.steps_taken(),
+        };
+        let payload = serde_json::to_string(&snapshot)
+            .map_err(|error| error.to_string())
+            .and_then(|payload| payload::check(&payload, PAYLOAD_DEPTH).map(|()| payload));
+        match payload {
+            Ok(payload) => self
+                .journal
+                .add_snapshot(&place, payload, self.snapshots.prune),
+            Err(reason) => self.journal.stop_with(self.unstorable(place.path, reason)),
+        }
+    }
+}
+
+impl<S: StoredState<Json>> StateHooks<S> for Durable {
+    fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
+        let frame = scope.frame();
+        let outermost = frame.around_flow().is_none();
+        self.capture(frame, state);
+        if outermost
+            && self.journal.snapshot_is_due(self.snapshots.every)
+            // What is recorded of the visit, such as when a wait ends, would be before the snapshot.
+            && !self.journal.begins_again(frame, node)
+            && let Some(saved) = self.saved(frame, state)
+        {
+            self.snapshot(frame, node, saved);
+        }
+        self.node_started(scope, node)
+    }
+
+    fn at_end(&self, scope: &Scope<'_>, state: &S) {
+        self.capture(scope.frame(), state);
+    }
+
+    fn resume_from(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
+        let frame = scope.frame();
+        if frame.around_flow().is_some() {
+            return Ok(None);
+        }
+        let restored = self
+            .restored
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(Snapshot { node, state, .. }) = restored else {
+            return Ok(None);
+        };
+        let place = frame.flow_place();
+        let reason = match (frame.flow().node_named(&node), S::load(Saved(state))) {
+            (Some(at), Ok(state)) => return Ok(Some((at, state))),
+            (None, _) => format!("the flow has no node `{node}`, before which a snapshot was made"),
+            (_, Err(unstorable)) => {
+                format!("the value of a snapshot does not fit its type: {unstorable}")
+            }
+        };
+        self.journal.stop_with(self.unreadable(&place, reason));
+        // The driver sees that it was stopped, and not this.
+        Err(Box::new(FlowError::Cancelled { path: place.path }))
+    }
+}

@@ -1,0 +1,147 @@
+//! The questions that a run waits at.
+
+use std::future::{Future, poll_fn};
+use std::task::{Poll, Waker};
+
+use flow_runtime::engine::Place;
+use flow_store::{PauseRow, PauseState, Settlement, Token};
+
+use crate::journal::Journal;
+
+#[derive(Default)]
+pub(super) struct Asking {
+    expires_ms: Option<u64>,
+    pub(super) settled: Option<Settlement>,
+    waker: Option<Waker>,
+}
+
+impl Journal {
+    /// The question that was asked at a visit in an earlier life of the run.
+    pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
+        let state = self.state();
+        let found = state.open.iter().find(|row| row.step == place.step);
+        found.cloned()
+    }
+
+    /// Asks a question, which is stored together with the next records.
+    pub(crate) fn add_question(&self, row: PauseRow) {
+        self.state().pending.opened.push(row);
+    }
+
+    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what drops the run while it is
+    /// being stored, as a branch that fails does, closes it as well.
+    pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
+        AskingGuard {
+            journal: self,
+            token,
+        }
+    }
+
+    /// Whether the run waits for an answer to a question.
+    pub(crate) fn is_asked(&self, token: Token) -> bool {
+        let state = self.state();
+        let asking = state.questions.get(&token);
+        asking.is_some_and(|asking| asking.settled.is_none())
+    }
+
+    /// The tokens of the questions whose answers the run waits for.
+    pub(crate) fn asked(&self) -> Vec<Token> {
+        let state = self.state();
+        let asked = state
+            .questions
+            .iter()
+            .filter(|(_, asking)| asking.settled.is_none());
+        asked.map(|(token, _)| *token).collect()
+    }
+
+    /// Hands over what came of questions.
+    pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
+        if let Some(asking) = self.state().questions.get_mut(&token)
+            && asking.settled.is_none()
+        {
+            asking.settled = Some(settlement);
+            if let Some(waker) = asking.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+
+    /// Whether somebody waits for an answer, and when the first of these questions is no longer to be answered.
+    pub(crate) fn questions(&self) -> Questions {
+        let state = self.state();
+        let waiting = state
+            .questions
+            .values()
+            .filter(|asking| asking.settled.is_none());
+        Questions {
+            open: waiting.clone().count(),
+            next_expiry_ms: waiting.filter_map(|asking| asking.expires_ms).min(),
+        }
+    }
+
+    /// The tokens of questions that can no longer be answered at this time.
+    pub(crate) fn expired(&self, now_ms: u64) -> Vec<Token> {
+        let state = self.state();
+        let expired = state.questions.iter().filter(|(_, asking)| {
+            asking.settled.is_none() && asking.expires_ms.is_some_and(|expires| expires <= now_ms)
+        });
+        expired.map(|(token, _)| *token).collect()
+    }
+}
+
+/// The questions of a run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Questions {
+    pub(crate) open: usize,
+    pub(crate) next_expiry_ms: Option<u64>,
+}
+
+/// Somebody waits for an answer, or will as soon as the question is stored.
+pub(crate) struct AskingGuard<'a> {
+    journal: &'a Journal,
+    token: Token,
+}
+
+impl AskingGuard<'_> {
+    /// What came of it, which is looked for from now on.
+    pub(crate) fn settled(
+        &self,
+        expires_ms: Option<u64>,
+    ) -> impl Future<Output = Settlement> + Send {
+        let mut state = self.journal.state();
+        let known = state.open.iter().find(|row| row.token == self.token);
+        let settled = match known.map(|row| &row.state) {
+            Some(PauseState::Answered(answer)) => Some(Settlement::Answer(answer.clone())),
+            Some(PauseState::TimedOut) => Some(Settlement::TimedOut),
+            _ => None,
+        };
+        let asking = Asking {
+            expires_ms,
+            settled,
+            waker: None,
+        };
+        state.questions.entry(self.token).or_insert(asking);
+        drop(state);
+        poll_fn(|cx| {
+            let mut state = self.journal.state();
+            let asking = state.questions.entry(self.token).or_default();
+            match &asking.settled {
+                Some(settlement) => Poll::Ready(settlement.clone()),
+                None => {
+                    asking.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+    }
+}
+
+/// The question is closed with the next records: it has been answered, or nobody waits for an answer any more. A run that
+/// only pauses forgets what it has not written, so that its questions stay open.
+impl Drop for AskingGuard<'_> {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        state.questions.remove(&self.token);
+        state.pending.closed.push(self.token);
+    }
+}

@@ -1,0 +1,125 @@
+//! How often nodes are visited, and what engines do not ask of a run themselves.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::time::Duration;
+
+use flow_runtime::engine::{Frame, History, Place};
+use flow_store::RecordKind;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+
+use crate::journal::{Entry, Journal};
+
+/// How often the nodes of a flow have been visited, by name.
+pub(crate) type Visits = BTreeMap<String, u32>;
+
+/// What engines do not do themselves of what a run remembers.
+impl History for Journal {
+    fn step_id(&self, place: &Place) -> String {
+        format!("{}/{}", self.execution, place.step)
+    }
+
+    fn spent_at(&self, frame: &Frame<'_>) -> Duration {
+        let started = self.state().replay.started_ms(&frame.place());
+        let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));
+        Duration::from_millis(spent)
+    }
+
+    fn attempt_failed(
+        &self,
+        frame: &Frame<'_>,
+        attempt: u32,
+        error: &(dyn Error + Send + Sync + 'static),
+    ) -> bool {
+        let place = frame.place();
+        let is_new = !self.replaying(|replay| replay.has_failed_attempt(&place, attempt));
+        if is_new {
+            self.add(Entry {
+                kind: RecordKind::AttemptFailed,
+                place: &place,
+                attempt,
+                payload: error.to_string(),
+            });
+        }
+        is_new
+    }
+
+    fn may_try(&self) -> BoxFuture<'_, ()> {
+        self.leased().boxed()
+    }
+}
+
+/// The name of a node of the frame's flow.
+pub(crate) fn name_of<'a>(frame: &Frame<'a>, node: u16) -> &'a str {
+    let name = frame.flow().node(node.into());
+    name.unwrap_or_else(|| unreachable!("a flow enters its own nodes"))
+}
+
+impl Journal {
+    /// A node of a frame's flow is visited, which is now the current one.
+    pub(crate) fn visit(&self, frame: &Frame<'_>, node: u16) -> Place {
+        let visit = if frame.is_branch() {
+            1
+        } else {
+            self.count_visit(&frame.flow_step(), name_of(frame, node))
+        };
+        frame.set_visit(visit);
+        let place = frame.place();
+        if !frame.is_branch() && frame.around_flow().is_none() {
+            self.state().replay.outermost_at(&place.step);
+        }
+        place
+    }
+
+    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
+    /// under way.
+    pub(super) fn count_visit(&self, flow: &str, node: &str) -> u32 {
+        let mut state = self.state();
+        let inside = (format!("{flow}."), format!("{flow}/"));
+        while let Some((step, _)) = state
+            .visits
+            .range(inside.0.clone()..inside.1.clone())
+            .next()
+        {
+            let step = step.clone();
+            state.visits.remove(&step);
+        }
+        if !state.visits.contains_key(flow) {
+            state.visits.insert(flow.to_owned(), Visits::new());
+        }
+        let Some(visits) = state.visits.get_mut(flow) else {
+            return 1;
+        };
+        match visits.get_mut(node) {
+            Some(visit) => {
+                *visit += 1;
+                *visit
+            }
+            None => {
+                visits.insert(node.to_owned(), 1);
+                1
+            }
+        }
+    }
+
+    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
+    /// the frame's current one then.
+    pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
+        let visits = self.visits(&frame.flow_step());
+        let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);
+        frame.enter(node);
+        frame.set_visit(before + 1);
+        self.state().replay.started_ms(&frame.place()).is_some()
+    }
+
+    /// An attempt at a flow is over.
+    pub(crate) fn forget_visits(&self, flow: &str) {
+        self.state().visits.remove(flow);
+    }
+
+    /// How often the nodes of an attempt at a flow have been visited.
+    pub(crate) fn visits(&self, flow: &str) -> Visits {
+        self.state().visits.get(flow).cloned().unwrap_or_default()
+    }
+}
