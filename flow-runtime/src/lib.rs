@@ -131,6 +131,7 @@ mod stored;
 #[cfg(feature = "stored")]
 mod stored_error;
 mod supervise;
+pub mod testing;
 mod visit;
 
 pub mod language;

@@ -21,6 +21,7 @@ mod nodes;
 mod observer;
 mod questions;
 mod retry_and_fallback;
+mod scripted;
 mod store;
 mod support;
 mod sync_and_async;

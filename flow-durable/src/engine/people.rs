@@ -147,7 +147,7 @@ impl Durable {
         }
         // `null` is an answer as well, and is read as `None`.
         let answer = answered.answer.unwrap_or_default();
-        match N::FORM.give(answer) {
+        match N::from_json(answer) {
             Ok(value) => Ok(value),
             Err(error) => {
                 let reason = format!("the recorded answer is not a `{}`: {error}", N::NAME);

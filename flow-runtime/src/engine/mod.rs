@@ -81,6 +81,7 @@ mod carry_out;
 mod direct;
 mod nested;
 mod observed;
+mod visits;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -93,6 +94,7 @@ pub use self::any_flow::{AnyFlow, RunError};
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
 pub use self::observed::Observed;
+pub use self::visits::Visits;
 pub use crate::error::Failed;
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
 pub use crate::history::History;
@@ -100,7 +102,7 @@ pub use crate::history::History;
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 #[cfg(feature = "stored")]
-pub use crate::question::{Form, QuestionType};
+pub use crate::question::{QuestionType, ask};
 pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
@@ -182,7 +184,7 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Asks a person, and waits for the answer. Without an implementation of its own, an engine asks whom the run's options
-    /// name.
+    /// name ([`ask`]).
     ///
     /// # Errors
     ///

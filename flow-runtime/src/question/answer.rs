@@ -24,6 +24,24 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     fn schema() -> Option<Value> {
         None
     }
+
+    /// The value of this JSON.
+    ///
+    /// # Errors
+    ///
+    /// It is not a value of the type.
+    fn from_json(value: Value) -> Result<Self, serde_json::Error> {
+        (Self::FORM.give)(value)
+    }
+
+    /// The value as JSON.
+    ///
+    /// # Errors
+    ///
+    /// It has no form as JSON.
+    fn to_json(&self) -> Result<Value, serde_json::Error> {
+        (Self::FORM.keep)(self)
+    }
 }
 
 /// A type whose values can come from outside: as JSON.
@@ -54,17 +72,6 @@ pub const fn form<T: Submitted>() -> Form<T> {
         keep: |value| serde_json::to_value(value),
         give: serde_json::from_value,
         read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
-    }
-}
-
-impl<T> Form<T> {
-    /// The value of this JSON.
-    ///
-    /// # Errors
-    ///
-    /// It is not a value of the type.
-    pub fn give(&self, value: Value) -> Result<T, serde_json::Error> {
-        (self.give)(value)
     }
 }
 
@@ -110,7 +117,7 @@ impl Submission for Value {
 impl<T: Human> Submission for T {
     fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
         Ok(SubmittedValue {
-            value: (T::FORM.keep)(&self)?,
+            value: self.to_json()?,
             of: Some((TypeId::of::<T>(), T::NAME)),
         })
     }
@@ -143,7 +150,7 @@ impl QuestionType {
             id: TypeId::of::<T>(),
             schema: T::schema,
             check: |value| {
-                let given = T::FORM.give(value.clone());
+                let given = T::from_json(value.clone());
                 given.map(drop).map_err(|error| error.to_string())
             },
             read: T::FORM.read,

@@ -7,12 +7,12 @@ use crate::question::answer::{Human, Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
-/// Asks the run's answerer.
-pub(crate) async fn ask<N: Human>(
-    run: &Run,
-    visit: Visit<'_>,
-    prompt: String,
-) -> Result<N, Failed> {
+/// Asks whom the options of a run name: [`RunOptions::answer`](crate::RunOptions::answer).
+///
+/// # Errors
+///
+/// [`FlowError::Unanswered`] if there is nobody to ask, or no answer of the type; [`FlowError::Node`] if there is none in time.
+pub async fn ask<N: Human>(run: &Run, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
     let timeout = visit.timeout();
     let question = Question {
         path: visit.frame().path().to_string(),
@@ -41,7 +41,6 @@ pub(crate) async fn ask<N: Human>(
         },
     };
     let answer = answer.map_err(unanswered)?;
-    N::FORM
-        .give(answer)
+    N::from_json(answer)
         .map_err(|error| unanswered(format!("the answer is of another type: {error}").into()))
 }

@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 #[cfg(feature = "stored")]
 pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
 #[cfg(feature = "stored")]
-pub(crate) use ask::ask;
+pub use ask::ask;
 
 /// A node that asks nobody.
 #[derive(Debug)]

@@ -1,0 +1,97 @@
+//! What a scripted run has done.
+
+use crate::error::FlowError;
+
+/// A run with scripted nodes: what came of it, and what it has visited.
+#[derive(Debug)]
+#[must_use = "whether the run did what it should is in here"]
+pub struct ScriptedRun<O> {
+    pub(super) result: Result<O, FlowError>,
+    pub(super) visits: Vec<Visited>,
+}
+
+impl<O> ScriptedRun<O> {
+    /// What came of the run.
+    ///
+    /// # Errors
+    ///
+    /// Why it did not reach an end.
+    pub fn result(&self) -> Result<&O, &FlowError> {
+        self.result.as_ref()
+    }
+
+    /// What came of the run, as a value.
+    ///
+    /// # Errors
+    ///
+    /// Why it did not reach an end.
+    pub fn into_result(self) -> Result<O, FlowError> {
+        self.result
+    }
+
+    /// The visits to nodes, in the order in which they began. Forks and loops are nodes, too, as are the branches of a fork and
+    /// the items of a loop.
+    pub fn visits(&self) -> &[Visited] {
+        &self.visits
+    }
+
+    /// The names of the nodes that were visited, in the order in which the visits began.
+    pub fn nodes(&self) -> Vec<&str> {
+        self.visits.iter().map(Visited::node).collect()
+    }
+
+    /// The visits to the node with this path, such as `orders.pay`.
+    pub fn visits_to(&self, path: &str) -> impl Iterator<Item = &Visited> {
+        self.visits.iter().filter(move |visit| visit.path == path)
+    }
+}
+
+/// One visit to a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Visited {
+    pub(super) path: String,
+    pub(super) number: u32,
+    #[cfg(feature = "stored")]
+    pub(super) values: Option<crate::json::Saved>,
+}
+
+impl Visited {
+    /// The path of the node, such as `orders.payment.charge`, or `report.summaries[3]` for an item of a loop.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The name of the node, such as `charge`.
+    pub fn node(&self) -> &str {
+        self.path.rsplit('.').next().unwrap_or(&self.path)
+    }
+
+    /// The number of the visit, from 1, among those to this node in the same run of its flow.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// A value that the flow had when the visit began, by its key. `None` if there was no such value. Only a script
+    /// [with values](super::Scripted::with_values) knows them, and only of the nodes of flows, not of branches and items.
+    ///
+    /// # Panics
+    ///
+    /// The value is of another type.
+    #[cfg(feature = "stored")]
+    pub fn value<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
+        let value = self.values.as_ref()?.0.get(key)?;
+        match serde_json::from_value(value.clone()) {
+            Ok(value) => Some(value),
+            Err(error) => panic!("`{key}` was {value} before `{}`: {error}", self.path),
+        }
+    }
+}
+
+/// Of a script that does not keep the values of the flow.
+#[derive(Debug, Clone, Copy)]
+pub struct NoValues;
+
+/// Of a script that keeps the values of the flow: these have to be `Serialize` and `Deserialize`.
+#[cfg(feature = "stored")]
+#[derive(Debug, Clone, Copy)]
+pub struct WithValues;
