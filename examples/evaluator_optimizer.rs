@@ -127,3 +127,30 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flow_runtime::testing::Scripted;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_text_is_improved_until_it_is_acceptable() {
+        let scripted = Scripted::new().node::<evaluate>(|visit| match visit.number() {
+            3 => Judgement::Acceptable,
+            _ => Judgement::NeedsImprovement {
+                wordy: "big".into(),
+                better: "large".into(),
+            },
+        });
+        let input = EvaluatorOptimizerInput::builder()
+            .text("big".into())
+            .build();
+        let run = scripted.run(&EvaluatorOptimizer::new(), input).await;
+        assert_eq!(
+            run.nodes(),
+            ["evaluate", "improve", "evaluate", "improve", "evaluate"]
+        );
+        assert_eq!(run.result().unwrap().text, "large");
+    }
+}

@@ -167,3 +167,27 @@ async fn main() -> Result<ExitCode, FlowError> {
     assert_eq!(agent.nodes[2].params["model"], "small-1");
     Ok(ExitCode::SUCCESS)
 }
+
+#[cfg(test)]
+mod tests {
+    use flow_runtime::testing::Scripted;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn nothing_is_summed_up_if_the_catalog_is_unavailable() {
+        let catalog = Catalog {
+            limit: 5,
+            api_key: "key".to_owned(),
+        };
+        let search = SearchVideos::builder().catalog(catalog).build();
+        let agent = ResearchAgent::builder().search(search).build();
+        let scripted = Scripted::new().try_node::<Catalog, _>(|_| Err("it is being mended"));
+        let input = ResearchAgentInput::builder()
+            .question("Rust?".into())
+            .build();
+        let run = scripted.run(&agent, input).await;
+        assert_eq!(run.nodes(), ["search", "plan", "catalog"]);
+        assert_eq!(run.result().unwrap().end, ResearchAgentEnd::Unavailable);
+    }
+}

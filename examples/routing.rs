@@ -109,3 +109,19 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use flow_runtime::testing::Scripted;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_refund_is_answered_with_the_order_that_was_found() {
+        let scripted = Scripted::new().node::<classify>(|_| Class::Refund { order: Some(7) });
+        let input = RoutingInput::builder().message("???".into()).build();
+        let run = scripted.run(&Routing::new(), input).await;
+        assert_eq!(run.nodes(), ["classify", "refund"]);
+        assert_eq!(run.result().unwrap().reply, "We refund order 7 today.");
+    }
+}
