@@ -45,19 +45,55 @@ where
     }
 }
 
+/// Carries a flow out until it has reached an end, or its run has to stop. Not a function: its future would be one more to
+/// poll, and its input would be moved once more.
+macro_rules! to_its_end {
+    ($flow:expr, $engine:expr, $input:expr) => {{
+        let run = $engine.run();
+        let scope = Scope::root(run, F::INFO);
+        let mut work = pin!(Some(Caught {
+            work: $flow.drive($engine, &scope, $input),
+            scope: &scope,
+        }));
+        let mut stop = stop(run);
+        let ended = poll_fn(|cx| {
+            if let Some(stop) = &mut stop
+                && let Poll::Ready(stop) = stop.poll_unpin(cx)
+            {
+                // Dropped, it says where it was.
+                work.set(None);
+                return Poll::Ready(Err(stopped(&scope, stop)));
+            }
+            match work.as_mut().as_pin_mut() {
+                Some(work) => work.poll(cx),
+                None => Poll::Pending,
+            }
+        })
+        .await;
+        if let Err(error) = &ended {
+            run.emit(scope.frame().flow_path(), EventKind::RunFailed { error });
+        }
+        ended
+    }};
+}
+
 /// Runs a flow to its end, and tells an observer.
 #[inline]
-pub async fn run_with<F>(
+pub fn run_with<F>(
     flow: &F,
     input: F::Input,
     settings: RunSettings,
-) -> Result<F::Output, FlowError>
+) -> impl Future<Output = Result<F::Output, FlowError>> + Send
 where
     F: for<'r> Drive<Observed<'r>>,
 {
-    let run = &Run::numbered_with(settings);
-    let engine = Observed::new(run);
-    self::run(flow, &engine, input).await
+    Unboxed {
+        run: async move {
+            let run = &Run::numbered_with(settings);
+            let engine = &Observed::new(run);
+            to_its_end!(flow, engine, input)
+        },
+    }
 }
 
 /// Runs a flow on an engine, to an end. It stops when the engine's run is cancelled or has taken too long.
@@ -80,33 +116,7 @@ where
     E: Hooks,
 {
     Unboxed {
-        run: async move {
-            let run = engine.run();
-            let scope = Scope::root(run, F::INFO);
-            let mut work = pin!(Some(Caught {
-                work: flow.drive(engine, &scope, input),
-                scope: &scope,
-            }));
-            let mut stop = stop(run);
-            let ended = poll_fn(|cx| {
-                if let Some(stop) = &mut stop
-                    && let Poll::Ready(stop) = stop.poll_unpin(cx)
-                {
-                    // Dropped, it says where it was.
-                    work.set(None);
-                    return Poll::Ready(Err(stopped(&scope, stop)));
-                }
-                match work.as_mut().as_pin_mut() {
-                    Some(work) => work.poll(cx),
-                    None => Poll::Pending,
-                }
-            })
-            .await;
-            if let Err(error) = &ended {
-                run.emit(scope.frame().flow_path(), EventKind::RunFailed { error });
-            }
-            ended
-        },
+        run: async move { to_its_end!(flow, engine, input) },
     }
 }
 

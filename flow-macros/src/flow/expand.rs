@@ -152,7 +152,7 @@ impl Plan<'_> {
         };
         let node = &self.names.node;
         let (run, functions) = if visits.len() <= NODES_OF_A_PART {
-            (self.steps(visits, Part::Whole), TokenStream::new())
+            (self.steps(visits), TokenStream::new())
         } else {
             self.parts(visits)
         };
@@ -170,19 +170,28 @@ impl Plan<'_> {
         (run, functions)
     }
 
-    /// The loop over the nodes: it ends with the end of the flow or, in a part, with what comes after the part. Each node
-    /// stands after those that lead to it, so that a step leads straight to the next one: the compiler sees which `if` is
-    /// the next to hold. Only what leads back, or out of a part, goes through the `match` at the top.
-    fn steps(&self, visits: &[Visit<'_>], part: Part) -> TokenStream {
+    /// The loop over the nodes, which ends with the end of the flow. Each node stands after those that lead to it, so that a
+    /// step leads straight to the next one: the compiler sees which `if` is the next to hold. Only what leads back goes
+    /// through the `match` at the top.
+    fn steps(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let own = visits.iter().map(|visit| self.variant(visit));
-        let others = match part {
-            Part::Whole => self.inside_others(),
-            Part::OfMany => quote_spanned! {site=>
-                next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
-            },
-        };
-        let steps = visits.iter().map(|visit| self.step(visit, part));
+        let others = self.inside_others();
+        let steps = visits.iter().map(|visit| {
+            let (variant, state) = (self.variant(visit), quote_spanned!(site=> &mut state));
+            let (visited, (action, ends_here)) =
+                (visit.visited(&state), self.action(visit, Part::Whole));
+            let goes_on = match ends_here {
+                true => action,
+                false => self.after_node(&action, &quote_spanned!(site=> &state)),
+            };
+            quote_spanned! {site=>
+                if let #variant = node {
+                    let route: usize = #visited;
+                    #goes_on
+                }
+            }
+        });
         quote_spanned! {site=>
             loop {
                 match node { #(#own)|* => {} #others }
@@ -191,18 +200,42 @@ impl Plan<'_> {
         }
     }
 
-    /// One node of the loop, if the flow is there: its step, and where the flow goes on.
-    fn step(&self, visit: &Visit<'_>, part: Part) -> TokenStream {
+    /// The loop over the nodes of a part, which ends with the end of the flow or with what comes after the part. What
+    /// follows each node stands there once: rustc takes long for each of several hundred.
+    fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let arms = visits.iter().map(|visit| {
+            let (variant, state) = (self.variant(visit), quote_spanned!(site=> state));
+            let (visited, (action, _)) = (visit.visited(&state), self.action(visit, Part::OfMany));
+            quote_spanned!(site=> #variant => { let route: usize = #visited; #action })
+        });
+        let action = quote_spanned! {site=>
+            match node {
+                #(#arms)*
+                next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
+            }
+        };
+        let goes_on = self.after_node(&action, &quote_spanned!(site=> &*state));
+        quote_spanned!(site=> loop { #goes_on })
+    }
+
+    /// Tells the engine of the action of a node, which has led to the next one.
+    fn after_node(&self, action: &TokenStream, state: &TokenStream) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
-        let (state, kept) = match part {
-            Part::Whole => (
-                quote_spanned!(site=> &mut state),
-                quote_spanned!(site=> &state),
-            ),
-            Part::OfMany => (quote_spanned!(site=> state), quote_spanned!(site=> &*state)),
-        };
-        let (variant, visited) = (self.variant(visit), visit.visited(&state));
+        // Not by `?`, which rustc takes longer for.
+        quote_spanned! {site=>
+            let action = #action;
+            if let ::core::result::Result::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #state) {
+                return ::core::result::Result::Err(failed);
+            }
+        }
+    }
+
+    /// Where the flow goes on after a node: the action that it took, as an expression of its `route`. And whether all of its
+    /// actions lead to ends.
+    fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
+        let site = here(self.flow.name.span());
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
         let routes = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
         let routes: Vec<(usize, &Edge)> = routes.collect();
@@ -220,22 +253,7 @@ impl Plan<'_> {
             }
         };
         let ends_here = routes.iter().all(|(_, edge)| matches!(edge.to, To::End(_)));
-        let goes_on = match ends_here {
-            true => action,
-            // Not by `?`, which rustc takes longer for, and there is one for each node.
-            false => quote_spanned! {site=>
-                let action = #action;
-                if let ::core::result::Result::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #kept) {
-                    return ::core::result::Result::Err(failed);
-                }
-            },
-        };
-        quote_spanned! {site=>
-            if let #variant = node {
-                let route: usize = #visited;
-                #goes_on
-            }
-        }
+        (action, ends_here)
     }
 
     /// Goes along an edge: to a node, as an expression of the action that led there, or to an end.
@@ -269,7 +287,7 @@ impl Plan<'_> {
             .map(|(number, visits)| {
                 let function = format_ident!("__part_{number}", span = site);
                 let own = visits.iter().map(|visit| self.variant(visit));
-                let steps = self.steps(visits, Part::OfMany);
+                let steps = self.steps_of_part(visits);
                 let bounds = visits.iter().flat_map(Visit::bounds);
                 let arm = quote_spanned! {site=>
                     #(#own)|* => self.#function(engine, scope, &mut state, node).await?,
