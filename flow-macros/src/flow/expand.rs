@@ -204,18 +204,27 @@ impl Plan<'_> {
     /// follows each node stands there once: rustc takes long for each of several hundred.
     fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
-        let arms = visits.iter().map(|visit| {
+        let mut end_here = true;
+        let mut arms = TokenStream::new();
+        for visit in visits {
             let (variant, state) = (self.variant(visit), quote_spanned!(site=> state));
-            let (visited, (action, _)) = (visit.visited(&state), self.action(visit, Part::OfMany));
-            quote_spanned!(site=> #variant => { let route: usize = #visited; #action })
-        });
+            let (visited, (action, ends_here)) =
+                (visit.visited(&state), self.action(visit, Part::OfMany));
+            end_here &= ends_here;
+            arms.extend(
+                quote_spanned!(site=> #variant => { let route: usize = #visited; #action }),
+            );
+        }
         let action = quote_spanned! {site=>
             match node {
-                #(#arms)*
+                #arms
                 next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
             }
         };
-        let goes_on = self.after_node(&action, &quote_spanned!(site=> &*state));
+        let goes_on = match end_here {
+            true => action,
+            false => self.after_node(&action, &quote_spanned!(site=> &*state)),
+        };
         quote_spanned!(site=> loop { #goes_on })
     }
 
