@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, OnceLock, Weak};
 
+use flow_runtime::RunOptions;
+use flow_runtime::engine::Saved;
 use flow_store::{Append, ExecutionId, PauseRow, PauseState, Row, Status, Store};
 use futures_util::future::{Either, select};
 use tokio::sync::watch;
@@ -11,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::load::{Loaded, loaded_visits};
 use super::{ActiveRun, Inner, lock};
-use crate::driver::{Driven, Driver, Signals};
-use crate::engine::{Durable, Relay, Snapshots};
+use crate::driver::{Driven, Driver, Signals, Work};
+use crate::engine::{Durable, Relay, Snapshot, Snapshots};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::lease::{Lease, Term};
@@ -159,29 +161,12 @@ impl Inner {
         let clock = self.options.clock.clone();
         let lease = Arc::new(Lease::new(clock.clone(), self.renew.clone(), term));
         let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
+        let visits = loaded_visits(flow.namespace(), snapshot.as_ref());
+        journal.load(records, visits, pauses);
         let journal = Arc::new(journal);
-        journal.load(
-            records,
-            loaded_visits(flow.namespace(), snapshot.as_ref()),
-            pauses,
-        );
         let cancellation = CancellationToken::new();
         let run_options = options.run_options().cancellation(cancellation.clone());
-        let snapshots = Snapshots {
-            every: self.options.snapshot_every,
-            prune: self.options.prune,
-        };
-        let deltas = Some(self.deltas.emitter(row.owner.clone()));
-        let observers = self.options.observers.clone();
-        let relay = Relay::new(journal.clone(), observers, deltas);
-        let engine = Arc::new(Durable::new(
-            journal.clone(),
-            run_options,
-            relay,
-            &input,
-            snapshots,
-            snapshot,
-        ));
+        let engine = Arc::new(self.engine(row, journal.clone(), run_options, &input, snapshot));
         let signals = Signals {
             shut_down: self.shut_down.clone(),
             ..Signals::default()
@@ -206,6 +191,30 @@ impl Inner {
             done: watch::Sender::new(false),
             over: OnceLock::new(),
         });
+        self.run(id, run, driver, work);
+    }
+
+    /// The engine of an execution.
+    fn engine(
+        &self,
+        row: &Row,
+        journal: Arc<Journal>,
+        options: RunOptions,
+        input: &Saved,
+        snapshot: Option<Snapshot>,
+    ) -> Durable {
+        let snapshots = Snapshots {
+            every: self.options.snapshot_every,
+            prune: self.options.prune,
+        };
+        let deltas = Some(self.deltas.emitter(row.owner.clone()));
+        let observers = self.options.observers.clone();
+        let relay = Relay::new(journal.clone(), observers, deltas);
+        Durable::new(journal, options, relay, input, snapshots, snapshot)
+    }
+
+    /// Drives a run, as a task of its own.
+    fn run(self: &Arc<Self>, id: ExecutionId, run: Arc<ActiveRun>, driver: Driver, work: Work) {
         lock(&self.active).insert(id, run.clone());
         lock(&self.halted).remove(&id);
         self.keep_renewing();

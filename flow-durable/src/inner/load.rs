@@ -2,9 +2,11 @@
 
 use std::collections::HashSet;
 
+use flow_runtime::engine::Saved;
 use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store};
+use serde_json::{Map, Value};
 
 use super::{Inner, PAGE};
 use crate::engine::Snapshot;
@@ -13,7 +15,6 @@ use crate::journal::Visits;
 use crate::options::StoredOptions;
 use crate::registered::Registered;
 use crate::steps::missing;
-use flow_runtime::engine::Saved;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
 pub(crate) fn loaded_visits(
@@ -177,67 +178,18 @@ impl Inner {
                 known: JOURNAL_FORMAT,
             });
         }
-        let unreadable = |path: &str, reason: String| RuntimeError::Unreadable {
-            execution: row.id,
-            path: path.to_owned(),
-            reason,
+        let from = match (row.snapshot_seq, until) {
+            (Some(seq), None) => seq,
+            (Some(seq), Some(until)) if seq < until => seq,
+            _ => 0,
         };
-        let snapshot_seq = match (row.snapshot_seq, until) {
-            (Some(seq), None) => Some(seq),
-            (Some(seq), Some(until)) if seq < until => Some(seq),
-            _ => None,
-        };
-        let from = snapshot_seq.unwrap_or(0);
-        let mut records = self.records(row.id, from, until).await?;
+        let records = self.records(row.id, from, until).await?;
         let end = until.map_or(row.next_seq, |until| until.min(row.next_seq));
-        let gap = missing(&records, end).map(|seq| {
-            let after = records.iter().find(|record| record.seq > seq);
-            let path = after.map_or(flow.namespace(), |record| &record.path);
-            unreadable(path, format!("record {seq} is missing"))
-        });
-        let at = records
-            .iter()
-            .rposition(|record| record.kind == RecordKind::Snapshot);
-        let snapshot = match at {
-            None => None,
-            Some(at) => {
-                let mut rest = records.split_off(at).into_iter();
-                let record = rest.next();
-                records = rest.collect();
-                record
-            }
-        };
-        let snapshot = match snapshot {
-            None => None,
-            Some(Record {
-                seq, path, payload, ..
-            }) => Some(serde_json::from_str::<Snapshot>(&payload).map_err(|error| {
-                unreadable(
-                    &path,
-                    format!("record {seq}, a snapshot, is damaged: {error}"),
-                )
-            })?),
-        };
-        let input = match (&snapshot, records.first()) {
-            (Some(snapshot), _) => snapshot.input.clone(),
-            (None, Some(first)) if first.seq == 0 => {
-                serde_json::from_str(&first.payload).map_err(|error| {
-                    unreadable(
-                        &first.path,
-                        format!("record 0, the input, is damaged: {error}"),
-                    )
-                })?
-            }
-            _ => {
-                return Err(unreadable(
-                    flow.namespace(),
-                    "its first record is missing".to_owned(),
-                ));
-            }
-        };
-        if let Some(gap) = gap {
-            return Err(gap);
-        }
+        let Journaled {
+            input,
+            snapshot,
+            records,
+        } = journaled(row.id, flow, records, end)?;
         let pauses = self
             .store
             .pauses(row.id)
@@ -247,6 +199,7 @@ impl Inner {
         let changes = self.changes(row, flow, &reached).await?;
         let options = serde_json::from_str(&row.options).map_err(|error| {
             unreadable(
+                row.id,
                 flow.namespace(),
                 format!("its options are damaged: {error}"),
             )
@@ -259,5 +212,74 @@ impl Inner {
             options,
             changes,
         })
+    }
+}
+
+/// What a run begins with, of its records.
+struct Journaled {
+    input: Map<String, Value>,
+    snapshot: Option<Snapshot>,
+    /// Those after the snapshot.
+    records: Vec<Record>,
+}
+
+/// Finds the input and the newest snapshot among the records before `end`.
+fn journaled(
+    id: ExecutionId,
+    flow: &Registered,
+    mut records: Vec<Record>,
+    end: u64,
+) -> Result<Journaled, RuntimeError> {
+    let gap = missing(&records, end).map(|seq| {
+        let after = records.iter().find(|record| record.seq > seq);
+        let path = after.map_or(flow.namespace(), |record| &record.path);
+        unreadable(id, path, format!("record {seq} is missing"))
+    });
+    let at = records
+        .iter()
+        .rposition(|record| record.kind == RecordKind::Snapshot);
+    let mut snapshot: Option<Snapshot> = None;
+    if let Some(at) = at {
+        let rest = records.split_off(at + 1);
+        if let Some(Record {
+            seq, path, payload, ..
+        }) = records.pop()
+        {
+            let read = serde_json::from_str(&payload);
+            snapshot = Some(read.map_err(|error| {
+                let reason = format!("record {seq}, a snapshot, is damaged: {error}");
+                unreadable(id, &path, reason)
+            })?);
+        }
+        records = rest;
+    }
+    let input = match (&snapshot, records.first()) {
+        (Some(snapshot), _) => snapshot.input.clone(),
+        (None, Some(first)) if first.seq == 0 => {
+            serde_json::from_str(&first.payload).map_err(|error| {
+                let reason = format!("record 0, the input, is damaged: {error}");
+                unreadable(id, &first.path, reason)
+            })?
+        }
+        _ => {
+            let reason = "its first record is missing".to_owned();
+            return Err(unreadable(id, flow.namespace(), reason));
+        }
+    };
+    match gap {
+        Some(gap) => Err(gap),
+        None => Ok(Journaled {
+            input,
+            snapshot,
+            records,
+        }),
+    }
+}
+
+fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeError {
+    RuntimeError::Unreadable {
+        execution,
+        path: path.to_owned(),
+        reason,
     }
 }

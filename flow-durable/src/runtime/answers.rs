@@ -1,11 +1,12 @@
 //! Questions and their answers.
 
-use flow_store::{PauseRow, PauseState, Settlement, Store, Token};
+use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Token};
 
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::payload::{self, VALUE_DEPTH};
+use crate::registered::Registered;
 use flow_runtime::Submission;
 
 impl Runtime {
@@ -43,10 +44,29 @@ impl Runtime {
             });
         }
         self.owned.inner.open(&pause)?;
+        let answer = self.accepted(&row, &flow, &pause, value).await?;
+        self.settle(row.id, token, Settlement::Answer(answer))
+            .await?;
+        // The answer is stored. Whatever keeps the execution from going on here is not an error of the answer.
+        self.owned.inner.wake(row.id).await;
+        match self.get(row.id).await {
+            Ok(execution) => Ok(execution),
+            Err(_) => Ok(Execution::new(self.owned.clone(), row)),
+        }
+    }
+
+    /// An answer as JSON, if it is one to this question.
+    async fn accepted(
+        &self,
+        row: &Row,
+        flow: &Registered,
+        pause: &PauseRow,
+        value: impl Submission,
+    ) -> Result<String, RuntimeError> {
         let changes = match row.structure == flow.hash() {
             true => None,
             // Whether the journal fits depends on what it has.
-            false => self.owned.inner.load(&row, &flow, None).await?.changes,
+            false => self.owned.inner.load(row, flow, None).await?.changes,
         };
         let asked = flow
             .question(&pause.path)
@@ -67,7 +87,16 @@ impl Runtime {
         };
         let answer = asked.accept(value).map_err(wrong)?.to_string();
         payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
-        let settlement = Settlement::Answer(answer);
+        Ok(answer)
+    }
+
+    /// Stores what came of an open question.
+    async fn settle(
+        &self,
+        id: ExecutionId,
+        token: Token,
+        settlement: Settlement,
+    ) -> Result<(), RuntimeError> {
         let store = &self.owned.inner.store;
         let now_ms = self.owned.inner.now_ms();
         match store.settle(token, settlement.clone(), now_ms).await {
@@ -77,15 +106,10 @@ impl Runtime {
                 let after = store.pause(token).await.ok().flatten();
                 let taken = |pause: &PauseRow| pause.state == PauseState::from(settlement);
                 if !after.as_ref().is_some_and(taken) {
-                    return Err(RuntimeError::of(row.id)(error));
+                    return Err(RuntimeError::of(id)(error));
                 }
             }
         }
-        // The answer is stored. Whatever keeps the execution from going on here is not an error of the answer.
-        self.owned.inner.wake(row.id).await;
-        match self.get(row.id).await {
-            Ok(execution) => Ok(execution),
-            Err(_) => Ok(Execution::new(self.owned.clone(), row)),
-        }
+        Ok(())
     }
 }

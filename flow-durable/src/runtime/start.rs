@@ -1,5 +1,7 @@
 //! How executions begin.
 
+use std::sync::Arc;
+
 use flow_store::{
     Created, ExecutionId, JOURNAL_FORMAT, Record, RecordKind, Row, Status, Store, StoreError,
 };
@@ -9,10 +11,10 @@ use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::{FIRST_FENCE, Loaded, UnusedClaim};
-use crate::options::StartOptions;
+use crate::options::{StartOptions, StoredOptions};
 use crate::payload::{self, VALUE_DEPTH};
-use crate::registered::{DurableFlow, hash_of};
-use flow_runtime::engine::Unstorable;
+use crate::registered::{DurableFlow, Registered, hash_of};
+use flow_runtime::engine::{Saved, Unstorable};
 
 impl Runtime {
     /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a task of its own.
@@ -35,41 +37,57 @@ impl Runtime {
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
         let flow = self.owned.inner.flow(F::NAME)?;
-        let saved = F::save_input(&input).and_then(|saved| {
-            // What cannot be read back would be found out after the first crash.
-            F::load_input(saved.clone())?;
-            Ok(saved)
-        });
-        let saved = saved.map_err(|Unstorable { key, reason }| RuntimeError::Unstorable {
-            execution: None,
-            path: F::NAMESPACE.to_owned(),
-            reason: format!("input `{key}`: {reason}"),
-        })?;
-        let input_json = Value::Object(saved.0.clone()).to_string();
-        // The object with the inputs is one level more.
-        payload::check(&input_json, VALUE_DEPTH + 1).map_err(|reason| {
-            RuntimeError::Unstorable {
-                execution: None,
-                path: F::NAMESPACE.to_owned(),
-                reason: format!("the input: {reason}"),
-            }
-        })?;
+        let input = input_json::<F>(&input)?;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
         }
         self.owned.inner.store_structure(&flow).await?;
+        let idempotency_key = options.idempotency_key;
+        let row = self.new_row(id, F::NAME, &flow, idempotency_key, &input, &options.stored);
+        let began = Record {
+            seq: 0,
+            at_ms: row.created_ms,
+            kind: RecordKind::RunStarted,
+            path: F::NAMESPACE.to_owned(),
+            step: F::NAMESPACE.to_owned(),
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: input.text,
+        };
+        let loaded = Loaded {
+            input: input.saved,
+            snapshot: None,
+            records: vec![began],
+            pauses: Vec::new(),
+            options: options.stored,
+            changes: None,
+        };
+        self.create(row, flow, loaded).await
+    }
+
+    /// The row of an execution that starts now.
+    fn new_row(
+        &self,
+        id: ExecutionId,
+        name: &str,
+        flow: &Registered,
+        idempotency_key: Option<String>,
+        input: &InputJson,
+        options: &StoredOptions,
+    ) -> Row {
         let now_ms = self.owned.inner.now_ms();
-        let row = Row {
+        Row {
             id,
-            flow: F::NAME.to_owned(),
+            flow: name.to_owned(),
             structure: flow.hash().to_owned(),
             owner: self.owned.owner().map(str::to_owned),
-            idempotency_key: options.idempotency_key,
-            input_hash: hash_of(&payload::canonical(&Value::Object(saved.0.clone()))),
+            idempotency_key,
+            input_hash: hash_of(&payload::canonical(&Value::Object(input.saved.0.clone()))),
             status: Status::Running,
             format: JOURNAL_FORMAT,
-            options: options.stored.to_json(),
+            options: options.to_json(),
             created_ms: now_ms,
             updated_ms: now_ms,
             wake_ms: None,
@@ -78,38 +96,28 @@ impl Runtime {
             forked_from: None,
             result: None,
             fence: 0,
-        };
-        let began = Record {
-            seq: 0,
-            at_ms: now_ms,
-            kind: RecordKind::RunStarted,
-            path: F::NAMESPACE.to_owned(),
-            step: F::NAMESPACE.to_owned(),
-            visit: 0,
-            item: None,
-            attempt: 0,
-            payload: input_json,
-        };
-        let loaded = Loaded {
-            input: saved,
-            snapshot: None,
-            records: vec![began.clone()],
-            pauses: Vec::new(),
-            options: options.stored,
-            changes: None,
-        };
-        let term = self.owned.inner.term();
-        let claim = self.owned.inner.new_claim(term);
+        }
+    }
+
+    /// Stores an execution that is claimed by this process, and begins with it: what was just stored need not be read again.
+    async fn create(
+        &self,
+        row: Row,
+        flow: Arc<Registered>,
+        loaded: Loaded,
+    ) -> Result<Execution, RuntimeError> {
+        let inner = &self.owned.inner;
+        let term = inner.term();
+        let claim = inner.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
             ..row.clone()
         };
-        let unused = UnusedClaim(&self.owned.inner, row.id);
-        let create =
-            self.owned
-                .inner
-                .store
-                .create(row.clone(), vec![began], Vec::new(), Some(claim));
+        let unused = UnusedClaim(inner, row.id);
+        let records = loaded.records.clone();
+        let create = inner
+            .store
+            .create(row.clone(), records, Vec::new(), Some(claim));
         let created = match create.await {
             Ok(created) => created,
             Err(error) => self.created_all_the_same(&row, error).await?,
@@ -118,15 +126,14 @@ impl Runtime {
             unused.forget();
             return self.started_before(id, &row).await;
         }
-        self.owned.inner.committed.notify_waiters();
-        if self.owned.inner.shut_down.is_cancelled() {
+        inner.committed.notify_waiters();
+        if inner.shut_down.is_cancelled() {
             // It is stored, so it has started: another process runs it.
             drop(unused);
-            self.owned.inner.release().await;
+            inner.release().await;
         } else {
             unused.forget();
-            // What was just stored need not be read again.
-            self.owned.inner.spawn(&claimed, term, flow, loaded);
+            inner.spawn(&claimed, term, flow, loaded);
         }
         Ok(Execution::new(self.owned.clone(), claimed))
     }
@@ -158,4 +165,30 @@ impl Runtime {
         }
         Ok(Execution::new(self.owned.clone(), row))
     }
+}
+
+/// The inputs of a flow, as they are stored.
+struct InputJson {
+    saved: Saved,
+    text: String,
+}
+
+/// The inputs as JSON, if they can be read back: what cannot would be found out after the first crash.
+fn input_json<F: DurableFlow>(input: &F::Input) -> Result<InputJson, RuntimeError> {
+    let unstorable = |reason: String| RuntimeError::Unstorable {
+        execution: None,
+        path: F::NAMESPACE.to_owned(),
+        reason,
+    };
+    let saved = F::save_input(input).and_then(|saved| {
+        F::load_input(saved.clone())?;
+        Ok(saved)
+    });
+    let saved = saved
+        .map_err(|Unstorable { key, reason }| unstorable(format!("input `{key}`: {reason}")))?;
+    let text = Value::Object(saved.0.clone()).to_string();
+    // The object with the inputs is one level more.
+    payload::check(&text, VALUE_DEPTH + 1)
+        .map_err(|reason| unstorable(format!("the input: {reason}")))?;
+    Ok(InputJson { saved, text })
 }

@@ -46,23 +46,16 @@ impl Runtime {
             ..
         } = loaded;
         let under_way = under_way(&records);
-        let journal = Arc::new(Journal::new(
-            id,
-            self.owned.inner.options().clock.clone(),
-            seq + 1,
-        ));
-        journal.load(
-            records,
-            loaded_visits(namespace, snapshot.as_ref()),
-            Vec::new(),
-        );
-        let captured = Arc::new(Captured::default());
-        let mut flows = BTreeMap::new();
-        match &snapshot {
-            Some(snapshot) => flows.insert(flow.namespace().to_owned(), snapshot.state.clone()),
-            None => flows.insert(flow.namespace().to_owned(), input.0.clone()),
+        let clock = self.owned.inner.options().clock.clone();
+        let journal = Arc::new(Journal::new(id, clock, seq + 1));
+        let visits = loaded_visits(namespace, snapshot.as_ref());
+        journal.load(records, visits, Vec::new());
+        let state = match &snapshot {
+            Some(snapshot) => snapshot.state.clone(),
+            None => input.0.clone(),
         };
-        *captured.lock().unwrap_or_else(PoisonError::into_inner) = flows;
+        let flows = BTreeMap::from([(namespace.to_owned(), state)]);
+        let captured = Arc::new(Captured::new(flows));
         let snapshots = Snapshots {
             every: usize::MAX,
             prune: false,
@@ -83,7 +76,7 @@ impl Runtime {
             row,
             signals: Signals::default(),
             committed: Arc::new(Notify::new()),
-            path: flow.namespace().to_owned(),
+            path: namespace.to_owned(),
             changes: None,
             structure: None,
         };

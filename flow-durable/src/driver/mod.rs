@@ -3,33 +3,30 @@
 //! All of that is one task. The run waits for the store only where a step says so; whatever it has recorded meanwhile is
 //! written in one go.
 
+mod waiting;
+
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use flow_runtime::FlowError;
+use flow_runtime::engine::{Hooks as _, Place, Saved, panic_message};
 use flow_store::refusal::newest_snapshot;
-use flow_store::{
-    Append, PauseState, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
-};
-use futures_util::task::AtomicWaker;
+use flow_store::{Append, RecordKind, Row, Status, Store, Token};
 use tokio::sync::Notify;
-use tokio::time::{Instant, Sleep};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
-use flow_runtime::FlowError;
-use flow_runtime::engine::Hooks as _;
-use flow_runtime::engine::Place;
-use flow_runtime::engine::Saved;
-use flow_runtime::engine::panic_message;
+use waiting::{RunWaker, Waiting, look};
 
 /// After how long records are written that nobody waits for.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);
@@ -89,40 +86,6 @@ pub(crate) struct Driver {
     pub(crate) changes: Option<(String, Vec<String>)>,
     /// The new version, to be stored with the next records.
     pub(crate) structure: Option<String>,
-}
-
-type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
-type Looking = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
-
-/// Wakes the driver, which polls the run only if that is what was woken.
-#[derive(Default)]
-struct RunWaker {
-    woken: AtomicBool,
-    driver: AtomicWaker,
-}
-
-impl Wake for RunWaker {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.woken.store(true, Ordering::Release);
-        self.driver.wake();
-    }
-}
-
-/// What a driver waits for besides the run.
-struct Waiting {
-    run: Arc<RunWaker>,
-    waker: Waker,
-    appending: Option<(Appending, u64, Option<String>)>,
-    looking: Option<Looking>,
-    flush: Option<Pin<Box<Sleep>>>,
-    look_at: Option<Pin<Box<Sleep>>>,
-    mail: Pin<Box<dyn Future<Output = ()> + Send>>,
-    lost: Pin<Box<WaitForCancellationFutureOwned>>,
-    shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 enum Paused {
@@ -206,15 +169,8 @@ impl Driver {
         cx: &mut Context<'_>,
     ) -> Poll<Paused> {
         loop {
-            if waiting.lost.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Paused::Halted(RuntimeError::TakenOver(
-                    self.journal.execution(),
-                )));
-            }
-            if waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Paused::Halted(RuntimeError::ShutDown(
-                    self.journal.execution(),
-                )));
+            if let Some(error) = self.poll_signals(waiting, cx) {
+                return Poll::Ready(Paused::Halted(error));
             }
             if done.is_none()
                 && !self.journal.is_halted()
@@ -237,14 +193,7 @@ impl Driver {
                     return Poll::Ready(Paused::Halted(error));
                 }
                 if let Some(ended) = done.take() {
-                    if let Err(Ended::Failed(_)) = &ended {
-                        self.journal.run_failed();
-                    }
-                    // A run that has come to its end has no use for what is left.
-                    return Poll::Ready(match (self.diverged(), ended) {
-                        (Some(error), Ok(_) | Err(Ended::Failed(_))) => Paused::Halted(error),
-                        (_, ended) => Paused::Done(ended),
-                    });
+                    return Poll::Ready(self.ended(ended));
                 }
             }
             match self.poll_answers(waiting, cx) {
@@ -267,6 +216,30 @@ impl Driver {
                 }
             }
             return Poll::Pending;
+        }
+    }
+
+    /// Why the run stops here, if it is told to: somebody else has it, or the runtime shuts down.
+    fn poll_signals(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Option<RuntimeError> {
+        let execution = self.journal.execution();
+        if waiting.lost.as_mut().poll(cx).is_ready() {
+            return Some(RuntimeError::TakenOver(execution));
+        }
+        // What is being written may be there already.
+        let shuts_down =
+            waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready();
+        shuts_down.then_some(RuntimeError::ShutDown(execution))
+    }
+
+    /// How a run ends whose work is done. One that has come to its end has no use for what is left of its records, unless
+    /// these say that it has gone another way.
+    fn ended(&self, ended: Result<Saved, Ended>) -> Paused {
+        if let Err(Ended::Failed(_)) = &ended {
+            self.journal.run_failed();
+        }
+        match (self.diverged(), ended) {
+            (Some(error), Ok(_) | Err(Ended::Failed(_))) => Paused::Halted(error),
+            (_, ended) => Paused::Done(ended),
         }
     }
 
@@ -474,24 +447,4 @@ impl Driver {
 /// Drops a run that is done with. A value whose `Drop` panics has no effect on how the run ended.
 fn drop_quietly(work: Option<Work>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
-}
-
-/// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
-async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
-    let now_ms = journal.now_ms();
-    for token in journal.expired(now_ms) {
-        let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
-        // It was closed by whoever has the run now. Without this, it would be looked at again at once, and again.
-        if before.state.is_closed() && journal.is_asked(token) {
-            return Err(StoreError::LeaseLost(journal.execution()));
-        }
-    }
-    for row in store.pauses(journal.execution()).await? {
-        match row.state {
-            PauseState::Answered(answer) => journal.settle(row.token, Settlement::Answer(answer)),
-            PauseState::TimedOut => journal.settle(row.token, Settlement::TimedOut),
-            PauseState::Open | PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
-        }
-    }
-    Ok(())
 }

@@ -1,13 +1,16 @@
 //! The store in memory.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+mod contents;
+
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use uuid::Uuid;
 
-use crate::record::{Record, RecordKind};
+use self::contents::{Contents, Execution};
+use crate::record::Record;
 use crate::refusal;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
@@ -47,200 +50,6 @@ impl fmt::Debug for MemoryStore {
         f.debug_struct("MemoryStore")
             .field("executions", &self.contents().executions.len())
             .finish_non_exhaustive()
-    }
-}
-
-#[derive(Default)]
-struct Contents {
-    executions: BTreeMap<ExecutionId, Execution>,
-    /// By flow, owner and idempotency key.
-    keys: HashMap<Key, ExecutionId>,
-    /// The execution of each question, and its number there.
-    tokens: HashMap<Token, (ExecutionId, usize)>,
-    /// By offset.
-    log: BTreeMap<u64, (ExecutionId, u64)>,
-    /// The offset of the newest record that there ever was.
-    offset: u64,
-    /// The executions that could go on, with the time from which on they can.
-    due: BTreeSet<(u64, ExecutionId)>,
-    claimed: BTreeSet<(Uuid, ExecutionId)>,
-    structures: HashMap<String, String>,
-}
-
-type Key = (String, Option<String>, String);
-
-struct Execution {
-    row: Row,
-    claim: Option<Claim>,
-    /// Without a gap, so that the place of a record follows from its `seq`.
-    records: VecDeque<Stored>,
-    /// In the order asked, also those that are closed.
-    pauses: Vec<PauseRow>,
-    /// When it goes on by itself, if it is paused.
-    timer_ms: Option<u64>,
-}
-
-struct Stored {
-    offset: u64,
-    record: Record,
-}
-
-impl Execution {
-    fn key(&self) -> Option<Key> {
-        let key = self.row.idempotency_key.clone()?;
-        Some((self.row.flow.clone(), self.row.owner.clone(), key))
-    }
-
-    /// From when on it could go on if nobody had a claim to it, and nobody writes to it.
-    fn ready_ms(&self) -> Option<u64> {
-        match self.row.status {
-            Status::Running => Some(0),
-            Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
-            Status::Paused => self.row.wake_ms,
-            Status::Completed | Status::Failed | Status::Cancelled => None,
-        }
-    }
-
-    /// From when on it could go on, if nobody writes to it.
-    fn due_ms(&self) -> Option<u64> {
-        let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
-        Some(self.ready_ms()?.max(free_ms))
-    }
-
-    /// Whether it could go on if its claim were not ahead.
-    fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
-        let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
-        is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
-    }
-
-    /// The place of the record with this `seq`, or of the first after it.
-    fn place(&self, seq: u64) -> usize {
-        let first = self.records.front().map_or(0, |first| first.record.seq);
-        usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX)
-    }
-
-    fn close_all(&mut self) {
-        for pause in &mut self.pauses {
-            pause.state = pause.state.closed();
-        }
-    }
-
-    fn ends(&self, condition: EndIf) -> bool {
-        match condition {
-            EndIf::NotOver => !self.row.status.is_over(),
-            EndIf::PausedUntouchedSince(ms) => {
-                self.row.status == Status::Paused
-                    && self.row.updated_ms < ms
-                    && !self.pauses.iter().any(is_settled)
-            }
-        }
-    }
-
-    fn wake(&mut self) {
-        self.row.wake_ms = self
-            .pauses
-            .iter()
-            .filter(|pause| pause.state == PauseState::Open)
-            .filter_map(|pause| pause.expires_ms)
-            .chain(self.timer_ms)
-            .min();
-    }
-}
-
-fn is_settled(pause: &PauseRow) -> bool {
-    matches!(pause.state, PauseState::Answered(_) | PauseState::TimedOut)
-}
-
-impl Contents {
-    /// Takes an execution out to change it, from all that depends on how it stands.
-    fn take(&mut self, id: ExecutionId) -> Option<Execution> {
-        let execution = self.executions.remove(&id)?;
-        if let Some(due_ms) = execution.due_ms() {
-            self.due.remove(&(due_ms, id));
-        }
-        if let Some(claim) = &execution.claim {
-            self.claimed.remove(&(claim.holder, id));
-        }
-        Some(execution)
-    }
-
-    fn put(&mut self, mut execution: Execution) {
-        let id = execution.row.id;
-        if execution.row.status.is_over() {
-            execution.claim = None;
-            execution.timer_ms = None;
-            execution.close_all();
-        }
-        execution.wake();
-        if let Some(due_ms) = execution.due_ms() {
-            self.due.insert((due_ms, id));
-        }
-        if let Some(claim) = &execution.claim {
-            self.claimed.insert((claim.holder, id));
-        }
-        self.executions.insert(id, execution);
-    }
-
-    fn add_records(&mut self, execution: &mut Execution, records: Vec<Record>) {
-        let snapshot = refusal::newest_snapshot(&records);
-        execution.row.snapshot_seq = snapshot.or(execution.row.snapshot_seq);
-        for record in records {
-            self.offset += 1;
-            self.log.insert(self.offset, (execution.row.id, record.seq));
-            execution.row.next_seq = record.seq + 1;
-            execution.records.push_back(Stored {
-                offset: self.offset,
-                record,
-            });
-        }
-    }
-
-    fn add_pauses(&mut self, execution: &mut Execution, pauses: Vec<PauseRow>) {
-        for pause in pauses {
-            let place = (execution.row.id, execution.pauses.len());
-            self.tokens.insert(pause.token, place);
-            execution.pauses.push(pause);
-        }
-    }
-
-    fn check_new(&self, id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreError> {
-        refusal::questions_of(id, pauses)?;
-        for (index, pause) in pauses.iter().enumerate() {
-            let twice = pauses[..index]
-                .iter()
-                .any(|other| other.token == pause.token);
-            if twice || self.tokens.contains_key(&pause.token) {
-                return Err(refusal::token_taken());
-            }
-        }
-        Ok(())
-    }
-
-    fn check_append(&self, id: ExecutionId, fence: u64, append: &Append) -> Result<(), StoreError> {
-        let execution = self.executions.get(&id).ok_or(StoreError::NotFound(id))?;
-        let row = &execution.row;
-        if row.fence != fence || execution.claim.is_none() || row.status.is_over() {
-            return Err(StoreError::LeaseLost(id));
-        }
-        refusal::sequence(id, row.next_seq, &append.records)?;
-        self.check_new(id, &append.opened)?;
-        for token in &append.closed {
-            let opened = append.opened.iter().any(|pause| pause.token == *token);
-            let owned = self.tokens.get(token).is_some_and(|(of, _)| *of == id);
-            if !opened && !owned {
-                return Err(StoreError::UnknownToken(*token));
-            }
-        }
-        if let Some(seq) = append.prune_before {
-            let kept = execution.records.iter().map(|stored| &stored.record);
-            let is_snapshot = kept
-                .chain(&append.records)
-                .any(|record| record.seq == seq && record.kind == RecordKind::Snapshot);
-            if !is_snapshot {
-                return Err(refusal::not_a_snapshot(id, seq));
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,0 +1,68 @@
+//! What a driver waits for besides its run.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Wake, Waker};
+
+use flow_store::{PauseState, Settlement, Store, StoreError};
+use futures_util::task::AtomicWaker;
+use tokio::time::Sleep;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+use crate::journal::Journal;
+
+type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+type Looking = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
+
+/// Wakes the driver, which polls the run only if that is what was woken.
+#[derive(Default)]
+pub(super) struct RunWaker {
+    pub(super) woken: AtomicBool,
+    pub(super) driver: AtomicWaker,
+}
+
+impl Wake for RunWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.woken.store(true, Ordering::Release);
+        self.driver.wake();
+    }
+}
+
+/// What a driver waits for besides the run.
+pub(super) struct Waiting {
+    pub(super) run: Arc<RunWaker>,
+    pub(super) waker: Waker,
+    pub(super) appending: Option<(Appending, u64, Option<String>)>,
+    pub(super) looking: Option<Looking>,
+    pub(super) flush: Option<Pin<Box<Sleep>>>,
+    pub(super) look_at: Option<Pin<Box<Sleep>>>,
+    pub(super) mail: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub(super) lost: Pin<Box<WaitForCancellationFutureOwned>>,
+    pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+/// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
+pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
+    let now_ms = journal.now_ms();
+    for token in journal.expired(now_ms) {
+        let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
+        // It was closed by whoever has the run now. Without this, it would be looked at again at once, and again.
+        if before.state.is_closed() && journal.is_asked(token) {
+            return Err(StoreError::LeaseLost(journal.execution()));
+        }
+    }
+    for row in store.pauses(journal.execution()).await? {
+        match row.state {
+            PauseState::Answered(answer) => journal.settle(row.token, Settlement::Answer(answer)),
+            PauseState::TimedOut => journal.settle(row.token, Settlement::TimedOut),
+            PauseState::Open | PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
+        }
+    }
+    Ok(())
+}
