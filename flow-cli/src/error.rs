@@ -179,7 +179,7 @@ impl Error {
             },
             Error::UnknownFlow { name, flows } => {
                 let help = did_you_mean(name, flows.iter().map(String::as_str))?;
-                return Some(help.replace('"', "`"));
+                return Some(help);
             }
             Error::SeveralFlows { .. } => {
                 "choose one with `--flow NAME`, or write them into a folder with `--out DIR`"

@@ -98,9 +98,7 @@ fn is_secret(field: &Field, report: &mut Report) -> bool {
 
 fn unknown_setting(setting: &Path, report: &mut Report) {
     let unknown = path_text(setting);
-    let help = did_you_mean(&unknown, ["secret"])
-        .unwrap_or_default()
-        .replace('"', "`");
+    let help = did_you_mean(&unknown, ["secret"]).unwrap_or_default();
     let message = format!("`param` has no setting `{unknown}`");
     report.error(Code::NamesNothing, setting.span(), message, help);
 }

@@ -27,5 +27,5 @@ pub use graph::{
     Node, NodeId, NodeKind, Output, Read, ReadMode, TIMEOUT_ACTION, To, Write,
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
-pub use suggest::{closest, did_you_mean};
+pub use suggest::{closest, did_you_mean, did_you_mean_text};
 pub use visible::{is_deceptive, visible, visible_json};

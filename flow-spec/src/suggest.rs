@@ -25,18 +25,31 @@ pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// A sentence that helps with an unknown name: the nearest one, else all there are.
+/// A sentence that helps with an unknown name of Rust or of a setting: the nearest one, else all there are.
 pub fn did_you_mean<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,
 ) -> Option<String> {
+    help(wrong, names, |name| format!("`{name}`"))
+}
+
+/// As [`did_you_mean`], of actions and labels of ends, which are texts in a flow.
+pub fn did_you_mean_text<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> Option<String> {
+    help(wrong, names, |name| format!("\"{name}\""))
+}
+
+fn help<'a>(
+    wrong: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+    quoted: impl Fn(&str) -> String,
+) -> Option<String> {
     if let Some(name) = closest(wrong, names.clone()) {
-        return Some(format!("did you mean \"{name}\"?"));
+        return Some(format!("did you mean {}?", quoted(name)));
     }
-    let all: Vec<String> = names
-        .into_iter()
-        .map(|name| format!("\"{name}\""))
-        .collect();
+    let all: Vec<String> = names.into_iter().map(quoted).collect();
     (!all.is_empty()).then(|| format!("there is {}", all.join(", ")))
 }
 
@@ -58,8 +71,12 @@ mod tests {
     fn nothing_near_lists_what_there_is() {
         assert_eq!(closest("zzz", ["approved", "rejected"]), None);
         assert_eq!(
-            did_you_mean("zzz", ["approved", "rejected"]).as_deref(),
+            did_you_mean_text("zzz", ["approved", "rejected"]).as_deref(),
             Some(r#"there is "approved", "rejected""#)
+        );
+        assert_eq!(
+            did_you_mean("zzz", ["wait", "jitter"]).as_deref(),
+            Some("there is `wait`, `jitter`")
         );
     }
 }

@@ -122,9 +122,7 @@ impl NodeAttribute {
                         .into_iter()
                         .chain(SETTINGS.into_iter().take(2))
                         .collect();
-                    let help = did_you_mean(other, names.iter().copied())
-                        .unwrap_or_default()
-                        .replace('"', "`");
+                    let help = did_you_mean(other, names.iter().copied()).unwrap_or_default();
                     report.error(
                         Code::NamesNothing,
                         name.span(),
@@ -171,9 +169,7 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
             "timeout" => timeout = duration(&value, report),
             unknown => {
                 let names = ["every", "timeout"];
-                let help = did_you_mean(unknown, names)
-                    .unwrap_or_default()
-                    .replace('"', "`");
+                let help = did_you_mean(unknown, names).unwrap_or_default();
                 every_given = true;
                 let message = format!("`poll` has no setting `{unknown}`");
                 report.error(Code::NamesNothing, name.span(), message, help);

@@ -137,9 +137,7 @@ pub(super) fn retry(
             "jitter" => retry.jitter = number(&value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
             unknown => {
                 let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
-                let help = did_you_mean(unknown, names)
-                    .unwrap_or_default()
-                    .replace('"', "`");
+                let help = did_you_mean(unknown, names).unwrap_or_default();
                 unknown_given = true;
                 report.error(
                     Code::NamesNothing,

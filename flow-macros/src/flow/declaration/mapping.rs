@@ -33,8 +33,7 @@ pub(super) fn check_mapping(
                 }
                 true => format!("it {verb} nothing: remove this"),
                 false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
-                    .unwrap_or_default()
-                    .replace('"', "`"),
+                    .unwrap_or_default(),
             };
             report.error(Code::NamesNothing, one.port.span(), message, help);
         } else if is_mapped_before(mapping, index) {

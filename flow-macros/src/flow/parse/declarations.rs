@@ -163,9 +163,7 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
             .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
-            let help = flow_spec::did_you_mean(&unknown, SETTINGS)
-                .unwrap_or_default()
-                .replace('"', "`");
+            let help = flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default();
             report.error(
                 Code::NamesNothing,
                 name.span(),

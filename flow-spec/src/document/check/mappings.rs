@@ -98,6 +98,6 @@ fn not_written(edge: &EdgeDocument, name: &str, written: &[Write], pointer: &str
     );
     let keys = written.iter().map(|write| write.key.as_str());
     let mut problem = Problem::new(Code::NamesNothing, inside(pointer, name), message);
-    problem.help = did_you_mean(name, keys).map(|help| help.replace('"', "`"));
+    problem.help = did_you_mean(name, keys);
     problem
 }

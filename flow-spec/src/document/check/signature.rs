@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{FlowDocument, NodeDocument};
-use crate::suggest::{closest, did_you_mean};
+use crate::suggest::{closest, did_you_mean, did_you_mean_text};
 
 pub(super) fn check(
     node: &NodeDocument,
@@ -47,7 +47,7 @@ fn check_actions(
             node.id
         );
         let mut problem = Problem::new(Code::UnknownAction, inside(pointer, index), message);
-        problem.help = did_you_mean(name, labels.iter().copied());
+        problem.help = did_you_mean_text(name, labels.iter().copied());
         problems.push(problem);
         forget_meant(name, &mut missing);
     }
@@ -101,7 +101,7 @@ fn check_side(
         let message = format!("`{title}` {verb} no `{name}`");
         let pointer = inside(&inside(&inside(pointer, side), "properties"), name);
         let mut problem = Problem::new(Code::NamesNothing, pointer, message);
-        problem.help = did_you_mean(name, names.clone()).map(|help| help.replace('"', "`"));
+        problem.help = did_you_mean(name, names.clone());
         problems.push(problem);
         forget_meant(name, &mut missing);
     }

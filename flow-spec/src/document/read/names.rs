@@ -133,7 +133,7 @@ fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
     let message = format!("there is no node `{id}`");
     let ids = flow.nodes.iter().map(|node| node.id.as_str());
     let mut problem = Problem::new(Code::UnknownNode, pointer, message);
-    problem.help = did_you_mean(id, ids).map(|help| help.replace('"', "`"));
+    problem.help = did_you_mean(id, ids);
     problem
 }
 
@@ -180,6 +180,6 @@ fn check_property(
     let (pointer, message) = wrong();
     let mut problem = Problem::new(Code::NamesNothing, pointer, message);
     let names = schema.properties.keys().map(String::as_str);
-    problem.help = did_you_mean(name, names).map(|help| help.replace('"', "`"));
+    problem.help = did_you_mean(name, names);
     problems.push(problem);
 }
