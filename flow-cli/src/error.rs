@@ -10,7 +10,7 @@ use crate::section::{Absence, Fault};
 
 /// Why a command cannot do what it was asked.
 ///
-/// What was asked and found wanting is no error: see [`Outcome`](crate::Outcome).
+/// What was asked and found wanting is not an error: see [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// A file cannot be read.
@@ -49,7 +49,7 @@ pub(crate) enum Error {
         limit: u64,
     },
     /// A file where a folder should be.
-    #[error("`{path}` is no folder")]
+    #[error("`{path}` is not a folder")]
     NoFolder {
         /// The file.
         path: PathBuf,
@@ -70,8 +70,8 @@ pub(crate) enum Error {
         /// What explains it, if they are binaries.
         absence: Option<Absence>,
     },
-    /// JSON that is no flow.
-    #[error("{}`{path}` is no flow", of_record(record))]
+    /// JSON that is not a flow.
+    #[error("{}`{path}` is not a flow", of_record(record))]
     NotAFlow {
         /// The file.
         path: PathBuf,

@@ -42,7 +42,7 @@ impl<'a> Screen<'a> {
     ///
     /// # Errors
     ///
-    /// They cannot be written. That nobody reads them any more, as in `cargo flow list | head -1`, is no error.
+    /// They cannot be written. That nobody reads them any more, as in `cargo flow list | head -1`, is not an error.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Error> {
         let written = self.data.write_all(text.as_bytes());
         match written.and_then(|()| self.data.flush()) {

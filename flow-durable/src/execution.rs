@@ -84,7 +84,7 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Unreadable`]: what is stored is no JSON.
+    /// [`RuntimeError::Unreadable`]: what is stored is not JSON.
     pub fn output_json(&self) -> Result<Option<Value>, RuntimeError> {
         let (Status::Completed, Some(text)) = (self.row.status, &self.row.result) else {
             return Ok(None);

@@ -88,7 +88,7 @@ impl ListOptions {
         self
     }
 
-    /// Only those that stand like this.
+    /// Only executions with this status.
     pub fn status(mut self, status: Status) -> Self {
         self.query.status = Some(status);
         self

@@ -206,7 +206,7 @@ impl Picture {
     }
 }
 
-/// Text between quotation marks. What is no letter, no digit and no harmless sign is written as the number of its
+/// Text between quotation marks. What is neither a letter nor a digit nor a harmless sign is written as the number of its
 /// character, which Mermaid reads after everything else.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();

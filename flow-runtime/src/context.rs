@@ -13,7 +13,7 @@ use crate::scope::Scope;
 
 /// What a node may know of the run it is part of.
 ///
-/// A parameter `cx: &Context` of a node is given it. It is no read, and can have any name.
+/// A parameter `cx: &Context` of a node is given it. It is not a read, and can have any name.
 ///
 /// # Examples
 ///

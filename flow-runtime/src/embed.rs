@@ -41,7 +41,7 @@ macro_rules! __linked_spec {
     };
 }
 
-/// The text that the program itself reads: a custom section is no part of a WebAssembly program's memory.
+/// The text that the program itself reads: a custom section is not part of a WebAssembly program's memory.
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 #[macro_export]

@@ -185,7 +185,7 @@ pub use flow_macros::Action;
 /// Says of each setting of a node how it is exported: see the trait [`Params`](trait@Params).
 ///
 /// `#[param(secret)]` on a field makes it a secret, as a type of the crate `secrecy` does. Fields of a type that is not
-/// `Serialize` are no mistake: an export names them in `paramsOmitted`.
+/// `Serialize` are not a mistake: an export names them in `paramsOmitted`.
 ///
 /// # Examples
 ///

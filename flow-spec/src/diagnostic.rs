@@ -15,7 +15,7 @@ pub enum Code {
     UnroutedAction,
     /// `F003`: a second edge for the same action.
     DuplicateEdge,
-    /// `F004`: a name that is no node.
+    /// `F004`: a name that is not a node.
     UnknownNode,
     /// `F005`: a node that `start` does not lead to.
     Unreachable,

@@ -94,7 +94,7 @@ pub struct Row {
     pub options: String,
     /// When it was started, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it was last written to, in milliseconds since 1970 (UTC). A claim is no writing.
+    /// When it was last written to, in milliseconds since 1970 (UTC). A claim is not a writing.
     pub updated_ms: u64,
     /// When it goes on though nobody has answered, in milliseconds since 1970 (UTC): when the first of its open questions is no
     /// longer to be answered or, if that is earlier, at the [`timer_ms`](Append::timer_ms) with which it was paused.

@@ -69,7 +69,7 @@ fn value(prompts: &mut impl Prompts, label: &str, shape: &Shape) -> Result<Value
     })
 }
 
-/// A line may be left empty. What is no line is asked for after a question.
+/// A line may be left empty. What is not a line is asked for after a question.
 fn optional(prompts: &mut impl Prompts, label: &str, inner: &Shape) -> Result<Value, BoxError> {
     match inner {
         Shape::Unit | Shape::Bool | Shape::Option(_) | Shape::Struct(_) | Shape::Enum(_) => {

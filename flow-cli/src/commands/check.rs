@@ -25,7 +25,7 @@ pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome,
         }
         _ => Err(Error::Usage {
             message: format!(
-                "`{}` is no folder, so that nothing is built",
+                "`{}` is not a folder, so that nothing is built",
                 path.display()
             ),
             help: "leave the build options out, or name a folder".to_owned(),
@@ -126,7 +126,7 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         let bytes = read::bytes(path)?;
         if !flow_json::is_json(path, &bytes) {
             return Err(Error::Usage {
-                message: format!("`{}` is no flow JSON", path.display()),
+                message: format!("`{}` is not flow JSON", path.display()),
                 help: format!(
                     "compare it with a folder of exported flows: `cargo flow check DIR {}`",
                     path.display()

@@ -25,7 +25,7 @@ pub(super) enum Kind {
 ///
 /// # Errors
 ///
-/// It is none of these, or there is too little to tell.
+/// It is not one of these, or there is too little to tell.
 pub(super) fn of(bytes: &[u8]) -> Result<Kind, Fault> {
     if bytes.starts_with(b"\0asm") {
         return Ok(Kind::Wasm);
@@ -59,7 +59,7 @@ const BINARY: [&[u8]; 7] = [
     b"\xca\xfe\xba\xbf",
 ];
 
-/// What a file is that is no binary, in words that help to see which file was meant.
+/// What a file is that is not a binary, in words that help to see which file was meant.
 fn instead(bytes: &[u8]) -> &'static str {
     const KNOWN: [(&[u8], &str); 10] = [
         (b"#!", "a script"),
@@ -89,7 +89,7 @@ fn instead(bytes: &[u8]) -> &'static str {
     let start = &bytes[..bytes.len().min(4096)];
     let text = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // A character that the cut divides is no mistake.
+        // A character that the cut divides is not a mistake.
         Err(error) => error.error_len().is_none(),
     };
     match text && !start.contains(&0) {

@@ -138,13 +138,13 @@ fn a_flow_that_is_not() {
 fn a_binary_is_not_checked_alone() {
     assert_snapshot!(folder().run("check app"), @"
     [stderr]
-    error: `app` is no flow JSON
+    error: `app` is not flow JSON
            help: compare it with a folder of exported flows: `cargo flow check DIR app`
     [exit code 2]
     ");
     assert_snapshot!(folder().run("check flows/qa.json --release"), @"
     [stderr]
-    error: `flows/qa.json` is no folder, so that nothing is built
+    error: `flows/qa.json` is not a folder, so that nothing is built
            help: leave the build options out, or name a folder
     [exit code 2]
     ");

@@ -34,37 +34,37 @@ fn a_folder() {
 fn no_binary() {
     assert_snapshot!(list("run.sh", "#!/bin/sh\nexec app\n"), @"
     [stderr]
-    error: `run.sh` is no binary and no flow JSON: it is a script
+    error: `run.sh` is neither a binary nor flow JSON: it is a script
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
     assert_snapshot!(list("empty", ""), @"
     [stderr]
-    error: `empty` is no binary and no flow JSON: it is empty
+    error: `empty` is neither a binary nor flow JSON: it is empty
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
     assert_snapshot!(list("main.rs", "fn main() {}\n"), @"
     [stderr]
-    error: `main.rs` is no binary and no flow JSON: it is text
+    error: `main.rs` is neither a binary nor flow JSON: it is text
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
     assert_snapshot!(list("app.zip", b"PK\x03\x04rest of the archive"), @"
     [stderr]
-    error: `app.zip` is no binary and no flow JSON: it is a zip archive
+    error: `app.zip` is neither a binary nor flow JSON: it is a zip archive
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
     assert_snapshot!(list("zero", [0; 4096]), @"
     [stderr]
-    error: `zero` is no binary and no flow JSON: it is nothing but zero bytes
+    error: `zero` is neither a binary nor flow JSON: it is nothing but zero bytes
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
     assert_snapshot!(list("blob", [1, 2, 3, 255, 254, 0, 7]), @"
     [stderr]
-    error: `blob` is no binary and no flow JSON: it is of a kind that is not known
+    error: `blob` is neither a binary nor flow JSON: it is of a kind that is not known
            help: name an executable, a library, an object, a WebAssembly module or a flow JSON
     [exit code 2]
     ");
@@ -243,7 +243,7 @@ fn a_newer_document() {
     let newer = compact(QA).replace("2.0.0", "3.0.0");
     assert_snapshot!(list("app", elf(&record_of(1, &newer))), @"
     [stderr]
-    error: the record at byte 96 of `app` is no flow
+    error: the record at byte 96 of `app` is not a flow
            /version: the format has the version 3.0.0, and this program reads 2.0.0 [F023]
              help: export the flow again, or use a version of this program for it
            help: if a newer flow-runtime built it, update this program: install the newest `flow-cli`
@@ -255,7 +255,7 @@ fn a_newer_document() {
 fn json_that_is_no_flow() {
     assert_snapshot!(list("package.json", r#"{ "name": "app", "private": true }"#), @r#"
     [stderr]
-    error: `package.json` is no flow
+    error: `package.json` is not a flow
            /private: there is no field `private` here [F023]
              help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
            /: `version` is missing [F023]
@@ -268,13 +268,13 @@ fn json_that_is_no_flow() {
     "#);
     assert_snapshot!(list("broken.json", "{\n  \"version\": \"2.0.0\",\n"), @"
     [stderr]
-    error: `broken.json` is no flow
+    error: `broken.json` is not a flow
            /: this is not JSON: EOF while parsing a value (line 3, column 0) [F023]
     [exit code 2]
     ");
     assert_snapshot!(list("flow", r#"[{ "version": "2.0.0", "nodes": [], "edges": [] }, { "nodes": 1 }]"#), @r#"
     [stderr]
-    error: `flow` is no flow
+    error: `flow` is not a flow
            /0/nodes: the flow has no nodes [F018]
              help: add the node that runs first, or an entry without `from` to `ends` if the flow does nothing
            /1: `version` is missing [F023]
@@ -297,7 +297,7 @@ fn a_name_that_stands_twice_is_found_in_a_list_too() {
     let twice = r#"[{ "version": "2.0.0", "version": "2.0.0", "nodes": [{ "type": "a", "id": "a" }], "edges": [] }]"#;
     assert_snapshot!(list("flows.json", twice), @"
     [stderr]
-    error: `flows.json` is no flow
+    error: `flows.json` is not a flow
            /0/version: `version` stands twice in this object [F023]
              help: remove one of them: only one could be read, and the other would be lost
     [exit code 2]
@@ -308,7 +308,7 @@ fn a_name_that_stands_twice_is_found_in_a_list_too() {
 fn text_of_others_does_not_steer_the_terminal() {
     assert_snapshot!(list("flow.json", r#"{ "\u001b[2Jgone": 1 }"#), @r#"
     [stderr]
-    error: `flow.json` is no flow
+    error: `flow.json` is not a flow
            /\u{1b}[2Jgone: there is no field `\u{1b}[2Jgone` here [F023]
              help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
            /: `version` is missing [F023]

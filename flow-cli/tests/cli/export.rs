@@ -97,7 +97,7 @@ fn a_file_is_no_folder() {
     let folder = Folder::new().with("qa.json", QA).with("flows", "");
     assert_snapshot!(folder.run("export qa.json --out flows"), @"
     [stderr]
-    error: `flows` is no folder
+    error: `flows` is not a folder
     [exit code 2]
     ");
 }

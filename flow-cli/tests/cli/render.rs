@@ -91,7 +91,7 @@ fn one_flow_is_written_to_a_file_and_several_into_a_folder() {
     assert_eq!(folder.names("diagrams"), ["expense_approval.mmd", "qa.mmd"]);
     assert_snapshot!(folder.run("render app --out qa.json"), @"
     [stderr]
-    error: `qa.json` is no folder
+    error: `qa.json` is not a folder
     [exit code 2]
     ");
 }

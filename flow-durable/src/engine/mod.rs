@@ -122,8 +122,8 @@ impl Durable {
         Err(Box::new(FlowError::Node(error)))
     }
 
-    /// Records a step's failure, for which the next step waits. What is no node's error ends the run, and is recorded with
-    /// it.
+    /// Records a step's failure, for which the next step waits. Any other error ends the run and is
+    /// recorded there.
     async fn record_failure(&self, place: &Place, failed: &Failed) {
         if let FlowError::Node(error) = &**failed {
             let payload = match serde_json::to_string(error) {

@@ -53,7 +53,7 @@ impl EventFilter {
     ///
     /// # Errors
     ///
-    /// [`InvalidPattern`]: it is no pattern.
+    /// [`InvalidPattern`]: it is not a pattern.
     pub fn path(mut self, pattern: &str) -> Result<Self, InvalidPattern> {
         self.paths.push(pattern.parse()?);
         Ok(self)

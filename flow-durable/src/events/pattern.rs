@@ -26,7 +26,7 @@ use std::str::FromStr;
 /// assert!(below.matches("research.agent.search.fetch"));
 ///
 /// let error = "research..search".parse::<Pattern>().unwrap_err();
-/// assert_eq!(error.to_string(), "`research..search` is no pattern of paths: segment 2 is empty");
+/// assert_eq!(error.to_string(), "`research..search` is not a pattern of paths: segment 2 is empty");
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl InvalidPattern {
 impl fmt::Display for InvalidPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let segment = self.segment;
-        write!(f, "`{}` is no pattern of paths: ", self.pattern)?;
+        write!(f, "`{}` is not a pattern of paths: ", self.pattern)?;
         match self.problem {
             Problem::NoSegments => f.write_str("it is empty; `*` matches every path"),
             Problem::Empty => write!(f, "segment {segment} is empty"),
@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(error.pattern(), "a.b`c");
         assert_eq!(
             error.to_string(),
-            "`a.b`c` is no pattern of paths: segment 2 has '`' in it"
+            "`a.b`c` is not a pattern of paths: segment 2 has '`' in it"
         );
     }
 }

@@ -19,7 +19,7 @@ struct Node {
 }
 
 impl Structure {
-    /// Of a text that is no structure nothing is known.
+    /// Of a text that is not a structure nothing is known.
     pub(super) fn parse(text: &str) -> Structure {
         let mut nodes = HashMap::new();
         if let Ok(flow) = FlowDocument::parse_spec(text) {

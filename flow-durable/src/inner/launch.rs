@@ -76,7 +76,7 @@ impl Inner {
         }
     }
 
-    /// Claims an execution and goes on with it. Whether it was to be had.
+    /// Claims an execution and resumes it. Returns false if it could not be claimed.
     pub(crate) fn launch(
         self: &Arc<Self>,
         id: ExecutionId,

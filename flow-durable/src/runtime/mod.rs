@@ -192,7 +192,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// The store could not be read. An execution that cannot go on is no error, nor is one that is damaged: it is among
+    /// The store could not be read. An execution that cannot go on is not an error, nor is one that is damaged: it is among
     /// [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.owned.inner.recover(true).await?;

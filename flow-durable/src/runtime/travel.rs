@@ -103,7 +103,7 @@ impl Runtime {
     /// # Errors
     ///
     /// As [`state`](Runtime::state), or the store could not be written to: then there is no new execution. If the new one
-    /// cannot go on here, that is no error of this call, and [`Execution::settled`] says why.
+    /// cannot go on here, that is not an error of this call, and [`Execution::settled`] says why.
     pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
         let mut records = self.history(id, seq).await?;

@@ -101,7 +101,7 @@ pub(crate) struct ActionPort {
 }
 
 impl Contract {
-    /// Of what reads and writes nothing by itself: a fork, a wait.
+    /// The contract of a node that reads and writes nothing: a fork, a wait.
     pub(crate) fn empty() -> Self {
         Contract {
             kind: Kind::Function,

@@ -147,7 +147,7 @@ impl Step<'_> {
         }
     }
 
-    /// A `Result` is told by its name, so that one behind another name would be a value like any other and its error
+    /// A return type counts as a `Result` if its name is `Result`, so that one behind another name would be a value like any other and its error
     /// would be lost: it is refused.
     fn alias_check(&self) -> Option<TokenStream> {
         let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);

@@ -19,7 +19,7 @@ pub(super) struct Tile {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) shape: Shape,
-    /// The path of the node, and its doc comment. Nothing for what is no node.
+    /// The path of the node, and its doc comment. Nothing for what is not a node.
     pub(super) node: Option<Label>,
     /// What is drawn inside it, around its middle and below its head.
     pub(super) inside: Option<Board>,

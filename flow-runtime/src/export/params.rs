@@ -50,7 +50,7 @@ impl ParamsWriter {
         }
     }
 
-    /// Writes what is no secret.
+    /// Writes what is not a secret.
     pub fn value(&mut self, name: &str, value: &impl Serialize) {
         self.put(name, to_param(value));
     }

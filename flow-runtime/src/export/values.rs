@@ -52,7 +52,7 @@ impl Values {
 }
 
 impl NodeParams {
-    /// All of them under their names; a value that is no struct under `value`.
+    /// All of them under their names; a value that is not a struct under `value`.
     fn of(param: Param) -> Self {
         let (params, omitted) = match param {
             Param::Value(Value::Object(params)) => (params, Vec::new()),

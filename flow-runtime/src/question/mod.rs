@@ -46,7 +46,7 @@ pub trait Unasked<'a> {}
 
 impl<'a> Unasked<'a> for NoQuestion {}
 
-/// What rustc has in place of a name that is no node. It has said so, and that is enough.
+/// What rustc has in place of a name that is not a node. It has said so, and that is enough.
 impl<'a> Unasked<'a> for () {}
 
 #[diagnostic::do_not_recommend]

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::suggestions::Suggestions;
 use crate::diagnostic::{Code, Diagnostic, Site};
 
-/// Reports the inputs that no node reads and that are no output.
+/// Reports the inputs that no node reads and that are not outputs.
 pub(super) fn check(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
     for (at, input) in model.graph.inputs.iter().enumerate() {
         let is_used = |key: &Key<'_>| key.output || !key.reads.is_empty() || key.input != Some(at);

@@ -12,7 +12,7 @@ use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, EdgePart};
 
-/// Reports the outputs that are no key of the flow.
+/// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
     for (at, output) in model.graph.outputs.iter().enumerate() {
         if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(exists) {

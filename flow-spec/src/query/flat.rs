@@ -61,7 +61,7 @@ impl FlowDocument {
 
     /// The node of this path: the ids from this flow down, with a dot between each two.
     ///
-    /// Nothing for an empty path, for one that ends with a dot, and where a node on the way is no flow. An id that has a
+    /// Nothing for an empty path, for one that ends with a dot, and where a node on the way is not a flow. An id that has a
     /// dot itself, which [`check`](FlowDocument::check) refuses, is never found.
     ///
     /// # Examples

@@ -186,7 +186,7 @@ fn mappings_and_order() {
 fn flows_in_flows() {
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/2/type", r#""Chat""#)]), @"-B /nodes/0/internalFlow/nodes/2/type `agent.summary` was a `BaseChatCompletionNode`, and is a `Chat`");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/0/id", r#""find""#), ("/nodes/0/internalFlow/edges/0/from", r#""find""#), ("/nodes/0/internalFlow/entryNodeId", r#""find""#)]), @"-B /nodes/0/internalFlow/nodes/0/id node `agent.search` was renamed to `find`");
-    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", "")]), @"-B /nodes/0 `agent` is no flow any more");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", "")]), @"-B /nodes/0 `agent` is not a flow any more");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", ""), ("/nodes/0/internalFlowOmitted", "true")]), @"-c /nodes/0 the flow of `agent` stands in one version only: it is not compared");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/params/apiKey", r#""other""#)]), @r#"-c /nodes/0/params/apiKey `agent`: param `apiKey` was "***", and is "other""#);
 }

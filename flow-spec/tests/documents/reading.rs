@@ -136,14 +136,14 @@ fn settings() {
     /nodes/0/settings/retry/maxwait: there is no field `maxwait` here [F023]
     help: did you mean `maxWait`?
     /nodes/0/settings/retry/attempts: `attempts` is 0, and should be a count of at least 1 [F023]
-    /nodes/0/settings/retry/wait: "soon" is no duration of more than nothing [F016]
+    /nodes/0/settings/retry/wait: "soon" is not a duration above zero [F016]
     help: write a number and a unit, such as "200ms" or "1m 30s"
     /nodes/0/settings/retry/backoff: `backoff` is 0.5, and should be a number of at least 1 [F023]
     /nodes/0/settings/retry/jitter: `jitter` is 2, and should be a number from 0 to 1 [F023]
     /nodes/0/settings/timeout: `timeout` is 30, and should be a duration such as "5s" [F023]
     /nodes/0/settings/poll: `every` is missing [F023]
     help: say how long to wait before asking again: `"every": "1s"`
-    /nodes/0/settings/poll/timeout: "0s" is no duration of more than nothing [F016]
+    /nodes/0/settings/poll/timeout: "0s" is not a duration above zero [F016]
     help: write a number and a unit, such as "200ms" or "1m 30s"
     /nodes/0/settings/concurrency: `concurrency` is -1, and should be a count of at least 1 [F023]
     /nodes/0/settings/collectErrors: `collectErrors` is 1, and should be true or false [F023]
@@ -206,7 +206,7 @@ fn nodes_of_the_language() {
     help: name the action: `"action": "high"`
     /nodes/3/params: `otherwise` is missing [F023]
     help: name the action if no condition is true: `"otherwise": "low"`
-    /nodes/4/params/duration: "5 parsecs" is no duration of more than nothing [F016]
+    /nodes/4/params/duration: "5 parsecs" is not a duration above zero [F016]
     help: write a number and a unit, such as "200ms" or "1m 30s"
     /nodes/5/params/prompt: `prompt` is empty [F023]
     /nodes/6/type: the language has no type `flow.loop` [F004]

@@ -291,7 +291,7 @@ fn a_node_says_what_its_flow_says() {
     assert_snapshot!(said(flow), @r#"
     /nodes/0/actions/0: `Payment` has no end "payed", so that `payment` never decides so [F001]
     help: there is "paid"
-    /nodes/0/actions: `Payment` ends with "paid", which is no action of `payment` [F002]
+    /nodes/0/actions: `Payment` ends with "paid", which is not an action of `payment` [F002]
     help: add it: `{ "name": "paid" }`
     /nodes/0/inputs/properties/amuont: `Payment` takes no `amuont` [F015]
     help: did you mean `amount`?

@@ -250,7 +250,7 @@ pub async fn keeps_the_first_structure(store: Stored) {
     assert_eq!(found.as_deref(), Some("{\"edges\":[]}"));
 }
 
-/// Of an execution that was not created there is nothing, which is no error.
+/// Of an execution that was not created there is nothing, which is not an error.
 pub async fn finds_nothing_that_was_not_created(store: Stored) {
     let id = new_id();
     assert_eq!(store.execution(id).await.unwrap(), None);

@@ -56,7 +56,7 @@ where
     }
 }
 
-/// Has something written, and waits until that is durable.
+/// Writes, and returns once the write is durable.
 pub(super) async fn write<T: Send + 'static>(
     requests: &Sender<Box<dyn Request>>,
     run: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,

@@ -75,7 +75,7 @@ fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, repo
     let last = path.segments.last().map(|last| last.ident.span());
     match (human, contract.kind == Kind::Human) {
         (Some(word), false) => {
-            let message = format!("`{text}` is no human node");
+            let message = format!("`{text}` is not a human node");
             let help =
                 format!("remove `human`, or put `#[node(human = \"…\")]` on the type `{text}`");
             report.error(Code::Human, *word, message, help);

@@ -128,7 +128,7 @@ fn hint(instance: &Instance) -> TokenStream {
     quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
-/// The type of a node, through its macro: for a name that is no node, this is the error that asking for its contract
+/// The type of a node, through its macro: for a name that is not a node, this is the error that asking for its contract
 /// gives as well, and rustc says it once.
 fn node_type(instance: &Instance) -> TokenStream {
     let Some(path) = instance.path() else {

@@ -67,7 +67,7 @@ impl Steps {
     }
 }
 
-/// Skips what is no method: everything up to a `;` or a block.
+/// Skips what is not a method: everything up to a `;` or a block.
 fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() {
         if input.peek(Token![;]) {

@@ -148,7 +148,7 @@ impl Pair<'_> {
             _ => {
                 let message = match new.is_flow() {
                     true => format!("`{name}` is a flow now"),
-                    false => format!("`{name}` is no flow any more"),
+                    false => format!("`{name}` is not a flow any more"),
                 };
                 changes.push(self.breaking(Part::Node, Kind::Retyped, "", message));
             }

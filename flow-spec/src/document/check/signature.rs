@@ -53,7 +53,7 @@ fn check_actions(
     }
     for label in missing {
         let message = format!(
-            "`{}` ends with \"{label}\", which is no action of `{}`",
+            "`{}` ends with \"{label}\", which is not an action of `{}`",
             inner.title(),
             node.id
         );

@@ -38,7 +38,7 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     let help = format!("say what it consists of: `{}`", required.join("`, `"));
     object.require("params", &help);
     object.part("params", |value, pointer, problems| {
-        // That it is no object is said already.
+        // That it is not an object is said already.
         if value.is_object() {
             params(name, value, fields, pointer, problems);
         }

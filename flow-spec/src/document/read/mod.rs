@@ -27,7 +27,7 @@ impl FlowDocument {
     ///
     /// Everything that is wrong with it as a document, of the flows inside it too:
     ///
-    /// - it is no JSON, has a name twice in one object, or nests deeper than [`DEEPEST`](super::DEEPEST) levels;
+    /// - it is not JSON, has a name twice in one object, or nests deeper than [`DEEPEST`](super::DEEPEST) levels;
     /// - its version is another than [`VERSION`](super::VERSION);
     /// - a field is missing, unknown or of the wrong type;
     /// - an id stands twice, or what names a node, a value or a type of the language names nothing;

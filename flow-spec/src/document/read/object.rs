@@ -18,7 +18,7 @@ pub(super) struct Object<'a, 'p> {
 }
 
 impl<'a, 'p> Object<'a, 'p> {
-    /// An object that has no other fields than these. Nothing, and a problem, if it is no object.
+    /// An object that has no other fields than these. Nothing, and a problem, if it is not an object.
     pub(super) fn of(
         value: &'a Value,
         pointer: &str,

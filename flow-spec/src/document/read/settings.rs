@@ -69,7 +69,7 @@ fn count(value: &Value) -> Option<u64> {
 pub(super) fn duration(object: &mut Object<'_, '_>, name: &str) -> Option<String> {
     let text = object.value(name, "a duration such as \"5s\"", Value::as_str)?;
     if !humantime::parse_duration(text).is_ok_and(|duration| !duration.is_zero()) {
-        let message = format!("\"{text}\" is no duration of more than nothing");
+        let message = format!("\"{text}\" is not a duration above zero");
         let help = "write a number and a unit, such as \"200ms\" or \"1m 30s\"";
         let problem = Problem::new(Code::Malformed, object.at(name), message).help(help);
         object.problems.push(problem);
