@@ -35,7 +35,6 @@ pub use flow_store::{
     Status, Store, StoreError, Token, UnknownName,
 };
 pub use inner::Recovered;
-pub use journal::Journal;
 pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;

@@ -25,7 +25,7 @@ pub(crate) use questions::AskingGuard;
 pub(crate) use visits::{Visits, name_of};
 
 /// The journal of one run.
-pub struct Journal {
+pub(crate) struct Journal {
     execution: ExecutionId,
     clock: Clock,
     /// A look into the past has none.
