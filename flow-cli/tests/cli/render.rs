@@ -31,7 +31,7 @@ fn every_format_is_drawn() {
         ("mermaid", "---\ntitle: \"Qa\""),
         ("dot", "digraph"),
         ("svg", "<svg"),
-        ("html", "<!doctype html>"),
+        ("html", "<!DOCTYPE html>"),
     ];
     for (format, begin) in begins {
         let drawn = folder().run(&format!("render qa.json --format {format}"));

@@ -1,11 +1,12 @@
 //! How a node is run, and the values it is made with.
 
 use flow_spec::document::{NodeDocument, SettingsDocument};
+use maud::{Markup, html};
 use serde_json::Value;
 
-use crate::xml::escaped;
+use super::text::Text;
 
-pub(super) fn settings(settings: &SettingsDocument, text: &mut String) {
+pub(super) fn settings(settings: &SettingsDocument) -> Markup {
     let mut facts = Vec::new();
     if let Some(retry) = &settings.retry {
         let mut words = format!("{} attempts", retry.attempts);
@@ -44,10 +45,10 @@ pub(super) fn settings(settings: &SettingsDocument, text: &mut String) {
     if settings.collect_errors {
         facts.push(("collects errors", "keeps errors as values".to_owned()));
     }
-    list("Settings", &facts, text);
+    list("Settings", &facts)
 }
 
-pub(super) fn params(node: &NodeDocument, text: &mut String) {
+pub(super) fn params(node: &NodeDocument) -> Markup {
     let mut facts: Vec<(&str, String)> = Vec::new();
     for (name, value) in &node.params {
         facts.push((name, written(value)));
@@ -58,12 +59,14 @@ pub(super) fn params(node: &NodeDocument, text: &mut String) {
             name => (name, "left out: it cannot be written as JSON".to_owned()),
         });
     }
-    list("Params", &facts, text);
     let dependencies = node.dependencies.iter();
     let dependencies: Vec<(&str, String)> = dependencies
         .map(|name| (name.as_str(), "from outside".to_owned()))
         .collect();
-    list("Dependencies", &dependencies, text);
+    html! {
+        (list("Params", &facts))
+        (list("Dependencies", &dependencies))
+    }
 }
 
 /// Text as it is, anything else as JSON.
@@ -74,17 +77,18 @@ fn written(value: &Value) -> String {
     }
 }
 
-fn list(title: &str, facts: &[(&str, String)], text: &mut String) {
-    if facts.is_empty() {
-        return;
+fn list(title: &str, facts: &[(&str, String)]) -> Markup {
+    html! {
+        @if !facts.is_empty() {
+            h3 { (title) }
+            table {
+                @for (name, fact) in facts {
+                    tr {
+                        th scope="row" { code { (Text(name)) } }
+                        td class="value" { (Text(fact)) }
+                    }
+                }
+            }
+        }
     }
-    *text += &format!("<h3>{title}</h3>\n<table>\n");
-    for (name, fact) in facts {
-        *text += &format!(
-            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td></tr>\n",
-            escaped(name),
-            escaped(fact)
-        );
-    }
-    *text += "</table>\n";
 }

@@ -1,49 +1,53 @@
 //! The pictures: one for each flow, in the picture of the flow around it, and one of all.
 
+use maud::{Markup, PreEscaped, html};
+
+use super::text::Text;
 use crate::scene::{Inside, Member, Scene};
 use crate::svg::{self, Inner};
 use crate::words::one_line;
-use crate::xml::escaped;
 
-pub(super) fn levels(scene: &Scene<'_>) -> String {
-    let mut text = String::from("<section id=\"levels\">\n");
-    level(scene, &mut text);
-    text += "</section>\n";
-    if scene.flow.max_depth() > 0 {
-        let picture = svg::part(scene, Inner::Shown);
-        text += &format!("<section id=\"all\" hidden>\n{picture}</section>\n");
+pub(super) fn levels(scene: &Scene<'_>) -> Markup {
+    html! {
+        section id="levels" { (level(scene)) }
+        @if scene.flow.max_depth() > 0 {
+            section id="all" hidden { (picture(scene, Inner::Shown)) }
+        }
     }
-    text
 }
 
-fn level(scene: &Scene<'_>, text: &mut String) {
-    *text += &svg::part(scene, Inner::Closed);
-    for member in &scene.members {
-        inside(member, text);
+fn level(scene: &Scene<'_>) -> Markup {
+    html! {
+        (picture(scene, Inner::Closed))
+        @for member in &scene.members { (inside(member)) }
     }
 }
 
 /// The flows within a node, also those in the branches of a fork and the body of a loop.
-fn inside(member: &Member<'_>, text: &mut String) {
+fn inside(member: &Member<'_>) -> Markup {
     match &member.inside {
-        Inside::Nothing => {}
-        Inside::Fork(branches) => {
-            for part in branches.iter().flatten() {
-                inside(part, text);
+        Inside::Nothing => Markup::default(),
+        Inside::Fork(branches) => html! {
+            @for part in branches.iter().flatten() { (inside(part)) }
+        },
+        Inside::Each(body) => inside(body),
+        Inside::Flow(scene) => {
+            let path = Text(&member.path);
+            let title = one_line(scene.flow.title());
+            html! {
+                section class="level" data-inside=(path) aria-label=(path) hidden {
+                    h2 {
+                        button type="button" class="open" data-open=(path) aria-expanded="false" aria-label={ "close " (path) } { "▶" }
+                        " " (path) " " small { (Text(&title)) }
+                    }
+                    (level(scene))
+                }
             }
         }
-        Inside::Each(body) => inside(body, text),
-        Inside::Flow(scene) => {
-            let path = escaped(&member.path);
-            let title = escaped(&one_line(scene.flow.title()));
-            *text += &format!(
-                "<section class=\"level\" data-inside=\"{path}\" aria-label=\"{path}\" hidden>
-<h2><button type=\"button\" class=\"open\" data-open=\"{path}\" aria-expanded=\"false\" \
-aria-label=\"close {path}\">▶</button> {path} <small>{title}</small></h2>
-"
-            );
-            level(scene, text);
-            *text += "</section>\n";
-        }
     }
+}
+
+/// An image escapes its texts itself.
+fn picture(scene: &Scene<'_>, inner: Inner) -> Markup {
+    PreEscaped(svg::part(scene, inner))
 }
