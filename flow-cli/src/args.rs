@@ -8,10 +8,12 @@ use flow_spec::document::DEFAULT_DEPTH;
 
 use crate::style;
 
-/// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules, without running them.
+/// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
+/// without running them.
 ///
-/// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module or a flow JSON. Without
-/// it, the package in the current directory is built with cargo, and what comes of it is read.
+/// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module or a
+/// flow JSON. Without it, the package in the current directory is built with cargo, and what comes
+/// of it is read.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo-flow",
@@ -111,7 +113,8 @@ pub(crate) struct Render {
     /// How to draw them.
     #[arg(long, value_name = "FORMAT", default_value = "tree")]
     pub(crate) format: Format,
-    /// Write the picture of one flow to this file, or of each flow to a file of its own in this folder.
+    /// Write the picture of one flow to this file, or of each flow to a file of its own in this
+    /// folder.
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.

@@ -30,7 +30,8 @@ impl Located {
     }
 }
 
-/// Reads flow JSON: one flow, or a list of flows as `cargo flow export` prints several, one after the other.
+/// Reads flow JSON: one flow, or a list of flows as `cargo flow export` prints several, one after
+/// the other.
 ///
 /// # Errors
 ///

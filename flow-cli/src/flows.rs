@@ -71,8 +71,8 @@ impl Flows {
         titles.collect()
     }
 
-    /// For each flow, the name of its file without the ending: its namespace. Where several flows have one namespace,
-    /// the second gets `-2`.
+    /// For each flow, the name of its file without the ending: its namespace. Where several flows
+    /// have one namespace, the second gets `-2`.
     pub(crate) fn stems(&self) -> Vec<String> {
         let mut taken = HashSet::new();
         let mut stems = Vec::new();

@@ -1,8 +1,8 @@
-//! What `cargo flow` does: it shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
-//! without running them.
+//! What `cargo flow` does: it shows, checks and compares the flows in built programs, libraries and
+//! WebAssembly modules, without running them.
 //!
-//! The program `cargo-flow` only calls [`run`]. A command goes from its arguments (`args`) to flows (`target`, which reads
-//! binaries by [`section`]), and from there to the screen or into files.
+//! The program `cargo-flow` only calls [`run`]. A command goes from its arguments (`args`) to flows
+//! (`target`, which reads binaries by [`section`]), and from there to the screen or into files.
 
 mod args;
 mod cargo;
@@ -33,7 +33,8 @@ use flows::Flows;
 use screen::{Outcome, Screen};
 use text::Text;
 
-/// Runs the command of a command line, of which the first word is the program, and returns the exit code.
+/// Runs the command of a command line, of which the first word is the program, and returns the exit
+/// code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match parse(&words) {

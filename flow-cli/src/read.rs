@@ -1,7 +1,7 @@
 //! Reads whole files: regular ones only, and up to a limit.
 //!
-//! A path on the command line can name anything. A pipe may never end, a device has no end, and a file can grow while it is
-//! read.
+//! A path on the command line can name anything. A pipe may never end, a device has no end, and a
+//! file can grow while it is read.
 
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
@@ -9,10 +9,12 @@ use std::path::Path;
 
 use crate::{Error, flow_json};
 
-/// The most flow JSON that is read of one file, in bytes and for all its flows together. Ten thousand nodes fit in.
+/// The most flow JSON that is read of one file, in bytes and for all its flows together. Ten
+/// thousand nodes fit in.
 pub(crate) const LARGEST_JSON: u64 = 32 << 20;
 
-/// The largest other file that is read, in bytes. Programs with all their debug information are smaller.
+/// The largest other file that is read, in bytes. Programs with all their debug information are
+/// smaller.
 const LARGEST_BINARY: u64 = 4 << 30;
 
 /// Reads a file as it is.
@@ -89,8 +91,8 @@ fn unreadable(kind: FileType) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Reads to the end, unless that is beyond the limit: the first one is for JSON, the second one for all else. Returns the
-/// limit in that case, after at most one byte more than it allows.
+/// Reads to the end, unless that is beyond the limit: the first one is for JSON, the second one for
+/// all else. Returns the limit in that case, after at most one byte more than it allows.
 fn limited(
     mut file: impl Read,
     (json, other): (u64, u64),

@@ -42,7 +42,8 @@ impl<'a> Screen<'a> {
     ///
     /// # Errors
     ///
-    /// They cannot be written. That nobody reads them any more, as in `cargo flow list | head -1`, is not an error.
+    /// They cannot be written. That nobody reads them any more, as in `cargo flow list | head -1`,
+    /// is not an error.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Error> {
         let written = self.data.write_all(text.as_bytes());
         match written.and_then(|()| self.data.flush()) {
@@ -68,7 +69,8 @@ impl<'a> Screen<'a> {
 
     /// Says why a command could not do what it was asked.
     pub(crate) fn error(&mut self, error: &Error) {
-        // What the system or cargo says may have several lines. In what is said here, a line break is part of a name.
+        // What the system or cargo says may have several lines. In what is said here, a line break
+        // is part of a name.
         let causes = causes(error);
         let mut causes = causes.lines();
         let first = format!("{error}{}", causes.next().unwrap_or_default());

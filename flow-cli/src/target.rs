@@ -1,4 +1,5 @@
-//! From what a command is given to flows: a flow JSON, a built file, a folder of flow JSON, or nothing.
+//! From what a command is given to flows: a flow JSON, a built file, a folder of flow JSON, or
+//! nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -50,8 +51,9 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
     }
 }
 
-/// Builds the package and reads what comes of it: its executables and shared libraries, and its Rust libraries, of which an
-/// executable has only what it names. Where executables are named, the libraries are read only if those have no flows.
+/// Builds the package and reads what comes of it: its executables and shared libraries, and its
+/// Rust libraries, of which an executable has only what it names. Where executables are named, the
+/// libraries are read only if those have no flows.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Text for people: words of this program, and names, paths and values that may come from anywhere.
 //!
-//! Whatever is added to a [`Text`] is made visible, line breaks too: only the program itself ends a line or sets a colour.
-//! The screen shows people nothing else, so that no command can forget it.
+//! Whatever is added to a [`Text`] is made visible, line breaks too: only the program itself ends a
+//! line or sets a colour. The screen shows people nothing else, so that no command can forget it.
 
 use std::fmt::Display;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
-/// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was, and can be read.
+/// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was,
+/// and can be read.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum RuntimeError {
@@ -28,7 +29,8 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: &'static str,
     },
-    /// There is no such execution, or it belongs to somebody else: see [`Executions`](super::Executions).
+    /// There is no such execution, or it belongs to somebody else: see
+    /// [`Executions`](super::Executions).
     NotFound(ExecutionId),
     /// The execution is over, so that it can be neither answered nor cancelled.
     Over {
@@ -46,9 +48,10 @@ pub enum RuntimeError {
         /// What has changed, a line each.
         changes: Vec<String>,
     },
-    /// The flow is the one that the execution was started with, and a replay of it does not come to one of the records. What
-    /// it computes between two steps (the condition of a `branch`, a value that a mapping hands over, a type's own
-    /// `Deserialize`) is not the same as it was, or the journal has been changed. No step has run.
+    /// The flow is the one that the execution was started with, and a replay of it does not come to
+    /// one of the records. What it computes between two steps (the condition of a `branch`, a
+    /// value that a mapping hands over, a type's own `Deserialize`) is not the same as it was,
+    /// or the journal has been changed. No step has run.
     ReplayDiverged {
         /// The execution.
         execution: ExecutionId,
@@ -86,7 +89,8 @@ pub enum RuntimeError {
         /// Why.
         reason: String,
     },
-    /// There is no question with this token, or it belongs to somebody else: see [`Executions`](super::Executions).
+    /// There is no question with this token, or it belongs to somebody else: see
+    /// [`Executions`](super::Executions).
     UnknownToken,
     /// The question has been answered before.
     AlreadyAnswered {
@@ -95,7 +99,8 @@ pub enum RuntimeError {
         /// The path of the node that asked.
         path: String,
     },
-    /// The question is no longer asked: the run has gone on without an answer, since what asked was dropped.
+    /// The question is no longer asked: the run has gone on without an answer, since what asked was
+    /// dropped.
     Withdrawn {
         /// The execution.
         execution: ExecutionId,
@@ -138,8 +143,9 @@ pub enum RuntimeError {
     TakenOver(ExecutionId),
     /// The runtime was shut down before the execution was done. Another one goes on with it.
     ShutDown(ExecutionId),
-    /// The task of the execution ended before the execution was done: its tokio runtime has ended. Another process goes on
-    /// with it, or this one when [`recover`](super::Runtime::recover) is called.
+    /// The task of the execution ended before the execution was done: its tokio runtime has ended.
+    /// Another process goes on with it, or this one when [`recover`](super::Runtime::recover)
+    /// is called.
     TaskEnded(ExecutionId),
 }
 

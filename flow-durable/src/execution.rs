@@ -11,8 +11,9 @@ use super::owned::Owned;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
 
-/// An execution, as it stood when it was looked at. To see how it stands now, [`refreshed`](Execution::refreshed); to wait
-/// until it is over or waits for people, [`settled`](Execution::settled).
+/// An execution, as it stood when it was looked at. To see how it stands now,
+/// [`refreshed`](Execution::refreshed); to wait until it is over or waits for people,
+/// [`settled`](Execution::settled).
 #[derive(Clone)]
 pub struct Execution {
     owned: Owned,
@@ -80,7 +81,8 @@ impl Execution {
         }
     }
 
-    /// What it returned, as JSON: the outputs by name, and the label of the end as `end`. Nothing if it is not completed.
+    /// What it returned, as JSON: the outputs by name, and the label of the end as `end`. Nothing
+    /// if it is not completed.
     ///
     /// # Errors
     ///
@@ -140,12 +142,14 @@ impl Execution {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Waits until it is over or waits for people, in this process or another one. How it stands then.
+    /// Waits until it is over or waits for people, in this process or another one. How it stands
+    /// then.
     ///
     /// # Errors
     ///
-    /// It cannot go on: the store failed ([`RuntimeError::Store`]), its flow has changed ([`RuntimeError::FlowChanged`]),
-    /// something stored cannot be read ([`RuntimeError::Unreadable`]) or a value cannot be stored
+    /// It cannot go on: the store failed ([`RuntimeError::Store`]), its flow has changed
+    /// ([`RuntimeError::FlowChanged`]), something stored cannot be read
+    /// ([`RuntimeError::Unreadable`]) or a value cannot be stored
     /// ([`RuntimeError::Unstorable`]). It is as it was after its last record.
     ///
     /// # Cancel safety
@@ -170,7 +174,8 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// The store could not be read, or a record is damaged, or missing after the first that the store has.
+    /// The store could not be read, or a record is damaged, or missing after the first that the
+    /// store has.
     pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
         self.owned.journal(self.row.id).await
     }

@@ -14,8 +14,8 @@ pub struct ExecutionState {
     pub execution: ExecutionId,
     /// The number of the record: the state is that after it.
     pub seq: u64,
-    /// By the path of each flow under way: its values by key. What a node has taken by value is no longer there, and what a
-    /// branch of a fork writes is there when all branches are done.
+    /// By the path of each flow under way: its values by key. What a node has taken by value is no
+    /// longer there, and what a branch of a fork writes is there when all branches are done.
     pub flows: BTreeMap<String, Map<String, Value>>,
     /// The paths of the nodes that were under way.
     pub under_way: Vec<String>,

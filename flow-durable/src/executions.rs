@@ -14,11 +14,13 @@ use super::registered::DurableFlow;
 use super::runtime::Runtime;
 use flow_runtime::Submission;
 
-/// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody ([`Runtime::executions`]).
+/// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody
+/// ([`Runtime::executions`]).
 ///
 /// Those that it starts are the owner's, and the others are not there: for their ids it answers
-/// [`RuntimeError::NotFound`], and for the tokens of their questions [`RuntimeError::UnknownToken`], as for those that never
-/// were. What concerns the process, such as which flows it knows, is on the [`Runtime`] only. A clone is the same.
+/// [`RuntimeError::NotFound`], and for the tokens of their questions
+/// [`RuntimeError::UnknownToken`], as for those that never were. What concerns the process, such as
+/// which flows it knows, is on the [`Runtime`] only. A clone is the same.
 ///
 /// # Examples
 ///

@@ -1,8 +1,9 @@
 //! Until when an execution belongs to this process, as far as this process can know by itself.
 //!
-//! The store refuses what is written after the lease has run out and somebody else has claimed the execution. A step that
-//! begins then asks no store. So whoever begins one looks at the lease first, by both clocks: a process that was stopped
-//! sees on either that time has gone by, and one whose clock was set back still has the other.
+//! The store refuses what is written after the lease has run out and somebody else has claimed the
+//! execution. A step that begins then asks no store. So whoever begins one looks at the lease
+//! first, by both clocks: a process that was stopped sees on either that time has gone by, and one
+//! whose clock was set back still has the other.
 
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -76,8 +77,8 @@ impl Lease {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Returns when the execution belongs to this process: at once, or when the lease has been renewed. If it is lost, never:
-    /// the driver drops the run.
+    /// Returns when the execution belongs to this process: at once, or when the lease has been
+    /// renewed. If it is lost, never: the driver drops the run.
     pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| {
             let mut state = self.state();

@@ -7,8 +7,8 @@ use flow_store::{Damaged, ExecutionId, ListQuery, Status};
 
 use super::execution::Execution;
 
-/// What [`Runtime::list`](super::Runtime::list) and [`Runtime::expire`](super::Runtime::expire) return: executions, as a slice
-/// has them, and what could not be read among them.
+/// What [`Runtime::list`](super::Runtime::list) and [`Runtime::expire`](super::Runtime::expire)
+/// return: executions, as a slice has them, and what could not be read among them.
 ///
 /// # Examples
 ///
@@ -34,8 +34,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// What could not be read: it is not known whether it should be among the executions. Nothing, unless the store is
-    /// damaged.
+    /// What could not be read: it is not known whether it should be among the executions. Nothing,
+    /// unless the store is damaged.
     pub fn damaged(&self) -> &[Damaged] {
         &self.damaged
     }

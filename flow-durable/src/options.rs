@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use flow_runtime::{Observer, RunOptions};
 
-/// How a [`Runtime`](super::Runtime) works: given to [`Runtime::with_options`](super::Runtime::with_options).
+/// How a [`Runtime`](super::Runtime) works: given to
+/// [`Runtime::with_options`](super::Runtime::with_options).
 #[derive(Clone)]
 #[must_use]
 pub struct RuntimeOptions {
@@ -22,7 +23,8 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
-    /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's clock.
+    /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's
+    /// clock.
     pub fn new() -> Self {
         RuntimeOptions {
             lease: Duration::from_secs(30),
@@ -33,22 +35,25 @@ impl RuntimeOptions {
         }
     }
 
-    /// For how long an execution belongs to this process without a sign of life. It is renewed after a third of that time; when
-    /// it has run out, another process goes on with the execution.
+    /// For how long an execution belongs to this process without a sign of life. It is renewed
+    /// after a third of that time; when it has run out, another process goes on with the
+    /// execution.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// After how many records the state of a flow is stored as a whole, at the next node of the outermost flow. A recovery goes
-    /// on from there. Fewer make recoveries faster, and runs write more.
+    /// After how many records the state of a flow is stored as a whole, at the next node of the
+    /// outermost flow. A recovery goes on from there. Fewer make recoveries faster, and runs
+    /// write more.
     pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
         self.snapshot_every = records.get();
         self
     }
 
-    /// Removes the records before a snapshot, which no recovery needs. Without them, the past can be looked at from the
-    /// snapshot on only, and the store does not grow with the length of a run.
+    /// Removes the records before a snapshot, which no recovery needs. Without them, the past can
+    /// be looked at from the snapshot on only, and the store does not grow with the length of a
+    /// run.
     pub fn prune_history(mut self) -> Self {
         self.prune = true;
         self
@@ -60,8 +65,8 @@ impl RuntimeOptions {
         self
     }
 
-    /// Adds an observer. It is told what happens in all executions of this process, after those that were added before
-    /// it. What a recovery only repeats is not told again.
+    /// Adds an observer. It is told what happens in all executions of this process, after those
+    /// that were added before it. What a recovery only repeats is not told again.
     ///
     /// One that panics stops neither the executions nor the other observers: see
     /// [`Runtime::observer_failures`](super::Runtime::observer_failures).
@@ -144,10 +149,11 @@ impl StartOptions {
         StartOptions::default()
     }
 
-    /// Another start of the same flow, by the same owner, with the same key and the same input, returns this execution instead of
-    /// starting one. With another input it is refused ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)): two
-    /// inputs are the same if they are as JSON, whatever the order of the keys of a map. (The items of a `HashSet` have an
-    /// order in JSON, which differs: use a `BTreeSet`.)
+    /// Another start of the same flow, by the same owner, with the same key and the same input,
+    /// returns this execution instead of starting one. With another input it is refused
+    /// ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)): two inputs are the same
+    /// if they are as JSON, whatever the order of the keys of a map. (The items of a `HashSet` have
+    /// an order in JSON, which differs: use a `BTreeSet`.)
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
@@ -160,7 +166,8 @@ impl StartOptions {
         self
     }
 
-    /// How many nodes may be under way at once: see [`RunOptions::concurrency`](flow_runtime::RunOptions::concurrency).
+    /// How many nodes may be under way at once: see
+    /// [`RunOptions::concurrency`](flow_runtime::RunOptions::concurrency).
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.stored.concurrency = Some(nodes);
         self

@@ -13,7 +13,8 @@ use crate::steps::missing;
 /// How often a look at an execution that another process runs is repeated.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The executions of one owner, or of nobody, in what the clones of a runtime share. Those of others are not there.
+/// The executions of one owner, or of nobody, in what the clones of a runtime share. Those of
+/// others are not there.
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) inner: Arc<Inner>,

@@ -1,7 +1,7 @@
 //! What a payload may be: JSON that can be read back, in whatever it is wrapped later.
 //!
-//! serde_json writes values of any depth and integers of 128 bits, and reads neither. So both are refused where a value is
-//! taken, and not when somebody needs it again.
+//! serde_json writes values of any depth and integers of 128 bits, and reads neither. So both are
+//! refused where a value is taken, and not when somebody needs it again.
 
 use std::collections::BTreeMap;
 

@@ -13,8 +13,9 @@ use super::driver::{Ended, Work};
 use super::engine::Durable;
 use super::error::RuntimeError;
 
-/// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every flow is one whose values
-/// are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not need that.
+/// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every
+/// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
+/// need that.
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}

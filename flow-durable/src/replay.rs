@@ -1,9 +1,10 @@
 //! What a journal already knows of a run, handed out again in the order in which it was recorded.
 //!
-//! The hard thing is that order. Branches and items run at the same time, and which of them failed first decides where the run
-//! goes on. So an outcome is handed out only when all earlier ones have been taken, and when every node that was reached
-//! before it has been reached again: then a replay is at each of its records where the run was, and nothing is left over but
-//! what was recorded in a frame (a fork, a loop, an attempt at a flow) while that was failing already.
+//! The hard thing is that order. Branches and items run at the same time, and which of them failed
+//! first decides where the run goes on. So an outcome is handed out only when all earlier ones have
+//! been taken, and when every node that was reached before it has been reached again: then a replay
+//! is at each of its records where the run was, and nothing is left over but what was recorded in a
+//! frame (a fork, a loop, an attempt at a flow) while that was failing already.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -205,8 +206,8 @@ impl Replay {
         self.started_ms(place)
     }
 
-    /// Keeps a record of what the run had not come to. It is made when the replay is over, unless what it is of is dropped
-    /// before.
+    /// Keeps a record of what the run had not come to. It is made when the replay is over, unless
+    /// what it is of is dropped before.
     pub(crate) fn run_ahead(&mut self, record: Record) {
         self.ahead.push(record);
     }
@@ -272,8 +273,8 @@ impl Replay {
         }
     }
 
-    /// A fork or a loop has failed, and whatever of it was under way is dropped. What was recorded there at the same moment, after
-    /// what it failed with, is of no use.
+    /// A fork or a loop has failed, and whatever of it was under way is dropped. What was recorded
+    /// there at the same moment, after what it failed with, is of no use.
     pub(crate) fn failed(&mut self, step: &str) {
         self.drop_inside(step, &['.', '[', '~']);
     }
@@ -290,7 +291,8 @@ impl Replay {
         }
     }
 
-    /// Nobody comes to these records any more: their steps go on from this one with one of these letters.
+    /// Nobody comes to these records any more: their steps go on from this one with one of these
+    /// letters.
     fn drop_inside(&mut self, step: &str, letters: &[char]) {
         if self.is_over() {
             return;
@@ -324,8 +326,9 @@ impl Replay {
         self.live.push(waker.clone());
     }
 
-    /// Nothing moves: no longer waits for the nodes that should have been reached before the next record. Whether there were
-    /// any. If there were none, the replay goes another way than the run did.
+    /// Nothing moves: no longer waits for the nodes that should have been reached before the next
+    /// record. Whether there were any. If there were none, the replay goes another way than the
+    /// run did.
     pub(crate) fn skip_starts(&mut self) -> bool {
         let Some(next) = self.next().map(|next| next.seq) else {
             return false;

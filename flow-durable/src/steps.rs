@@ -21,8 +21,9 @@ pub(crate) fn without_retry(step: &str) -> &str {
     }
 }
 
-/// The first that is missing among records that should go on up to this number, that one not included. `None` if none is. They
-/// may begin with a snapshot instead of record 0: what was before it is pruned, or was not asked for.
+/// The first that is missing among records that should go on up to this number, that one not
+/// included. `None` if none is. They may begin with a snapshot instead of record 0: what was before
+/// it is pruned, or was not asked for.
 pub(crate) fn missing(records: &[Record], until: u64) -> Option<u64> {
     let first = match records.first() {
         Some(first) if first.kind == RecordKind::Snapshot => first.seq,

@@ -53,7 +53,8 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     quote!(#errors #expansion)
 }
 
-/// What a type that cannot have actions gets all the same, so that a node that names it has no further error.
+/// What a type that cannot have actions gets all the same, so that a node that names it has no
+/// further error.
 fn stub(item: &DeriveInput) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();

@@ -1,7 +1,7 @@
 //! The macros of `flow-runtime`, which re-exports and documents them.
 //!
-//! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc itself carries the
-//! contracts of the nodes to us: see `protocol`.
+//! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc
+//! itself carries the contracts of the nodes to us: see `protocol`.
 
 mod action;
 mod contract;

@@ -51,7 +51,8 @@ pub(crate) fn plain(name: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// The place of what the user wrote, resolved where generated code is: for whatever our `let`s and fields define.
+/// The place of what the user wrote, resolved where generated code is: for whatever our `let`s and
+/// fields define.
 pub(crate) fn here(user: Span) -> Span {
     Span::call_site().located_at(user)
 }
@@ -61,7 +62,8 @@ pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 
-/// The keyword in a path that leads to no macro because of it: only its first words can be `crate`, `self` or `super`.
+/// The keyword in a path that leads to no macro because of it: only its first words can be `crate`,
+/// `self` or `super`.
 pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
     let last = path.segments.len().saturating_sub(1);
     let names = path.segments.iter().map(|segment| &segment.ident);
@@ -103,7 +105,8 @@ pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
     )
 }
 
-/// A path as generated code names it: each token where the user wrote it, resolved where generated code is.
+/// A path as generated code names it: each token where the user wrote it, resolved where generated
+/// code is.
 pub(crate) fn located(path: &syn::Path) -> TokenStream {
     fn locate(tokens: TokenStream) -> TokenStream {
         let locate_one = |token: TokenTree| {

@@ -1,10 +1,11 @@
 //! How contracts reach `flow!`: through a macro of each node's own name.
 //!
-//! `flow!` expands to a call of its first node's macro, which appends its contract to a list and calls the next; the
-//! last one hands everything to `__flow_resolved!`. `use nodes::review;` brings the function and the macro alike, so
-//! contracts are found wherever the node is, and rustc itself explains a name that is none. A chain of macro calls
-//! counts against the recursion limit, so a flow's nodes are asked in groups; a group's end defines a macro that
-//! hands on what the group has collected and speaks the same protocol as a node.
+//! `flow!` expands to a call of its first node's macro, which appends its contract to a list and
+//! calls the next; the last one hands everything to `__flow_resolved!`. `use nodes::review;` brings
+//! the function and the macro alike, so contracts are found wherever the node is, and rustc itself
+//! explains a name that is none. A chain of macro calls counts against the recursion limit, so a
+//! flow's nodes are asked in groups; a group's end defines a macro that hands on what the group has
+//! collected and speaks the same protocol as a node.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -88,8 +89,8 @@ pub(crate) fn macro_path(path: &Path) -> Path {
     path
 }
 
-/// The name of a node's macro: that of the node. But a macro of ours that is named as one of std would make std's
-/// ambiguous wherever it is, so that one is named otherwise.
+/// The name of a node's macro: that of the node. But a macro of ours that is named as one of std
+/// would make std's ambiguous wherever it is, so that one is named otherwise.
 fn macro_name(name: &Ident) -> Ident {
     const STD: [&str; 36] = [
         "assert",
@@ -135,8 +136,8 @@ fn macro_name(name: &Ident) -> Ident {
     }
 }
 
-/// Exported macros of a crate share one namespace, whatever module they are in: a name that is unique in the crate
-/// and the same in every build.
+/// Exported macros of a crate share one namespace, whatever module they are in: a name that is
+/// unique in the crate and the same in every build.
 fn unique_name(name: &Ident) -> Ident {
     let span = name.span();
     let mut hasher = DefaultHasher::new();
@@ -149,7 +150,8 @@ fn unique_name(name: &Ident) -> Ident {
     )
 }
 
-/// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together with `body`.
+/// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together
+/// with `body`.
 pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
     let rt = runtime();
     if nodes.is_empty() {

@@ -1,4 +1,5 @@
-//! Gathers mistakes: a phase reports all it can find, and the next one starts only if there were none.
+//! Gathers mistakes: a phase reports all it can find, and the next one starts only if there were
+//! none.
 
 use std::fmt::Display;
 

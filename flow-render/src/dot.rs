@@ -1,7 +1,7 @@
 //! The flow as a graph in the DOT language of Graphviz.
 //!
-//! An arrow of DOT cannot touch a box around nodes. Where it has to, it leads to a node inside and is cut at the box
-//! (`ltail`).
+//! An arrow of DOT cannot touch a box around nodes. Where it has to, it leads to a node inside and
+//! is cut at the box (`ltail`).
 
 use flow_spec::document::{FlowDocument, types};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
@@ -22,7 +22,8 @@ const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color=
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 
-/// A graph for Graphviz. Flows inside, forks and loops over items are clusters; arrows for `error` are dashed.
+/// A graph for Graphviz. Flows inside, forks and loops over items are clusters; arrows for `error`
+/// are dashed.
 ///
 /// # Examples
 ///

@@ -1,7 +1,8 @@
 //! The flow as a flowchart in Mermaid's notation.
 //!
-//! Mermaid reads ids and texts in ways of its own: `end` closes a box, `%%` begins a comment, `<b>` is HTML, `1.` a list.
-//! So every id is a new one, made of the path, and in texts every sign that could mean something is written as a number.
+//! Mermaid reads ids and texts in ways of its own: `end` closes a box, `%%` begins a comment, `<b>`
+//! is HTML, `1.` a list. So every id is a new one, made of the path, and in texts every sign that
+//! could mean something is written as a number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,8 +21,9 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef human fill:#fce7f3,stroke:#db2777,color:#831843
 ";
 
-/// A Mermaid flowchart. Flows inside are boxes with a start and ends of their own, which is where arrows lead in and out;
-/// forks are boxes with their branches, loops over items boxes with their body. Arrows for `error` are dotted.
+/// A Mermaid flowchart. Flows inside are boxes with a start and ends of their own, which is where
+/// arrows lead in and out; forks are boxes with their branches, loops over items boxes with their
+/// body. Arrows for `error` are dotted.
 ///
 /// # Examples
 ///
@@ -145,7 +147,8 @@ impl Picture {
         self.line(depth, &format!("{join}[\"all done\"]:::bar"));
     }
 
-    /// The arrows of all levels, after all that they lead to: else Mermaid puts it where it is first named.
+    /// The arrows of all levels, after all that they lead to: else Mermaid puts it where it is
+    /// first named.
     fn links(&mut self, scene: &Scene<'_>) {
         for link in scene.links() {
             let from = match &link.from {
@@ -206,8 +209,8 @@ impl Picture {
     }
 }
 
-/// Text between quotation marks. What is neither a letter nor a digit nor a harmless sign is written as the number of its
-/// character, which Mermaid reads after everything else.
+/// Text between quotation marks. What is neither a letter nor a digit nor a harmless sign is
+/// written as the number of its character, which Mermaid reads after everything else.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {
@@ -216,7 +219,8 @@ fn escaped(text: &str) -> String {
         } else {
             safe += &format!("#{};", u32::from(letter));
         }
-        // These begin a line break and a formula when the numbers have been read: nothing is to stand right after them.
+        // These begin a line break and a formula when the numbers have been read: nothing is to
+        // stand right after them.
         if letter == '\\' || letter == '$' {
             safe += "#8203;";
         }

@@ -1,11 +1,13 @@
-//! Where arrows touch in notations whose arrows lead from node to node: into a flow at its start, out of it at its ends,
-//! and around forks and loops by nodes of their own.
+//! Where arrows touch in notations whose arrows lead from node to node: into a flow at its start,
+//! out of it at its ends, and around forks and loops by nodes of their own.
 //!
-//! An arrow that leads from a box to something inside it is what such notations cannot draw; none is made here.
+//! An arrow that leads from a box to something inside it is what such notations cannot draw; none
+//! is made here.
 
 use super::scene::{Arrow, Inside, Member, Place, Scene};
 
-/// Something that an arrow can touch. It is named by a key that no other has, because no id has a slash.
+/// Something that an arrow can touch. It is named by a key that no other has, because no id has a
+/// slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Port {
     /// A node.

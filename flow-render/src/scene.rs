@@ -1,7 +1,9 @@
-//! What a picture shows, before any notation: boxes that can contain boxes, and arrows between them.
+//! What a picture shows, before any notation: boxes that can contain boxes, and arrows between
+//! them.
 //!
-//! The document lists the nodes inside a fork or a loop beside the others. Here each stands where it runs. A document
-//! that was not checked can put a fork into itself: whatever happens, each node is shown once.
+//! The document lists the nodes inside a fork or a loop beside the others. Here each stands where
+//! it runs. A document that was not checked can put a fork into itself: whatever happens, each node
+//! is shown once.
 
 use std::collections::HashMap;
 

@@ -73,7 +73,8 @@ fn settings(settings: &SettingsDocument) -> Option<String> {
     (!found.is_empty()).then(|| one_line(&found.join(", ")))
 }
 
-/// What is written at an arrow: the action, unless there is nothing to tell apart, and the conditions of a branch.
+/// What is written at an arrow: the action, unless there is nothing to tell apart, and the
+/// conditions of a branch.
 pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if action != DEFAULT_ACTION {

@@ -32,10 +32,11 @@ pub trait Action {
     fn action(&self) -> &'static str;
 }
 
-/// Six common actions (those of BackpackFlow): `"complete"`, `"error"`, `"success"`, `"failure"`, `"retry"` and
-/// `"default"`.
+/// Six common actions (those of BackpackFlow): `"complete"`, `"error"`, `"success"`, `"failure"`,
+/// `"retry"` and `"default"`.
 ///
-/// A flow routes all six. A node that takes only some of them is better served by an enum of its own.
+/// A flow routes all six. A node that takes only some of them is better served by an enum of its
+/// own.
 ///
 /// # Examples
 ///

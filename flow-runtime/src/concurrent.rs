@@ -19,15 +19,17 @@ impl Limit {
         Limit(Semaphore::new(branches.min(Semaphore::MAX_PERMITS)))
     }
 
-    /// Waits until there is room for one more, in the order asked. There is again when the result is dropped.
+    /// Waits until there is room for one more, in the order asked. There is again when the result
+    /// is dropped.
     pub async fn room(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed.
         self.0.acquire().await.ok()
     }
 }
 
-/// Futures under way at once, never more than the limit. Another one may start as soon as any of them is done, and each
-/// result is there as soon as it can be: a failure has not to wait for what came before it.
+/// Futures under way at once, never more than the limit. Another one may start as soon as any of
+/// them is done, and each result is there as soon as it can be: a failure has not to wait for what
+/// came before it.
 #[derive(Debug)]
 pub struct AtOnce<F> {
     running: FuturesUnordered<F>,
@@ -125,14 +127,15 @@ impl<T> InOrder<T> {
     }
 }
 
-/// Carries out what blocks on the pool that tokio has for it. A panic there is a panic here. Dropping the future does
-/// not stop work that has begun.
+/// Carries out what blocks on the pool that tokio has for it. A panic there is a panic here.
+/// Dropping the future does not stop work that has begun.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => resume_unwind(panic),
-            // The pool refuses work only while the runtime shuts down, and the run is dropped with it.
+            // The pool refuses work only while the runtime shuts down, and the run is dropped with
+            // it.
             Err(_) => std::future::pending().await,
         },
     }

@@ -64,8 +64,8 @@ impl Context {
         }
     }
 
-    /// The index of the current attempt, from 0. It starts anew with each visit to the node, and a fallback sees
-    /// that of the last attempt (as PocketFlow's `cur_retry`).
+    /// The index of the current attempt, from 0. It starts anew with each visit to the node, and a
+    /// fallback sees that of the last attempt (as PocketFlow's `cur_retry`).
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -75,16 +75,17 @@ impl Context {
         self.namespace.get_or_init(|| self.path.put_together())
     }
 
-    /// What names this step of this execution and no other, and is the same whenever the step runs again after a crash: a
-    /// key by which other systems can tell that they have seen a request before. It is the id of the execution, `/`, and
-    /// the [name of the step](crate::engine::Place::step). `None` in a run without a store.
+    /// What names this step of this execution and no other, and is the same whenever the step runs
+    /// again after a crash: a key by which other systems can tell that they have seen a request
+    /// before. It is the id of the execution, `/`, and the [name of the
+    /// step](crate::engine::Place::step). `None` in a run without a store.
     pub fn step_id(&self) -> Option<String> {
         let (history, place) = self.step.as_ref()?;
         Some(history.step_id(place))
     }
 
-    /// Tells the run's observer a part of the result, such as a token of a model's answer. Without an observer it
-    /// does nothing.
+    /// Tells the run's observer a part of the result, such as a token of a model's answer. Without
+    /// an observer it does nothing.
     ///
     /// # Examples
     ///
@@ -139,8 +140,8 @@ impl Context {
         }
     }
 
-    /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters only to work that
-    /// the node has started elsewhere.
+    /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters
+    /// only to work that the node has started elsewhere.
     pub fn is_cancelled(&self) -> bool {
         self.cancellation
             .as_ref()

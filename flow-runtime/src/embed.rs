@@ -1,11 +1,13 @@
-//! A flow's JSON inside the built program: put together while it compiles, and placed where it can be read without
-//! running it.
+//! A flow's JSON inside the built program: put together while it compiles, and placed where it can
+//! be read without running it.
 //!
-//! The hard thing is that a flow inside a flow has its JSON in another macro's expansion. rustc evaluates constants slowly,
-//! so each text is put together once, and copied as a whole into those of the flows around it. That is why a flow inside
-//! has no namespace here: it would be another one in each.
+//! The hard thing is that a flow inside a flow has its JSON in another macro's expansion. rustc
+//! evaluates constants slowly, so each text is put together once, and copied as a whole into those
+//! of the flows around it. That is why a flow inside has no namespace here: it would be another one
+//! in each.
 
-/// Places the record of a flow in the link section, for Mach-O `__DATA,__flowspec`. In WebAssembly it is a custom section.
+/// Places the record of a flow in the link section, for Mach-O `__DATA,__flowspec`. In WebAssembly
+/// it is a custom section.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __embed_flow {
@@ -41,7 +43,8 @@ macro_rules! __linked_spec {
     };
 }
 
-/// The text that the program itself reads: a custom section is not part of a WebAssembly program's memory.
+/// The text that the program itself reads: a custom section is not part of a WebAssembly program's
+/// memory.
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 #[macro_export]
@@ -106,7 +109,8 @@ const HEADER: usize = MAGIC.len() + 4 + 4;
 /// How many levels of flows a flow's JSON may have inside: what a reader of documents accepts.
 const DEEPEST: usize = 32;
 
-/// The JSON of a flow, which is the text before its namespace, that, the text after it, and `inner`.
+/// The JSON of a flow, which is the text before its namespace, that, the text after it, and
+/// `inner`.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
     /// The namespace of a run of this flow.
@@ -180,7 +184,8 @@ impl Inner {
         self.depth < DEEPEST
     }
 
-    /// How the node that it is ends: with the beginning of this flow, or by saying that it is left out.
+    /// How the node that it is ends: with the beginning of this flow, or by saying that it is left
+    /// out.
     pub const fn before(&self) -> &'static [u8] {
         match self.fits() {
             true => b"\"internalFlow\":{\"version\":\"2.0.0\",",
@@ -264,8 +269,9 @@ impl LinkedFlow {
 
 /// All flows that are linked into this program, ordered by namespace and name.
 ///
-/// These are the flows of the program itself, and of every library that it links. A library that the program never
-/// names in its source is not linked, however it is listed in `Cargo.toml`: `use that_library as _;` names it.
+/// These are the flows of the program itself, and of every library that it links. A library that
+/// the program never names in its source is not linked, however it is listed in `Cargo.toml`: `use
+/// that_library as _;` names it.
 ///
 /// # Examples
 ///

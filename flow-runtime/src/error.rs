@@ -47,18 +47,19 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// A node failed for good: all its attempts failed, its fallback too if it has one, and no `"error"` edge
-    /// leads on from it.
+    /// A node failed for good: all its attempts failed, its fallback too if it has one, and no
+    /// `"error"` edge leads on from it.
     Node(NodeError),
-    /// A node panicked. A panic is a bug, not an outcome: it is neither retried nor routed. In a program built with
-    /// `panic = "abort"`, the process ends instead.
+    /// A node panicked. A panic is a bug, not an outcome: it is neither retried nor routed. In a
+    /// program built with `panic = "abort"`, the process ends instead.
     Panicked {
         /// The node's path, such as `orders.payment.charge`.
         path: String,
         /// The panic's message.
         message: String,
     },
-    /// The run took more steps than its budget allows; see [`RunOptions::step_budget`](crate::RunOptions::step_budget).
+    /// The run took more steps than its budget allows; see
+    /// [`RunOptions::step_budget`](crate::RunOptions::step_budget).
     StepLimit {
         /// The path of the node that would have been the next step.
         path: String,

@@ -60,36 +60,38 @@ pub trait Flow: Send + Sync {
     /// The flow's name, as written.
     const NAME: &'static str;
 
-    /// The first segment of the path of each of its nodes: what it declares as `namespace`, else its name in
-    /// snake_case. A flow used as a node has the namespace of that node instead.
+    /// The first segment of the path of each of its nodes: what it declares as `namespace`, else
+    /// its name in snake_case. A flow used as a node has the namespace of that node instead.
     const NAMESPACE: &'static str;
 
-    /// The flow as JSON, without the values of its settings: one line, with the flows inside it. These have no
-    /// `namespace`, which is that of the node that each is; below 32 levels they are left out.
+    /// The flow as JSON, without the values of its settings: one line, with the flows inside it.
+    /// These have no `namespace`, which is that of the node that each is; below 32 levels they
+    /// are left out.
     ///
-    /// The same bytes are in the built program, where `cargo flow` finds them. `flow_spec::FlowDocument::parse_spec` reads
-    /// them.
+    /// The same bytes are in the built program, where `cargo flow` finds them.
+    /// `flow_spec::FlowDocument::parse_spec` reads them.
     const SPEC: &'static str = as_text(Self::__SPEC);
 
-    /// The bytes of [`SPEC`](Flow::SPEC). Whether they are UTF-8 takes rustc longer to find out than to put them together, so
-    /// this is done for flows only whose `SPEC` is used.
+    /// The bytes of [`SPEC`](Flow::SPEC). Whether they are UTF-8 takes rustc longer to find out
+    /// than to put them together, so this is done for flows only whose `SPEC` is used.
     #[doc(hidden)]
     const __SPEC: &'static [u8];
 
     /// Where it goes on, for every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 
-    /// Runs the flow to an end. It does not compile for a flow that asks people: see [`run_with`](Flow::run_with).
+    /// Runs the flow to an end. It does not compile for a flow that asks people: see
+    /// [`run_with`](Flow::run_with).
     ///
     /// # Errors
     ///
-    /// A node failed for good ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the run took more than
-    /// a million steps ([`FlowError::StepLimit`]).
+    /// A node failed for good ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the
+    /// run took more than a million steps ([`FlowError::StepLimit`]).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the node under way: it is neither retried nor handed to a fallback. The values of the
-    /// run are lost. What its nodes have done elsewhere stays done.
+    /// Dropping the future drops the node under way: it is neither retried nor handed to a
+    /// fallback. The values of the run are lost. What its nodes have done elsewhere stays done.
     #[inline]
     fn run(
         &self,
@@ -101,8 +103,9 @@ pub trait Flow: Send + Sync {
         self.__run(input)
     }
 
-    /// Runs the flow to an end, with a budget, a cancellation token, an observer, or somebody who answers what the flow
-    /// asks people. With the feature `tracing`, each node runs in a span that carries its path.
+    /// Runs the flow to an end, with a budget, a cancellation token, an observer, or somebody who
+    /// answers what the flow asks people. With the feature `tracing`, each node runs in a span
+    /// that carries its path.
     ///
     /// # Errors
     ///
@@ -138,8 +141,8 @@ pub trait Flow: Send + Sync {
     ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
 }
 
-/// A flow that asks people nothing, so that [`run`](Flow::run) will do. Every such flow is one; generic code that runs flows
-/// asks for it.
+/// A flow that asks people nothing, so that [`run`](Flow::run) will do. Every such flow is one;
+/// generic code that runs flows asks for it.
 ///
 /// # Examples
 ///

@@ -1,24 +1,27 @@
 //! Where a run is: the stack of flows under way, each at one of its nodes.
 //!
-//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, knows its position as an
-//! index, and is turned into text only when somebody asks.
+//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, knows its
+//! position as an index, and is turned into text only when somebody asks.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One frame of a run: a flow under way, a branch of a fork, or an item of a loop, within the frame around it.
+/// One frame of a run: a flow under way, a branch of a fork, or an item of a loop, within the frame
+/// around it.
 ///
-/// It is at one of the nodes of its flow, or at none: before the first step, and after the last one.
+/// It is at one of the nodes of its flow, or at none: before the first step, and after the last
+/// one.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// The frame around this one. It is at the node that this frame is carried out for: the flow used as a node, the fork,
-    /// or the loop.
+    /// The frame around this one. It is at the node that this frame is carried out for: the flow
+    /// used as a node, the fork, or the loop.
     within: Option<&'a Frame<'a>>,
     flow: &'a FlowInfo,
     /// The current node: its index plus one, or [`NOWHERE`].
     at: AtomicU32,
-    /// The number of the visit to that node within this frame, from 1. 0 if the engine does not count visits.
+    /// The number of the visit to that node within this frame, from 1. 0 if the engine does not
+    /// count visits.
     visit: AtomicU32,
     kind: Kind,
 }
@@ -51,8 +54,8 @@ enum Names {
 }
 
 impl FlowInfo {
-    /// The names of a flow that is known while compiling: its namespace, which is unused where the flow is a node of another
-    /// one, and the names of its nodes by index.
+    /// The names of a flow that is known while compiling: its namespace, which is unused where the
+    /// flow is a node of another one, and the names of its nodes by index.
     pub const fn of_static(namespace: &'static str, nodes: &'static [&'static str]) -> FlowInfo {
         FlowInfo(Names::Static { namespace, nodes })
     }
@@ -201,13 +204,14 @@ impl<'a> Frame<'a> {
         self.path_at(NOWHERE)
     }
 
-    /// The number of the visit to the current node within this frame, from 1. 0 if the engine does not count visits.
+    /// The number of the visit to the current node within this frame, from 1. 0 if the engine does
+    /// not count visits.
     pub fn visit(&self) -> u32 {
         self.visit.load(Ordering::Relaxed)
     }
 
-    /// Sets the number of the visit to the current node. An engine that names steps counts the visits of each node within
-    /// each frame of a flow, and calls this when a node begins.
+    /// Sets the number of the visit to the current node. An engine that names steps counts the
+    /// visits of each node within each frame of a flow, and calls this when a node begins.
     pub fn set_visit(&self, visit: u32) {
         self.visit.store(visit, Ordering::Relaxed);
     }
@@ -245,8 +249,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where this attempt at its flow belongs: the step of the node that the flow is, with the number of the retry. The
-    /// namespace for the run's own flow.
+    /// Where this attempt at its flow belongs: the step of the node that the flow is, with the
+    /// number of the retry. The namespace for the run's own flow.
     pub fn flow_place(&self) -> Place {
         let outer = self.around_flow();
         Place {
@@ -343,9 +347,10 @@ fn write_retry(step: &mut String, attempt: u32) {
 
 /// The path of a node within its run, such as `orders.payment.charge`.
 ///
-/// It consists of the run's namespace, the nodes around it, the outermost first, and the node itself. A node that runs
-/// for the items of a loop has the item's index, as in `report.summaries[3]`. The text is put together when it is
-/// printed, so to keep a path, turn it into a `String`.
+/// It consists of the run's namespace, the nodes around it, the outermost first, and the node
+/// itself. A node that runs for the items of a loop has the item's index, as in
+/// `report.summaries[3]`. The text is put together when it is printed, so to keep a path, turn it
+/// into a `String`.
 #[derive(Clone, Copy)]
 pub struct Path<'a>(PathOf<'a>);
 
@@ -363,8 +368,8 @@ enum PathOf<'a> {
 ///
 /// # Examples
 ///
-/// The second visit to `pack` for the fourth of the parcels, in the first retry of the flow `payment`, which the node
-/// `payment` of the flow `order` is:
+/// The second visit to `pack` for the fourth of the parcels, in the first retry of the flow
+/// `payment`, which the node `payment` of the flow `order` is:
 ///
 /// ```
 /// use flow_runtime::engine::Place;
@@ -381,10 +386,12 @@ enum PathOf<'a> {
 pub struct Place {
     /// The path of the node, or of the flow.
     pub path: String,
-    /// The name of the step, which no other step of the run has: the frames from the outermost one on, each with the number of
-    /// the visit (`#2`, unless it is the first), the retry of a flow (`~1`, unless there was none) and the item (`[3]`).
+    /// The name of the step, which no other step of the run has: the frames from the outermost one
+    /// on, each with the number of the visit (`#2`, unless it is the first), the retry of a
+    /// flow (`~1`, unless there was none) and the item (`[3]`).
     pub step: String,
-    /// The number of the visit to the node within the frame around it, from 1. 0 for what concerns the run as a whole.
+    /// The number of the visit to the node within the frame around it, from 1. 0 for what concerns
+    /// the run as a whole.
     pub visit: u32,
     /// The index of the item, if it is of one.
     pub item: Option<u32>,
@@ -420,7 +427,8 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The name of the node alone, without those around it. Empty where the path is that of a run's own flow.
+    /// The name of the node alone, without those around it. Empty where the path is that of a run's
+    /// own flow.
     pub fn node(&self) -> &'a str {
         match self.0 {
             PathOf::Node(frame, node) => frame.name_at(node),

@@ -39,7 +39,8 @@ impl<T: Stored> Keep<T> for Json {
     }
 }
 
-/// The values of a flow by key, as JSON: its inputs, the state between two of its nodes, or its outputs.
+/// The values of a flow by key, as JSON: its inputs, the state between two of its nodes, or its
+/// outputs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Saved(pub Map<String, Value>);
 

@@ -1,10 +1,11 @@
-//! Typed flows: the steps of a program as functions, wired with `a >> b` and `a - "action" >> c`, and checked while
-//! compiling.
+//! Typed flows: the steps of a program as functions, wired with `a >> b` and `a - "action" >> c`,
+//! and checked while compiling.
 //!
-//! A step is a function or a type marked [`#[node]`](macro@node). What it reads is in its parameters, what it writes in
-//! its return type. [`flow!`] says which step follows which. From both, the compiler knows every path that a run can
-//! take, so a misspelt action, an action that leads nowhere, or a value that some path does not write is an error at
-//! the place where it was written. What comes out is a plain `async` loop over the steps: it allocates nothing per step
+//! A step is a function or a type marked [`#[node]`](macro@node). What it reads is in its
+//! parameters, what it writes in its return type. [`flow!`] says which step follows which. From
+//! both, the compiler knows every path that a run can take, so a misspelt action, an action that
+//! leads nowhere, or a value that some path does not write is an error at the place where it was
+//! written. What comes out is a plain `async` loop over the steps: it allocates nothing per step
 //! and looks nothing up.
 //!
 //! ```
@@ -55,14 +56,16 @@
 //!
 //! - Every action of every node leads somewhere, and every edge is for an action that exists.
 //! - Every node can be reached from `start`, and an `end` from every node.
-//! - Every value is written on every path before it is read, and with the type that the reader wants.
+//! - Every value is written on every path before it is read, and with the type that the reader
+//!   wants.
 //! - Every output is written at every `end`, unless it is an `Option`.
 //! - A value that is taken and read later can be cloned.
-//! - Branches that run at the same time do not write the same value, nor read what another one writes.
+//! - Branches that run at the same time do not write the same value, nor read what another one
+//!   writes.
 //! - The caller gives every input.
 //!
-//! A mistake is reported with the path on which it happens and with what to do about it. Here, `"rejected"` leads to
-//! `pay` as well:
+//! A mistake is reported with the path on which it happens and with what to do about it. Here,
+//! `"rejected"` leads to `pay` as well:
 //!
 //! ```text
 //! error: `pay` reads `amount`, which is not written on every path to it [F007]
@@ -82,22 +85,25 @@
 //!
 //! # Features
 //!
-//! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec` is what documents
-//!   are read, checked and compared with. The JSON without values is always there: [`Flow::SPEC`], [`flows`].
-//! - `stored`: the values of flows as JSON, and with them people in the loop. The crate `flow-durable` switches it on, and
-//!   `flow-terminal`, which asks people at the terminal.
+//! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec`
+//!   is what documents are read, checked and compared with. The JSON without values is always
+//!   there: [`Flow::SPEC`], [`flows`].
+//! - `stored`: the values of flows as JSON, and with them people in the loop. The crate
+//!   `flow-durable` switches it on, and `flow-terminal`, which asks people at the terminal.
 //! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
-//! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its path.
+//! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its
+//!   path.
 //!
-//! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A flow without them runs on
-//! any executor.
+//! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A
+//! flow without them runs on any executor.
 
 extern crate self as flow_runtime;
 
 #[path = "private/mod.rs"]
 #[doc(hidden)]
 pub mod __private;
-// Traits that rustc names in its messages, where a path through `__private` would tell the reader nothing.
+// Traits that rustc names in its messages, where a path through `__private` would tell the reader
+// nothing.
 #[doc(hidden)]
 pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
 #[doc(hidden)]
@@ -137,12 +143,13 @@ mod visit;
 pub mod language;
 pub mod prelude;
 
-/// Makes the variants of an enum actions: the named outcomes by which edges route. It implements the trait
-/// [`Action`](trait@Action).
+/// Makes the variants of an enum actions: the named outcomes by which edges route. It
+/// implements the trait [`Action`](trait@Action).
 ///
-/// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant names it otherwise. The
-/// named fields of a variant are the keys that a node writes when it takes that action. Variants with unnamed fields
-/// are refused, and so are two variants of one name. The enum may be generic; a node then names it with its arguments,
+/// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant
+/// names it otherwise. The named fields of a variant are the keys that a node writes when it
+/// takes that action. Variants with unnamed fields are refused, and so are two variants of one
+/// name. The enum may be generic; a node then names it with its arguments,
 /// as in `#[node(actions = Found<Page>)]`.
 ///
 /// See [Actions](language#actions) for how a flow routes them.
@@ -184,8 +191,9 @@ pub mod prelude;
 pub use flow_macros::Action;
 /// Says of each setting of a node how it is exported: see the trait [`Params`](trait@Params).
 ///
-/// `#[param(secret)]` on a field makes it a secret, as a type of the crate `secrecy` does. Fields of a type that is not
-/// `Serialize` are not a mistake: an export names them in `paramsOmitted`.
+/// `#[param(secret)]` on a field makes it a secret, as a type of the crate `secrecy` does.
+/// Fields of a type that is not `Serialize` are not a mistake: an export names them in
+/// `paramsOmitted`.
 ///
 /// # Examples
 ///
@@ -227,8 +235,9 @@ pub use flow_macros::Action;
 pub use flow_macros::Params;
 /// Wires nodes into a flow.
 ///
-/// A flow is written as a signature and statements. The signature names the keys that the caller gives and gets. The
-/// statements are edges, declarations of nodes and of branches, and a namespace:
+/// A flow is written as a signature and statements. The signature names the keys that the
+/// caller gives and gets. The statements are edges, declarations of nodes and of branches, and
+/// a namespace:
 ///
 /// | statement | meaning |
 /// |---|---|
@@ -249,12 +258,14 @@ pub use flow_macros::Params;
 /// | `branch name(key) { *key > 3 => "many", else => "few" }` | a node whose action is that of the first condition that holds |
 /// | `namespace "orders.europe";` | the first part of each node's path |
 ///
-/// For a flow `Qa` it defines the structs `Qa`, `QaInput` and `QaOutput`, the enums `QaNode` and `QaEnd`, and the
-/// implementation of [`Flow`] for `Qa`, all with the visibility of the flow. A flow can be a node of another flow.
+/// For a flow `Qa` it defines the structs `Qa`, `QaInput` and `QaOutput`, the enums `QaNode`
+/// and `QaEnd`, and the implementation of [`Flow`] for `Qa`, all with the visibility of the
+/// flow. A flow can be a node of another flow.
 ///
 /// The page [`language`] explains each part: [flows](language#flows), [forks](language#forks),
-/// [loops over items](language#loops-over-items), [branches](language#branches), [waiting](language#waiting),
-/// [what is generated](language#what-is-generated), and [what is refused](language#what-the-compiler-checks).
+/// [loops over items](language#loops-over-items), [branches](language#branches),
+/// [waiting](language#waiting), [what is generated](language#what-is-generated), and [what is
+/// refused](language#what-the-compiler-checks).
 ///
 /// # Examples
 ///
@@ -297,9 +308,10 @@ pub use flow_macros::Params;
 pub use flow_macros::flow;
 /// Makes a function or a type a node, so that [`flow!`] can wire it.
 ///
-/// On a function, each parameter is a read of the key of its name, and the returned value is written under the
-/// function's name. The function itself stays as it is. On an `impl` block, the methods `prep`, `exec`,
-/// `exec_fallback` and `post` make a step with settings of its own; only `exec` is required.
+/// On a function, each parameter is a read of the key of its name, and the returned value is
+/// written under the function's name. The function itself stays as it is. On an `impl` block,
+/// the methods `prep`, `exec`, `exec_fallback` and `post` make a step with settings of its
+/// own; only `exec` is required.
 ///
 /// | setting | meaning |
 /// |---|---|
@@ -316,12 +328,13 @@ pub use flow_macros::flow;
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for that |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
 ///
-/// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where it declares the node.
-/// `poll` and `blocking` are settings of functions.
+/// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where
+/// it declares the node. `poll` and `blocking` are settings of functions.
 ///
 /// The page [`language`] explains [reads](language#reads), [writes](language#writes),
-/// [types](language#nodes-as-types), [human nodes](language#asking-people), [faults](language#faults), [polls](language#waiting) and
-/// [work that blocks](language#work-that-blocks).
+/// [types](language#nodes-as-types), [human nodes](language#asking-people),
+/// [faults](language#faults), [polls](language#waiting) and [work that
+/// blocks](language#work-that-blocks).
 ///
 /// # Examples
 ///

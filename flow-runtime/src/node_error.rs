@@ -1,7 +1,7 @@
 //! The error of a node that failed for good.
 //!
-//! A node may have failed twice over: its fallback, too. Then the fallback's error is the one that counts, and the
-//! error that it should have made good is its source.
+//! A node may have failed twice over: its fallback, too. Then the fallback's error is the one that
+//! counts, and the error that it should have made good is its source.
 
 use std::error::Error;
 use std::fmt;
@@ -11,8 +11,9 @@ use crate::error::BoxError;
 
 /// A node that failed for good.
 ///
-/// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to `exec_fallback`, and it ends
-/// the run as [`FlowError::Node`](crate::FlowError::Node). Its [`source`](Error::source) is the node's own error.
+/// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to
+/// `exec_fallback`, and it ends the run as [`FlowError::Node`](crate::FlowError::Node). Its
+/// [`source`](Error::source) is the node's own error.
 ///
 /// # Examples
 ///
@@ -100,7 +101,8 @@ impl NodeError {
         }
     }
 
-    /// The error of a fallback that failed as well. It keeps the error that it should have made good.
+    /// The error of a fallback that failed as well. It keeps the error that it should have made
+    /// good.
     pub(crate) fn of_fallback(self, fallback: Failure) -> Self {
         let error = FallbackError {
             error: fallback.into_error(),
@@ -133,7 +135,8 @@ impl NodeError {
         self.attempts
     }
 
-    /// Whether the last attempt exceeded the node's `timeout`, or a poll had no answer within its own.
+    /// Whether the last attempt exceeded the node's `timeout`, or a poll had no answer within its
+    /// own.
     pub fn is_timeout(&self) -> bool {
         matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
     }

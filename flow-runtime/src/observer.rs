@@ -8,11 +8,11 @@ use crate::error::FlowError;
 use crate::frame::{Frame, Path};
 use crate::node_error::NodeError;
 
-/// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started by
-/// [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
+/// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started
+/// by [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
 ///
-/// An observer is called within the run, so it should be quick. One that panics is isolated: the run goes on, and the
-/// other observers are told.
+/// An observer is called within the run, so it should be quick. One that panics is isolated: the
+/// run goes on, and the other observers are told.
 ///
 /// # Examples
 ///
@@ -54,8 +54,8 @@ pub trait Observer: Send + Sync {
     /// Something happened.
     fn on_event(&self, event: &Event<'_>);
 
-    /// The run went from one node on to the next one: both events in one call. Here, so that there is one for each type of
-    /// observer: what it does not look at is then not put together.
+    /// The run went from one node on to the next one: both events in one call. Here, so that there
+    /// is one for each type of observer: what it does not look at is then not put together.
     #[doc(hidden)]
     #[inline]
     fn __went_on(&self, run: RunId, frame: &Frame<'_>, action: &str, from: u32) {
@@ -157,8 +157,9 @@ struct Both {
     second: Arc<dyn Observer>,
 }
 
-/// [`Observer::__went_on`] keeps its default, which tells event by event. Handed on as one call, the first observer would
-/// hear of the next node before the second has heard that the last one is done.
+/// [`Observer::__went_on`] keeps its default, which tells event by event. Handed on as one call,
+/// the first observer would hear of the next node before the second has heard that the last one is
+/// done.
 impl Observer for Both {
     fn on_event(&self, event: &Event<'_>) {
         tell(&*self.first, event);
@@ -183,8 +184,8 @@ impl<'a> Event<'a> {
         self.run
     }
 
-    /// Where it happened: the path of the node or, of [`EventKind::FlowEnded`], of the flow. It is put together
-    /// only when printed or turned into a `String`.
+    /// Where it happened: the path of the node or, of [`EventKind::FlowEnded`], of the flow. It is
+    /// put together only when printed or turned into a `String`.
     pub fn path(&self) -> Path<'a> {
         self.path
     }

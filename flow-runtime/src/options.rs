@@ -93,8 +93,8 @@ impl RunOptions {
 
 #[cfg(feature = "stored")]
 impl RunOptions<Answers> {
-    /// The defaults, with somebody who answers what the flow asks people: the terminal (crate `flow-terminal`), a function of
-    /// the question, or any other [`Answer`](crate::Answer).
+    /// The defaults, with somebody who answers what the flow asks people: the terminal (crate
+    /// `flow-terminal`), a function of the question, or any other [`Answer`](crate::Answer).
     pub fn answer(answer: impl crate::question::Answer) -> Self {
         RunOptions {
             settings: RunSettings {
@@ -108,28 +108,30 @@ impl RunOptions<Answers> {
 
 impl<A> RunOptions<A> {
     /// How many steps the run may take, those of nested flows included. The run ends with
-    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too many.
+    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too
+    /// many.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.settings.step_budget = steps;
         self
     }
 
-    /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer: as a cancellation
-    /// does.
+    /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer: as
+    /// a cancellation does.
     pub fn deadline(mut self, after: Duration) -> Self {
         self.settings.deadline = Some(after);
         self
     }
 
-    /// How many nodes may be under way at once, in all forks and loops of the run together. Without it, only their own
-    /// limits hold.
+    /// How many nodes may be under way at once, in all forks and loops of the run together. Without
+    /// it, only their own limits hold.
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.settings.concurrency = Some(nodes);
         self
     }
 
-    /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is cancelled: the
-    /// work under way is dropped at its next `.await`, and neither retried nor handed to a fallback.
+    /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is
+    /// cancelled: the work under way is dropped at its next `.await`, and neither retried nor
+    /// handed to a fallback.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.settings.cancellation = Some(token);
         self

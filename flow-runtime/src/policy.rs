@@ -5,8 +5,8 @@ use std::time::Duration;
 
 /// The settings of a node that concern its faults: `retry(…)` and `timeout = …`.
 ///
-/// A node's own settings are given to [`#[node]`](macro@crate::node); a flow replaces them with `with`. Its `retry`
-/// replaces that of the node as a whole, and so does its `timeout`.
+/// A node's own settings are given to [`#[node]`](macro@crate::node); a flow replaces them with
+/// `with`. Its `retry` replaces that of the node as a whole, and so does its `timeout`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -18,8 +18,8 @@ pub struct Policy {
 
 /// When a failed attempt is followed by another one.
 ///
-/// `attempts` counts every attempt, the first included, as PocketFlow's `max_retries` does. The wait lies
-/// between attempts only: there is none before the first and none after the last.
+/// `attempts` counts every attempt, the first included, as PocketFlow's `max_retries` does. The
+/// wait lies between attempts only: there is none before the first and none after the last.
 ///
 /// # Examples
 ///
@@ -46,8 +46,8 @@ pub struct Retry {
     pub backoff: f64,
     /// What the wait never exceeds.
     pub max_wait: Duration,
-    /// Which part of the wait is left to chance, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes one
-    /// between 5 s and 10 s.
+    /// Which part of the wait is left to chance, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes
+    /// one between 5 s and 10 s.
     pub jitter: f64,
 }
 
@@ -94,7 +94,8 @@ impl Retry {
         }
     }
 
-    /// The wait after the failed attempt of this index (0 for the first), before chance shortens it.
+    /// The wait after the failed attempt of this index (0 for the first), before chance shortens
+    /// it.
     pub fn wait_after(&self, attempt: u32) -> Duration {
         let growth = self
             .backoff

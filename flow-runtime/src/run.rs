@@ -1,7 +1,7 @@
 //! A run: what its engine keeps of it from the first step to the last.
 //!
-//! A step that only waits gives its place among the nodes at once to another one. It may be dropped at any moment
-//! meanwhile, and the number of places has to be right all the same: see `Aside`.
+//! A step that only waits gives its place among the nodes at once to another one. It may be dropped
+//! at any moment meanwhile, and the number of places has to be right all the same: see `Aside`.
 
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
@@ -19,10 +19,11 @@ use crate::history::History;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 
-/// What belongs to a run as a whole, whichever flow and node it is at: its budget, its options, its observer.
+/// What belongs to a run as a whole, whichever flow and node it is at: its budget, its options, its
+/// observer.
 //
-// A run without options is a few words, and what it may own is behind one pointer: making and dropping it should cost less than
-// a step.
+// A run without options is a few words, and what it may own is behind one pointer: making and
+// dropping it should cost less than a step.
 #[derive(Debug)]
 pub struct Run {
     steps_left: AtomicI64,
@@ -39,7 +40,8 @@ impl Drop for Run {
     }
 }
 
-// Not inlined: what a run without options does when it is dropped is one comparison, so that it is inlined itself.
+// Not inlined: what a run without options does when it is dropped is one comparison, so that it is
+// inlined itself.
 #[cold]
 #[inline(never)]
 fn drop_more(more: &mut ManuallyDrop<OnceBox<More>>) {
@@ -210,8 +212,8 @@ impl Run {
         }
     }
 
-    /// Takes one step off the budget, and says whether there was one. A run is one task, so that load and store need not
-    /// be one operation.
+    /// Takes one step off the budget, and says whether there was one. A run is one task, so that
+    /// load and store need not be one operation.
     #[inline]
     pub(crate) fn take_step(&self) -> bool {
         let left = self.steps_left.load(Ordering::Relaxed) - 1;
@@ -233,7 +235,8 @@ impl Run {
         })
     }
 
-    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may be under way in its stead.
+    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may be under
+    /// way in its stead.
     pub(crate) async fn sleep_until(&self, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
@@ -269,7 +272,8 @@ impl Run {
         }
     }
 
-    /// The path of the node at which the run was interrupted: by a panic, or because it was stopped. `None` if it was not.
+    /// The path of the node at which the run was interrupted: by a panic, or because it was
+    /// stopped. `None` if it was not.
     pub fn interrupted(&self) -> Option<&str> {
         match self.more.get()? {
             More::With(with) => with.interrupted_at.get(),

@@ -5,8 +5,9 @@ use crate::run::Run;
 
 /// A [`Frame`] with the run that it belongs to.
 ///
-/// A scope that is dropped at a node did not reach an end. If that is because the node panicked, or because the run was
-/// stopped, the run is told where: the innermost scope is dropped first, so the first report stands.
+/// A scope that is dropped at a node did not reach an end. If that is because the node panicked, or
+/// because the run was stopped, the run is told where: the innermost scope is dropped first, so the
+/// first report stands.
 #[derive(Debug)]
 pub struct Scope<'a> {
     run: &'a Run,
@@ -69,8 +70,8 @@ impl<'a> Scope<'a> {
         self.frame.leave();
     }
 
-    /// It is dropped where it is. `extern "C"` says that this does not unwind: what drops a flow that has not come to an end
-    /// is then as short as can be inlined.
+    /// It is dropped where it is. `extern "C"` says that this does not unwind: what drops a flow
+    /// that has not come to an end is then as short as can be inlined.
     #[cold]
     #[inline(never)]
     extern "C" fn interrupted(&self) {

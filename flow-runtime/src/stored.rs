@@ -1,7 +1,8 @@
-//! How what a flow knows is stored: its inputs, the state between two of its nodes, and its outputs, each as a JSON object by key.
+//! How what a flow knows is stored: its inputs, the state between two of its nodes, and its
+//! outputs, each as a JSON object by key.
 //!
-//! The bounds on the types of the keys lie on a type parameter, `K: Keep<Claim>`, and not on the types: a flow with a type
-//! that cannot be stored compiles, and only a durable run of it does not.
+//! The bounds on the types of the keys lie on a type parameter, `K: Keep<Claim>`, and not on the
+//! types: a flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
 use crate::flow::Flow;
 use crate::json::{Saved, Unstorable};

@@ -72,8 +72,8 @@ fn recorded(texts: Vec<String>) -> Recorded {
     )
 }
 
-/// Keeps the path, the attempts, and the texts of the error and of its sources. The error that is read back has these
-/// texts, and another type.
+/// Keeps the path, the attempts, and the texts of the error and of its sources. The error that is
+/// read back has these texts, and another type.
 impl Serialize for NodeError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failure = match self.failure() {

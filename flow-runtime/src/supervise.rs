@@ -1,5 +1,5 @@
-//! Sees a run to its end, whatever its nodes do: panic, take too long, or be told to stop. That its future is `Send` is
-//! shown here, once, and not for each flow.
+//! Sees a run to its end, whatever its nodes do: panic, take too long, or be told to stop. That its
+//! future is `Send` is shown here, once, and not for each flow.
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -45,8 +45,8 @@ where
     }
 }
 
-/// Carries a flow out until it has reached an end, or its run has to stop. Not a function: its future would be one more to
-/// poll, and its input would be moved once more.
+/// Carries a flow out until it has reached an end, or its run has to stop. Not a function: its
+/// future would be one more to poll, and its input would be moved once more.
 macro_rules! to_its_end {
     ($flow:expr, $engine:expr, $input:expr) => {{
         let run = $engine.run();
@@ -96,7 +96,8 @@ where
     }
 }
 
-/// Runs a flow on an engine, to an end. It stops when the engine's run is cancelled or has taken too long.
+/// Runs a flow on an engine, to an end. It stops when the engine's run is cancelled or has taken
+/// too long.
 ///
 /// # Errors
 ///
@@ -196,8 +197,8 @@ impl Stop {
     }
 }
 
-/// Waits until the run has to stop, if it may have to. The run is told first, so that its scopes report where they were
-/// dropped.
+/// Waits until the run has to stop, if it may have to. The run is told first, so that its scopes
+/// report where they were dropped.
 fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
     let options = run.options()?;
     let (token, deadline) = (options.cancellation.as_ref(), options.deadline);

@@ -36,7 +36,8 @@ impl<'a> Visit<'a> {
         self.scope.frame()
     }
 
-    /// How long one attempt may take, or how long there is to answer a question. `None` if there is no limit.
+    /// How long one attempt may take, or how long there is to answer a question. `None` if there is
+    /// no limit.
     pub fn timeout(&self) -> Option<Duration> {
         self.policy.timeout
     }
@@ -203,7 +204,8 @@ pub struct Poll<'a> {
 }
 
 impl Poll<'_> {
-    /// There is no answer yet: waits until it is time to ask again, for the last time at the deadline.
+    /// There is no answer yet: waits until it is time to ask again, for the last time at the
+    /// deadline.
     ///
     /// # Errors
     ///

@@ -27,7 +27,8 @@ pub enum Code {
     TypeMismatch,
     /// `F009`: two writers of one key with different types.
     WriterTypes,
-    /// `F010`: branches of a fork that write the same key, or of which one reads what another writes.
+    /// `F010`: branches of a fork that write the same key, or of which one reads what another
+    /// writes.
     ForkConflict,
     /// `F011`: an output that some `end` leaves unwritten.
     UnwrittenOutput,
@@ -187,7 +188,8 @@ impl Diagnostic {
     }
 }
 
-/// The text of the diagnostic, one line for the message and one for each note and the help. What is quoted is [`visible`].
+/// The text of the diagnostic, one line for the message and one for each note and the help. What is
+/// quoted is [`visible`].
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{}]", visible(&self.message), self.code)?;

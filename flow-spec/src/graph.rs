@@ -6,7 +6,8 @@ pub const DEFAULT_ACTION: &str = "default";
 /// The reserved action that a fallible node takes when it has failed for good.
 pub const ERROR_ACTION: &str = "error";
 
-/// The action that a node takes when its time is over: that of a human node or a poll, if it has a timeout.
+/// The action that a node takes when its time is over: that of a human node or a poll, if it has a
+/// timeout.
 pub const TIMEOUT_ACTION: &str = "timeout";
 
 /// The key that an edge for [`ERROR_ACTION`] writes.
@@ -21,9 +22,11 @@ pub struct Graph {
     pub inputs: Vec<Input>,
     /// What the caller gets.
     pub outputs: Vec<Output>,
-    /// Every node, also those that live inside a fork or an item loop. [`NodeId`]s index this list.
+    /// Every node, also those that live inside a fork or an item loop. [`NodeId`]s index this
+    /// list.
     pub nodes: Vec<Node>,
-    /// The edges of the flow itself, in the order written. Nodes inside a fork or an item loop have none.
+    /// The edges of the flow itself, in the order written. Nodes inside a fork or an item loop
+    /// have none.
     pub edges: Vec<Edge>,
 }
 
@@ -62,8 +65,9 @@ pub struct Node {
     pub kind: NodeKind,
     /// What it reads, with the flow's keys (mappings already applied).
     pub reads: Vec<Read>,
-    /// Every action it can take, with what is written on each. A node without declared actions has the one
-    /// action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed: [`Node::fallible`] says it.
+    /// Every action it can take, with what is written on each. A node without declared actions has
+    /// the one action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed: [`Node::fallible`]
+    /// says it.
     pub actions: Vec<Action>,
     /// It can fail: it returns a `Result`, has a timeout, or is a flow.
     pub fallible: bool,
@@ -204,7 +208,8 @@ impl Node {
         self.actions.iter().find(|action| action.name == name)
     }
 
-    /// The names that an edge from this node may route: its actions, and [`ERROR_ACTION`] if it can fail.
+    /// The names that an edge from this node may route: its actions, and [`ERROR_ACTION`] if it can
+    /// fail.
     pub fn routable(&self) -> impl Iterator<Item = &str> {
         let error = (self.fallible && self.action(ERROR_ACTION).is_none()).then_some(ERROR_ACTION);
         self.actions

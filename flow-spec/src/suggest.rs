@@ -3,8 +3,9 @@
 /// Nobody mistypes a longer name and means another; and comparing long names takes long.
 const LONGEST: usize = 100;
 
-/// The name nearest to `wrong`, if one is near enough to be a slip of the fingers. A swap of neighbouring
-/// letters counts as one slip (`prase` for `parse`), which plain Levenshtein distance counts as two.
+/// The name nearest to `wrong`, if one is near enough to be a slip of the fingers. A swap of
+/// neighbouring letters counts as one slip (`prase` for `parse`), which plain Levenshtein distance
+/// counts as two.
 pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = wrong.chars().count();
     if length > LONGEST {
@@ -25,7 +26,8 @@ pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// A sentence that helps with an unknown name of Rust or of a setting: the nearest one, else all there are.
+/// A sentence that helps with an unknown name of Rust or of a setting: the nearest one, else all
+/// there are.
 pub fn did_you_mean<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,

@@ -1,22 +1,24 @@
 //! Makes text safe to show: what people see is what there is.
 //!
-//! A name, a path or a value may come from anywhere, and so may its characters. Some of them are commands to a terminal,
-//! some change the order of the letters around them, and some cannot be seen. Their set is defined here, for all that
-//! shows text: `cargo flow`, the terminal that asks people, and pictures.
+//! A name, a path or a value may come from anywhere, and so may its characters. Some of them are
+//! commands to a terminal, some change the order of the letters around them, and some cannot be
+//! seen. Their set is defined here, for all that shows text: `cargo flow`, the terminal that asks
+//! people, and pictures.
 
 use std::borrow::Cow;
 
 /// Returns true for a character that can make a text look like another one:
 ///
-/// - control characters, line breaks and tabs included, with which a text can erase what stands before it or forge a line
-///   after it;
-/// - characters of Unicode's bidirectional algorithm, which change the order in which letters are shown;
+/// - control characters, line breaks and tabs included, with which a text can erase what stands
+///   before it or forge a line after it;
+/// - characters of Unicode's bidirectional algorithm, which change the order in which letters are
+///   shown;
 /// - separators of lines and paragraphs;
-/// - invisible characters: joiners, fillers, tags, variation selectors and whatever else Unicode says to ignore where it
-///   is not supported.
+/// - invisible characters: joiners, fillers, tags, variation selectors and whatever else Unicode
+///   says to ignore where it is not supported.
 ///
-/// U+FE0E and U+FE0F are not in the set, since people write them: they choose between text and emoji for the character
-/// before them. Neither are letters that resemble others.
+/// U+FE0E and U+FE0F are not in the set, since people write them: they choose between text and
+/// emoji for the character before them. Neither are letters that resemble others.
 ///
 /// # Examples
 ///
@@ -51,7 +53,8 @@ pub fn is_deceptive(letter: char) -> bool {
         )
 }
 
-/// The text with each [deceptive](is_deceptive) character as an escape of Rust: `\n`, `\u{202e}`. The result is one line.
+/// The text with each [deceptive](is_deceptive) character as an escape of Rust: `\n`, `\u{202e}`.
+/// The result is one line.
 ///
 /// # Examples
 ///
@@ -75,7 +78,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// The JSON with each [deceptive](is_deceptive) character of its strings as an escape of JSON: `\u202e`. It means the same.
+/// The JSON with each [deceptive](is_deceptive) character of its strings as an escape of JSON:
+/// `\u202e`. It means the same.
 ///
 /// # Examples
 ///
@@ -86,7 +90,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// assert_eq!(visible_json(json.to_string()), r#"{"name":"a\u202eb"}"#);
 /// ```
 pub fn visible_json(json: String) -> String {
-    // What comes before the space is escaped in every text: where it stands, it stands between texts.
+    // What comes before the space is escaped in every text: where it stands, it stands between
+    // texts.
     let is_in_text = |letter: char| letter >= ' ' && is_deceptive(letter);
     if !json.contains(is_in_text) {
         return json;

@@ -38,7 +38,8 @@ pub struct DamagedRecord {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The claim was lost: another process has claimed the execution since, or it was cancelled or deleted.
+    /// The claim was lost: another process has claimed the execution since, or it was cancelled or
+    /// deleted.
     LeaseLost(ExecutionId),
     /// There is no such execution.
     NotFound(ExecutionId),

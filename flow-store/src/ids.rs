@@ -9,8 +9,9 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId(Uuid);
 
-/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be guessed. Whoever has it can answer,
-/// so `Debug` does not show it, and logs do not have it; `Display` does.
+/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be
+/// guessed. Whoever has it can answer, so `Debug` does not show it, and logs do not have it;
+/// `Display` does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(Uuid);
 

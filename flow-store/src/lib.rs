@@ -1,11 +1,12 @@
-//! Where executions of flows are kept: the [`Store`] trait, what goes through it, and the store in memory.
+//! Where executions of flows are kept: the [`Store`] trait, what goes through it, and the store in
+//! memory.
 //!
-//! A store knows nothing of flows. It keeps rows and records, hands out leases, and refuses what a process writes that has lost
-//! its lease. What a method has returned `Ok` for is durable.
+//! A store knows nothing of flows. It keeps rows and records, hands out leases, and refuses what a
+//! process writes that has lost its lease. What a method has returned `Ok` for is durable.
 //!
-//! Those who run flows use these types through `flow_durable`. Those who write a store for another database depend on
-//! this crate alone: [`refusal`] has what every store refuses, in the same words, and with the feature `suite` there is a test
-//! for each case that a store has to pass.
+//! Those who run flows use these types through `flow_durable`. Those who write a store for another
+//! database depend on this crate alone: [`refusal`] has what every store refuses, in the same
+//! words, and with the feature `suite` there is a test for each case that a store has to pass.
 
 mod error;
 mod ids;

@@ -6,8 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// One line of an execution's journal.
 ///
-/// A record says where something happened (`step`, and as text for people `path`), and what. A replay finds the outcome of
-/// a step by the name of the step, which depends on nothing that happens beside it.
+/// A record says where something happened (`step`, and as text for people `path`), and what. A
+/// replay finds the outcome of a step by the name of the step, which depends on nothing that
+/// happens beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
     /// Its number within the execution: 0, 1, 2 and so on, without a gap.
@@ -16,11 +17,11 @@ pub struct Record {
     pub at_ms: u64,
     /// What happened.
     pub kind: RecordKind,
-    /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; of the flow itself for what
-    /// concerns the run as a whole.
+    /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; of the flow
+    /// itself for what concerns the run as a whole.
     pub path: String,
-    /// The name of the step: what it stands in, from the outermost flow on, each with its number within what it stands in. No
-    /// other step of the execution has it.
+    /// The name of the step: what it stands in, from the outermost flow on, each with its number
+    /// within what it stands in. No other step of the execution has it.
     ///
     /// | part | means |
     /// |---|---|
@@ -31,7 +32,8 @@ pub struct Record {
     /// | `orders.fork.charge` | in a branch of the fork `fork` |
     /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
     pub step: String,
-    /// The number of the visit to the node within what it stands in, from 1. 0 for what concerns the run as a whole.
+    /// The number of the visit to the node within what it stands in, from 1. 0 for what concerns
+    /// the run as a whole.
     pub visit: u32,
     /// The index of the item that the node ran for, in a loop over items.
     pub item: Option<u32>,
@@ -47,7 +49,8 @@ pub struct Record {
 pub enum RecordKind {
     /// The execution began. The payload is the input.
     RunStarted,
-    /// The execution began as a copy of another one up to one of its records. The payload says of which.
+    /// The execution began as a copy of another one up to one of its records. The payload says of
+    /// which.
     RunForked,
     /// A node was reached.
     NodeStarted,
@@ -61,7 +64,8 @@ pub enum RecordKind {
     FlowFailed,
     /// A node took an action. The payload is the action.
     NodeFinished,
-    /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970 (UTC).
+    /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970
+    /// (UTC).
     Waiting,
     /// The wait is over.
     Waited,
@@ -71,9 +75,11 @@ pub enum RecordKind {
     Paused,
     /// An answer came, or none in time. The payload is the answer.
     Resumed,
-    /// The state of the flow before its next node, from which a recovery goes on. The payload is the state.
+    /// The state of the flow before its next node, from which a recovery goes on. The payload is
+    /// the state.
     Snapshot,
-    /// A flow used as a node, or the execution's own, reached an end. The payload is the end's label.
+    /// A flow used as a node, or the execution's own, reached an end. The payload is the end's
+    /// label.
     FlowEnded,
     /// The execution is done. The payload is the output.
     RunCompleted,

@@ -67,8 +67,8 @@ impl FromStr for Status {
     }
 }
 
-/// The format of the journals that this version of the library reads and writes. Format 1 named steps by how often their
-/// path had been visited in the whole run; it was never released.
+/// The format of the journals that this version of the library reads and writes. Format 1 named
+/// steps by how often their path had been visited in the whole run; it was never released.
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// An execution, as stored.
@@ -78,13 +78,15 @@ pub struct Row {
     pub id: ExecutionId,
     /// The name of its flow.
     pub flow: String,
-    /// Which version of the flow it runs: the hash of its structure. See [`Store::put_structure`](crate::Store::put_structure).
+    /// Which version of the flow it runs: the hash of its structure. See
+    /// [`Store::put_structure`](crate::Store::put_structure).
     pub structure: String,
     /// Whose it is.
     pub owner: Option<String>,
     /// What makes a second start with the same key return this execution.
     pub idempotency_key: Option<String>,
-    /// The SHA-256 of the input, in hexadecimal digits: a second start with the same key has to have the same.
+    /// The SHA-256 of the input, in hexadecimal digits: a second start with the same key has to
+    /// have the same.
     pub input_hash: String,
     /// How it stands.
     pub status: Status,
@@ -96,8 +98,9 @@ pub struct Row {
     pub created_ms: u64,
     /// When it was last written to, in milliseconds since 1970 (UTC). A claim is not a writing.
     pub updated_ms: u64,
-    /// When it goes on though nobody has answered, in milliseconds since 1970 (UTC): when the first of its open questions is no
-    /// longer to be answered or, if that is earlier, at the [`timer_ms`](Append::timer_ms) with which it was paused.
+    /// When it goes on though nobody has answered, in milliseconds since 1970 (UTC): when the
+    /// first of its open questions is no longer to be answered or, if that is earlier, at the
+    /// [`timer_ms`](Append::timer_ms) with which it was paused.
     pub wake_ms: Option<u64>,
     /// How many records its journal has had: the `seq` of the next one.
     pub next_seq: u64,
@@ -105,7 +108,8 @@ pub struct Row {
     pub snapshot_seq: Option<u64>,
     /// The execution that it was forked from.
     pub forked_from: Option<ExecutionId>,
-    /// Of a completed execution the output as JSON; of a failed or cancelled one the reason as text.
+    /// Of a completed execution the output as JSON; of a failed or cancelled one the reason as
+    /// text.
     pub result: Option<String>,
     /// How often it was claimed. A process may write only while this is what its claim gave it.
     pub fence: u64,
@@ -197,8 +201,8 @@ pub struct Claim {
     pub holder: Uuid,
     /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
-    /// For how long it was made, in milliseconds: it is never valid for longer, unless the clock by which it was made is
-    /// ahead.
+    /// For how long it was made, in milliseconds: it is never valid for longer, unless the clock
+    /// by which it was made is ahead.
     pub lease_ms: u64,
 }
 
@@ -225,7 +229,8 @@ impl Claim {
         }
     }
 
-    /// Whether it is valid for longer than it was made for: the clock of its holder is ahead of this time.
+    /// Whether it is valid for longer than it was made for: the clock of its holder is ahead of
+    /// this time.
     pub fn is_ahead(&self, now_ms: u64) -> bool {
         self.until_ms > now_ms.saturating_add(self.lease_ms)
     }
@@ -236,8 +241,8 @@ impl Claim {
 pub enum EndIf {
     /// If it is not over.
     NotOver,
-    /// If it is paused, its `updated_ms` is less than this, and none of its questions is settled and not closed: nobody has
-    /// answered since, nor before.
+    /// If it is paused, its `updated_ms` is less than this, and none of its questions is settled
+    /// and not closed: nobody has answered since, nor before.
     PausedUntouchedSince(u64),
 }
 
@@ -259,15 +264,16 @@ pub struct Append {
     pub opened: Vec<PauseRow>,
     /// Questions of this execution, also such as are new, that the run is done with.
     pub closed: Vec<Token>,
-    /// How the execution stands now. Left as it was if `None`. Once it is over, all its questions are closed and the claim
-    /// is given up.
+    /// How the execution stands now. Left as it was if `None`. Once it is over, all its questions
+    /// are closed and the claim is given up.
     pub status: Option<Status>,
     /// The row's new `result`. Left as it was if `None`.
     pub result: Option<String>,
     /// The row's new `structure`. Left as it was if `None`.
     pub structure: Option<String>,
-    /// When an execution that this pauses goes on by itself, in milliseconds since 1970 (UTC), whatever its questions: a wait or
-    /// a timeout beside them. Any other write takes that away.
+    /// When an execution that this pauses goes on by itself, in milliseconds since 1970 (UTC),
+    /// whatever its questions: a wait or a timeout beside them. Any other write takes that
+    /// away.
     pub timer_ms: Option<u64>,
     /// Whether to give the claim up.
     pub release: bool,

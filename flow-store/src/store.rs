@@ -15,22 +15,24 @@ use crate::rows::{
 
 /// Keeps executions, their journals and their open questions.
 ///
-/// An implementation passes the [suite](crate::suite!) (feature `suite`), which says in cases what these
-/// comments say in words. Methods may be called from many tasks at once. Each is atomic: it has its whole effect or,
-/// if it returns an error or its future is dropped, its whole effect or none.
+/// An implementation passes the [suite](crate::suite!) (feature `suite`), which says in cases what
+/// these comments say in words. Methods may be called from many tasks at once. Each is atomic: it
+/// has its whole effect or, if it returns an error or its future is dropped, its whole effect or
+/// none.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Adds an execution with its first records, claimed by nobody (`fence` 0) or with its first claim (`fence` 1; none if
-    /// it is over). If it has an idempotency key and there is an execution of the same flow and owner with that key, nothing
-    /// is written.
+    /// Adds an execution with its first records, claimed by nobody (`fence` 0) or with its first
+    /// claim (`fence` 1; none if it is over). If it has an idempotency key and there is an
+    /// execution of the same flow and owner with that key, nothing is written.
     ///
-    /// What follows from the records and questions is not taken from the row: `next_seq` (if there are records),
-    /// `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
+    /// What follows from the records and questions is not taken from the row: `next_seq` (if there
+    /// are records), `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record before, the id or a token is
-    /// taken, or a question is one of another execution; or the store could not be written to.
+    /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record
+    /// before, the id or a token is taken, or a question is one of another execution; or the
+    /// store could not be written to.
     async fn create(
         &self,
         row: Row,
@@ -60,17 +62,18 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store could not be read, or what it has is damaged.
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
 
-    /// The executions that the query allows, the newest first. One that cannot be read stands among the others, though it is
-    /// not known whether the query allows it; it does not count towards the limit.
+    /// The executions that the query allows, the newest first. One that cannot be read stands among
+    /// the others, though it is not known whether the query allows it; it does not count
+    /// towards the limit.
     ///
     /// # Errors
     ///
     /// The store could not be read. A row that is damaged is not an error.
     async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
 
-    /// Claims an execution until a time, for a holder, if it is not over and nobody else has a claim that is valid at
-    /// `now_ms`. Returns the row with its new `fence`, which is one more than before; nothing if it is not to be had. The
-    /// same holder is refused as any other.
+    /// Claims an execution until a time, for a holder, if it is not over and nobody else has a
+    /// claim that is valid at `now_ms`. Returns the row with its new `fence`, which is one more
+    /// than before; nothing if it is not to be had. The same holder is refused as any other.
     ///
     /// # Errors
     ///
@@ -83,23 +86,26 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError>;
 
-    /// The claim that was last made to an execution, valid or not. Nothing if it was given up, or nobody has made any.
+    /// The claim that was last made to an execution, valid or not. Nothing if it was given up, or
+    /// nobody has made any.
     ///
     /// # Errors
     ///
     /// The store could not be read, or what it has is damaged.
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError>;
 
-    /// Lets a claim run out at once, if it is still this one. Whether it was. For who knows that its holder is gone, though it
-    /// [is ahead](Claim::is_ahead): a holder that lives would have prolonged it.
+    /// Lets a claim run out at once, if it is still this one. Whether it was. For who knows that
+    /// its holder is gone, though it [is ahead](Claim::is_ahead): a holder that lives would
+    /// have prolonged it.
     ///
     /// # Errors
     ///
     /// The store could not be written to.
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError>;
 
-    /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else. One that is valid for
-    /// longer stays so. For how long they were made stays as it is. Returns the executions that it still has a claim to.
+    /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else.
+    /// One that is valid for longer stays so. For how long they were made stays as it is.
+    /// Returns the executions that it still has a claim to.
     ///
     /// # Errors
     ///
@@ -110,21 +116,24 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or the execution is over;
-    /// [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a closed question is not one of this execution;
-    /// [`StoreError::Other`] if the records do not go on from `next_seq` without a gap, a new token is taken, a new question is
-    /// one of another execution, or `prune_before` is not a snapshot; or the store could not be written to.
+    /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or
+    /// the execution is over; [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a
+    /// closed question is not one of this execution; [`StoreError::Other`] if the records do
+    /// not go on from `next_seq` without a gap, a new token is taken, a new question is
+    /// one of another execution, or `prune_before` is not a snapshot; or the store could not be
+    /// written to.
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
 
-    /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows by one), and its questions are
-    /// closed. The reason is the row's new `result`, the record's time its new `updated_ms`. The record's `seq` is set by
-    /// the store. Returns the row as it is now; nothing is written if it is over already or the condition does not hold,
+    /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows
+    /// by one), and its questions are closed. The reason is the row's new `result`, the
+    /// record's time its new `updated_ms`. The record's `seq` is set by the store. Returns the
+    /// row as it is now; nothing is written if it is over already or the condition does not hold,
     /// and then the row is returned as it is.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is not one of an execution that is over; or the store
-    /// could not be written to.
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is not one of an execution
+    /// that is over; or the store could not be written to.
     async fn end(
         &self,
         id: ExecutionId,
@@ -160,8 +169,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store could not be read, or what it has is damaged.
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError>;
 
-    /// Settles an open question of an execution that is not over, whose `updated_ms` is then `now_ms`. Of two that try, one
-    /// succeeds. Returns the question as it was before: it was settled by this call if that is [`PauseState::Open`](crate::PauseState::Open).
+    /// Settles an open question of an execution that is not over, whose `updated_ms` is then
+    /// `now_ms`. Of two that try, one succeeds. Returns the question as it was before: it was
+    /// settled by this call if that is [`PauseState::Open`](crate::PauseState::Open).
     ///
     /// # Errors
     ///
@@ -173,10 +183,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError>;
 
-    /// The executions that nobody has a valid claim to and that could go on, in the order of their ids (the oldest first),
-    /// after this id, at most so many: those that are running, and those that are paused with a question that is settled but
-    /// not closed or whose `wake_ms` has passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`: its
-    /// holder may be gone. One that cannot be read stands among the others, and does not count towards the limit.
+    /// The executions that nobody has a valid claim to and that could go on, in the order of their
+    /// ids (the oldest first), after this id, at most so many: those that are running, and
+    /// those that are paused with a question that is settled but not closed or whose `wake_ms`
+    /// has passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`: its
+    /// holder may be gone. One that cannot be read stands among the others, and does not count
+    /// towards the limit.
     ///
     /// # Errors
     ///
@@ -188,8 +200,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
 
-    /// The records of all executions after this offset, in the order of their offsets, at most so many. A record never
-    /// comes to stand before one that was returned. One that cannot be read stands among the others.
+    /// The records of all executions after this offset, in the order of their offsets, at most so
+    /// many. A record never comes to stand before one that was returned. One that cannot be
+    /// read stands among the others.
     ///
     /// # Errors
     ///

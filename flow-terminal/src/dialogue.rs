@@ -1,4 +1,5 @@
-//! Asks for a value of a shape, part by part. What really asks is behind a trait, so that no terminal is needed to test this.
+//! Asks for a value of a shape, part by part. What really asks is behind a trait, so that no
+//! terminal is needed to test this.
 
 use serde_json::{Map, Number, Value};
 
@@ -24,8 +25,8 @@ pub(crate) trait Prompts {
 /// What is wrong with a line, if anything is.
 pub(crate) type Check<'a> = dyn Fn(&str) -> Result<(), String> + 'a;
 
-/// Shows the question and asks for a value until it is an answer. One that was put together and is none is asked for as
-/// JSON then.
+/// Shows the question and asks for a value until it is an answer. One that was put together and is
+/// none is asked for as JSON then.
 ///
 /// All that the prompts are given is [`Legible`].
 pub(crate) fn ask(
@@ -176,7 +177,8 @@ mod tests {
 
     use super::*;
 
-    /// Answers with these lines, and notes what was asked. A line that does not pass is noted with the reason.
+    /// Answers with these lines, and notes what was asked. A line that does not pass is noted with
+    /// the reason.
     struct Script {
         lines: std::vec::IntoIter<&'static str>,
         asked: Vec<String>,

@@ -1,8 +1,8 @@
 //! Shows questions so that people see what they are asked.
 //!
-//! A question has values in it, which may come from anywhere. The hard thing is that nobody may mistake a value for
-//! something that the flow or the terminal says. So characters that command the terminal do not reach it, and each row of
-//! a question of several rows is marked.
+//! A question has values in it, which may come from anywhere. The hard thing is that nobody may
+//! mistake a value for something that the flow or the terminal says. So characters that command the
+//! terminal do not reach it, and each row of a question of several rows is marked.
 
 use std::borrow::Cow;
 
@@ -25,12 +25,13 @@ pub(crate) struct Legible<'p, P>(pub(crate) &'p mut P);
 impl<P: Prompts> Legible<'_, P> {
     /// Shows a question.
     ///
-    /// A question of one row is shown as it is. Texts that people approve have line breaks, and whether one is the flow's own
-    /// or part of a value is not known here. So line breaks break lines, and each row begins with a bar, also where the
-    /// terminal would have wrapped the line: no part of a question looks like what comes after it.
+    /// A question of one row is shown as it is. Texts that people approve have line breaks, and
+    /// whether one is the flow's own or part of a value is not known here. So line breaks break
+    /// lines, and each row begins with a bar, also where the terminal would have wrapped the
+    /// line: no part of a question looks like what comes after it.
     ///
-    /// A value can push the rows before it out of sight. A question of more rows than half a screen therefore ends with the
-    /// number of its rows and the first one.
+    /// A value can push the rows before it out of sight. A question of more rows than half a screen
+    /// therefore ends with the number of its rows and the first one.
     pub(crate) fn ask(&mut self, question: &str) {
         let size = self.size();
         // The last column stays free: some terminals begin a new row as soon as it is written to.
@@ -183,7 +184,8 @@ mod tests {
         );
     }
 
-    /// So does what the terminal would have put at the beginning of a row, in letters of whatever width.
+    /// So does what the terminal would have put at the beginning of a row, in letters of whatever
+    /// width.
     #[test]
     fn a_long_line_begins_no_row_without_a_bar() {
         for pad in [" ", "x", "世"] {

@@ -1,9 +1,11 @@
-//! The shape of a type as serde sees it: found out by having the type read from a deserializer that notes what is asked of it.
+//! The shape of a type as serde sees it: found out by having the type read from a deserializer that
+//! notes what is asked of it.
 //!
-//! A struct asks for its fields by name, an enum for its variants. The hard thing is that a type is read in one go, which
-//! goes through one variant of each enum and ends at the first value that cannot be made up. So it is read again and again,
-//! each time first through what is not known yet. A type that asks for nothing in particular, as an internally tagged enum
-//! does, is JSON to whoever fills it in.
+//! A struct asks for its fields by name, an enum for its variants. The hard thing is that a type is
+//! read in one go, which goes through one variant of each enum and ends at the first value that
+//! cannot be made up. So it is read again and again, each time first through what is not known yet.
+//! A type that asks for nothing in particular, as an internally tagged enum does, is JSON to
+//! whoever fills it in.
 
 use std::fmt;
 
@@ -130,7 +132,8 @@ impl Content {
     }
 }
 
-/// The types that are being read, from the inside to the outside: one that contains itself is not looked into again.
+/// The types that are being read, from the inside to the outside: one that contains itself is not
+/// looked into again.
 #[derive(Clone, Copy)]
 struct Around<'a> {
     name: &'static str,
@@ -363,7 +366,8 @@ fn unknown_fields(names: &'static [&'static str]) -> Vec<Field> {
     names.iter().map(unknown).collect()
 }
 
-/// The fields of a struct, the first one that is not known before the others: what cannot be made up ends the reading.
+/// The fields of a struct, the first one that is not known before the others: what cannot be made
+/// up ends the reading.
 struct Fields<'a> {
     fields: &'a mut [Field],
     order: std::vec::IntoIter<usize>,

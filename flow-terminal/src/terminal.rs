@@ -13,16 +13,16 @@ use crate::dialogue::{Check, Prompts, ask};
 use crate::legible::Size;
 use crate::shape::shape_of;
 
-/// Asks the person at the terminal, part by part: one variant of an enum, a line for each field. What has no simple shape is
-/// written as JSON.
+/// Asks the person at the terminal, part by part: one variant of an enum, a line for each field.
+/// What has no simple shape is written as JSON.
 ///
-/// Questions that a flow asks at the same time are asked one after the other. They take one of tokio's threads for what
-/// blocks, until they are answered: also if the run has ended meanwhile.
+/// Questions that a flow asks at the same time are asked one after the other. They take one of
+/// tokio's threads for what blocks, until they are answered: also if the run has ended meanwhile.
 ///
-/// A question shows values, which may come from anywhere. Characters that would steer the terminal, change the order of
-/// letters or not be seen are shown as escapes, such as `\u{1b}`. Each row of a question of several rows begins with a bar,
-/// and after a long question stands how many rows it has and how it begins: no value can pass for the end of a question, or
-/// hide its beginning.
+/// A question shows values, which may come from anywhere. Characters that would steer the terminal,
+/// change the order of letters or not be seen are shown as escapes, such as `\u{1b}`. Each row of a
+/// question of several rows begins with a bar, and after a long question stands how many rows it
+/// has and how it begins: no value can pass for the end of a question, or hide its beginning.
 ///
 /// # Examples
 ///

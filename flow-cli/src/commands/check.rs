@@ -1,4 +1,5 @@
-//! `cargo flow check`: a folder of exported flows against what they were exported from, or flow JSON by itself.
+//! `cargo flow check`: a folder of exported flows against what they were exported from, or flow
+//! JSON by itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -60,8 +60,8 @@ enum Compared<'a> {
 
 /// The flows that belong together, in the order of the new version, and then those that are gone.
 ///
-/// One flow on each side is one pair, however they are called. Otherwise they have the namespace in common, or at least
-/// the name; and if several have, rather both.
+/// One flow on each side is one pair, however they are called. Otherwise they have the namespace in
+/// common, or at least the name; and if several have, rather both.
 fn pairs<'a>(old: &'a [FlowDocument], new: &'a [FlowDocument]) -> Vec<Pair<'a>> {
     if let ([old], [new]) = (old, new) {
         return vec![Pair::Both(old, new)];

@@ -34,7 +34,8 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
     Ok(Outcome::Fine)
 }
 
-/// The file of each flow: the one that was asked for, or one for each in the folder that was asked for.
+/// The file of each flow: the one that was asked for, or one for each in the folder that was asked
+/// for.
 fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Error> {
     let names_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
     if flows.as_slice().len() == 1 && !out.is_dir() && !names_folder {
@@ -48,7 +49,8 @@ fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Erro
         .collect())
 }
 
-/// The trees, each under the name of its flow if there are several: a tree does not say whose it is.
+/// The trees, each under the name of its flow if there are several: a tree does not say whose it
+/// is.
 fn trees(flows: &[FlowDocument]) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! The flows in a built file, read without running it.
 //!
-//! `flow!` leaves a record of each flow in a section of its own, which linkers keep and `strip` does not remove. The
-//! hard thing is that a file may be of any kind and in any state: whatever its bytes claim, nothing is read outside of
-//! it, nothing is allocated by a length that it states, and the work is bounded by its size.
+//! `flow!` leaves a record of each flow in a section of its own, which linkers keep and `strip`
+//! does not remove. The hard thing is that a file may be of any kind and in any state: whatever its
+//! bytes claim, nothing is read outside of it, nothing is allocated by a length that it states, and
+//! the work is bounded by its size.
 
 mod archive;
 mod fault;
@@ -51,12 +52,13 @@ pub enum Absence {
     ThinArchive,
 }
 
-/// Reads the records of a file, given its bytes: an executable, a library, an object or a WebAssembly module.
+/// Reads the records of a file, given its bytes: an executable, a library, an object or a
+/// WebAssembly module.
 ///
 /// # Errors
 ///
-/// The file is of none of these kinds, is truncated or damaged, or has a record that is broken or newer than
-/// [`LAYOUT`].
+/// The file is of none of these kinds, is truncated or damaged, or has a record that is broken or
+/// newer than [`LAYOUT`].
 ///
 /// # Examples
 ///
@@ -84,8 +86,8 @@ struct Reader<'a> {
     contents: Contents<'a>,
     objects: usize,
     stripped: usize,
-    /// How many bytes may still be looked at: each of the file once at every level. Parts that overlap would otherwise
-    /// make a small file a long work.
+    /// How many bytes may still be looked at: each of the file once at every level. Parts that
+    /// overlap would otherwise make a small file a long work.
     budget: u64,
 }
 

@@ -1,7 +1,8 @@
-//! Drives one run: polls it, writes what it records, hands it the answers that came, and ends or pauses it.
+//! Drives one run: polls it, writes what it records, hands it the answers that came, and ends or
+//! pauses it.
 //!
-//! All of that is one task. The run waits for the store only where a step says so; whatever it has recorded meanwhile is
-//! written in one go.
+//! All of that is one task. The run waits for the store only where a step says so; whatever it has
+//! recorded meanwhile is written in one go.
 
 mod waiting;
 
@@ -51,12 +52,14 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over. The row is as it is in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, and goes on by itself at this time, in milliseconds since 1970 (UTC).
+    /// It waits for answers to these questions, and goes on by itself at this time, in milliseconds
+    /// since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
         wake_ms: Option<u64>,
     },
-    /// It cannot go on here. The store has it as it was after its last record, claimed by this process.
+    /// It cannot go on here. The store has it as it was after its last record, claimed by this
+    /// process.
     Halted(RuntimeError),
 }
 
@@ -82,7 +85,8 @@ pub(crate) struct Driver {
     pub(crate) committed: Arc<Notify>,
     /// The path of the flow itself.
     pub(crate) path: String,
-    /// The name of the flow and what has changed in it, if it is not the version that the run was started with.
+    /// The name of the flow and what has changed in it, if it is not the version that the run was
+    /// started with.
     pub(crate) changes: Option<(String, Vec<String>)>,
     /// The new version, to be stored with the next records.
     pub(crate) structure: Option<String>,
@@ -179,7 +183,8 @@ impl Driver {
                 *done = self.poll_run(work, &waiting.waker);
             }
             let stuck = self.journal.is_halted();
-            // The last outcomes are written together with the run's end, or before it stops without one.
+            // The last outcomes are written together with the run's end, or before it stops without
+            // one.
             let ends = !stuck && matches!(done, Some(Ok(_) | Err(Ended::Failed(_))));
             if waiting.appending.is_some() || !ends {
                 match self.poll_append(waiting, cx) {
@@ -231,8 +236,8 @@ impl Driver {
         shuts_down.then_some(RuntimeError::ShutDown(execution))
     }
 
-    /// How a run ends whose work is done. One that has come to its end has no use for what is left of its records, unless
-    /// these say that it has gone another way.
+    /// How a run ends whose work is done. One that has come to its end has no use for what is left
+    /// of its records, unless these say that it has gone another way.
     fn ended(&self, ended: Result<Saved, Ended>) -> Paused {
         if let Err(Ended::Failed(_)) = &ended {
             self.journal.run_failed();
@@ -243,8 +248,8 @@ impl Driver {
         }
     }
 
-    /// Why a replay in which nothing moves cannot go on: something is recorded that the flow does not come to again. `None`
-    /// if all that is recorded has been taken.
+    /// Why a replay in which nothing moves cannot go on: something is recorded that the flow does
+    /// not come to again. `None` if all that is recorded has been taken.
     pub(super) fn diverged(&self) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         self.journal.replaying(|replay| {
@@ -273,7 +278,8 @@ impl Driver {
         })
     }
 
-    /// Writes what has to be written. Ready when something has been, pending when there is nothing to do.
+    /// Writes what has to be written. Ready when something has been, pending when there is nothing
+    /// to do.
     fn poll_append(
         &mut self,
         waiting: &mut Waiting,
@@ -333,8 +339,8 @@ impl Driver {
         flush.as_mut().poll(cx).is_ready()
     }
 
-    /// Looks for answers when somebody said that there are some, from time to time, and when a question expires. Ready when it
-    /// has looked.
+    /// Looks for answers when somebody said that there are some, from time to time, and when a
+    /// question expires. Ready when it has looked.
     fn poll_answers(
         &mut self,
         waiting: &mut Waiting,

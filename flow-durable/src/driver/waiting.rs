@@ -47,12 +47,14 @@ pub(super) struct Waiting {
     pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// Hands over what came of the questions that the run waits at. Those whose time is over get no answer any more.
+/// Hands over what came of the questions that the run waits at. Those whose time is over get no
+/// answer any more.
 pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
         let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
-        // It was closed by whoever has the run now. Without this, it would be looked at again at once, and again.
+        // It was closed by whoever has the run now. Without this, it would be looked at again at
+        // once, and again.
         if before.state.is_closed() && journal.is_asked(token) {
             return Err(StoreError::LeaseLost(journal.execution()));
         }

@@ -1,4 +1,5 @@
-//! The engine of runs that survive: what is recorded is returned, and what is not is done and recorded.
+//! The engine of runs that survive: what is recorded is returned, and what is not is done and
+//! recorded.
 
 mod people;
 mod relay;
@@ -142,7 +143,8 @@ impl Durable {
         }
     }
 
-    /// Records a step's outcome, for which the next step waits, and returns what a replay will return.
+    /// Records a step's outcome, for which the next step waits, and returns what a replay will
+    /// return.
     async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
         let stored = serde_json::to_string(&outcome)
             .map_err(|error| error.to_string())
@@ -176,8 +178,8 @@ impl Durable {
         self.journal.halt(error).await
     }
 
-    /// Waits until the time that is recorded, or for this long and records it. That the wait is over is recorded as well: what
-    /// comes after it is in the right order in a replay only so.
+    /// Waits until the time that is recorded, or for this long and records it. That the wait is
+    /// over is recorded as well: what comes after it is in the right order in a replay only so.
     async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
         let (recorded, waited) = self
             .journal
@@ -207,7 +209,8 @@ impl Durable {
         self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
-    /// Sleeps until a time. A look into the past ends here: what was waited for then is still to come, whatever the time is now.
+    /// Sleeps until a time. A look into the past ends here: what was waited for then is still to
+    /// come, whatever the time is now.
     async fn sleep_until(&self, until_ms: u64) {
         match self.captured {
             Some(_) => std::future::pending().await,

@@ -22,7 +22,8 @@ pub(crate) struct Answered {
     pub(crate) timed_out: bool,
 }
 
-/// What a question says, as recorded: not its token, since whoever may look at a journal may not answer.
+/// What a question says, as recorded: not its token, since whoever may look at a journal may not
+/// answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Asked {
@@ -64,7 +65,8 @@ impl Durable {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
         };
-        // The run goes on at once, as a replay does. The next step waits until the answer is stored.
+        // The run goes on at once, as a replay does. The next step waits until the answer is
+        // stored.
         self.journal.add_urgent(Entry {
             kind: RecordKind::Resumed,
             place: &place,
@@ -74,7 +76,8 @@ impl Durable {
         self.answered(visit, &place, answered).await
     }
 
-    /// The answer that is recorded. A question that is open has none, and does not wait for the rest of the replay.
+    /// The answer that is recorded. A question that is open has none, and does not wait for the
+    /// rest of the replay.
     pub(super) async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
         match self.journal.replaying(|replay| replay.outcome(place)) {
             Some(_) => self.journal.recorded(place).await,
@@ -82,7 +85,8 @@ impl Durable {
         }
     }
 
-    /// The question that is open at a visit, asked before or now, and until when it can be answered.
+    /// The question that is open at a visit, asked before or now, and until when it can be
+    /// answered.
     pub(super) async fn question<N: Human>(
         &self,
         place: &Place,
@@ -139,7 +143,8 @@ impl Durable {
         answered: Answered,
     ) -> Result<N, Failed> {
         if answered.timed_out {
-            // Only a program whose flow has changed has no timeout here: nobody knows how long the old one was.
+            // Only a program whose flow has changed has no timeout here: nobody knows how long the
+            // old one was.
             let after = visit.timeout().unwrap_or_default();
             let failure = Failure::Deadline(TimedOut { after });
             let error = NodeError::new(place.path.clone(), 1, failure);

@@ -1,7 +1,8 @@
 //! Deltas on their way from the runs of this process to those who listen.
 //!
-//! Each listener has a queue of its own, with nothing in it but what it asked for and may see. So a run that emits much keeps
-//! no place from the deltas of others, and what a listener is told to have missed says nothing of them.
+//! Each listener has a queue of its own, with nothing in it but what it asked for and may see. So a
+//! run that emits much keeps no place from the deltas of others, and what a listener is told to
+//! have missed says nothing of them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -36,11 +36,12 @@ pub struct RecordedEvent {
     pub node_type: Arc<str>,
     /// The record.
     pub record: Record,
-    /// Of an outcome and a failure for good: how many attempts were made, the first included. An attempt that a crash
-    /// interrupted is none, and a fallback is none.
+    /// Of an outcome and a failure for good: how many attempts were made, the first included. An
+    /// attempt that a crash interrupted is none, and a fallback is none.
     pub attempts: Option<u32>,
-    /// Of an outcome, a failure for good and an action taken: the time since the node was reached. It includes the pauses
-    /// between attempts and the time in which no process had the execution.
+    /// Of an outcome, a failure for good and an action taken: the time since the node was reached.
+    /// It includes the pauses between attempts and the time in which no process had the
+    /// execution.
     pub duration: Option<Duration>,
 }
 
@@ -113,8 +114,9 @@ impl ExecutionEvent {
         }
     }
 
-    /// A UUID of version 8, made of what the event says: every subscriber has the same for the same event, also when it
-    /// is read again. Only [`Missed`](ExecutionEvent::Missed), which is nobody else's, has a new one each time.
+    /// A UUID of version 8, made of what the event says: every subscriber has the same for the same
+    /// event, also when it is read again. Only [`Missed`](ExecutionEvent::Missed), which is
+    /// nobody else's, has a new one each time.
     pub fn id(&self) -> Uuid {
         let digest = match self {
             ExecutionEvent::Recorded(event) => Sha256::new()
@@ -164,12 +166,14 @@ impl ExecutionEvent {
     /// | `stream_chunk` | none: a delta | `chunk`, `index` |
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
-    /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is no `prep_complete`,
-    /// the `phase` of all they do is `exec`, and no event says what the node read; what it writes follows from
-    /// `execResult`. A flow used as a node has errors of its own if it is tried again or has a `timeout`; otherwise
-    /// there is that of the node inside, and that of the run. Errors are kept as texts, so that there is no `stack`,
-    /// but the texts of their causes. Which delta is the last one is not known before the `exec_complete` after it.
-    /// `durationMs` and `attempts` are left out where the records that they follow from have been pruned.
+    /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
+    /// no `prep_complete`, the `phase` of all they do is `exec`, and no event says what the
+    /// node read; what it writes follows from `execResult`. A flow used as a node has errors of
+    /// its own if it is tried again or has a `timeout`; otherwise there is that of the node
+    /// inside, and that of the run. Errors are kept as texts, so that there is no `stack`,
+    /// but the texts of their causes. Which delta is the last one is not known before the
+    /// `exec_complete` after it. `durationMs` and `attempts` are left out where the records
+    /// that they follow from have been pruned.
     pub fn to_json(&self) -> Value {
         let (r#type, payload) = self.described();
         let mut envelope =

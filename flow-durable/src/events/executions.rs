@@ -1,7 +1,7 @@
 //! What a stream remembers of the executions that it meets.
 //!
-//! Of each it knows the nodes under way, so that memory is bounded by the nodes that run at once and by [`KNOWN`]. An
-//! execution that was forgotten is looked up again.
+//! Of each it knows the nodes under way, so that memory is bounded by the nodes that run at once
+//! and by [`KNOWN`]. An execution that was forgotten is looked up again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ const PAGE: usize = 500;
 pub(super) struct Executions {
     known: HashMap<ExecutionId, Known>,
     structures: HashMap<String, Arc<Structure>>,
-    /// What was found damaged, and nobody was told yet. Each is found once, and the stream goes on without it.
+    /// What was found damaged, and nobody was told yet. Each is found once, and the stream goes on
+    /// without it.
     damaged: Vec<Damaged>,
     uses: u64,
 }
@@ -36,8 +37,8 @@ pub(super) struct Executions {
 struct Known {
     /// The number after that of the newest record that the stream has passed.
     next_seq: u64,
-    /// How many records there were when it was looked up: until the stream has passed all that the store has, it is not
-    /// known which of them it has passed.
+    /// How many records there were when it was looked up: until the stream has passed all that the
+    /// store has, it is not known which of them it has passed.
     stored: Option<u64>,
     structure: Option<Arc<Structure>>,
     /// Its row is damaged.
@@ -254,7 +255,8 @@ impl Executions {
         known.is_none_or(|known| known.next_seq >= next_seq)
     }
 
-    /// The stream has passed all that the store had after the executions were looked up that are known by now.
+    /// The stream has passed all that the store had after the executions were looked up that are
+    /// known by now.
     pub(super) fn caught_up(&mut self) {
         for known in self.known.values_mut() {
             if let Some(stored) = known.stored.take() {

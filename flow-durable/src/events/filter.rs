@@ -4,7 +4,8 @@ use flow_store::{ExecutionId, Record, RecordKind};
 
 use super::pattern::{InvalidPattern, Pattern};
 
-/// Which events [`Runtime::events`](crate::Runtime::events) gives: those that all of its parts allow.
+/// Which events [`Runtime::events`](crate::Runtime::events) gives: those that all of its parts
+/// allow.
 ///
 /// # Examples
 ///
@@ -42,8 +43,8 @@ impl EventFilter {
         self
     }
 
-    /// Only records of these kinds, in addition to those of earlier calls. Deltas are of no kind: see
-    /// [`deltas`](EventFilter::deltas).
+    /// Only records of these kinds, in addition to those of earlier calls. Deltas are of no kind:
+    /// see [`deltas`](EventFilter::deltas).
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = RecordKind>) -> Self {
         self.kinds.get_or_insert_default().extend(kinds);
         self
@@ -59,11 +60,13 @@ impl EventFilter {
         Ok(self)
     }
 
-    /// Beginning after the record of this offset, such as the last one that was seen, instead of now.
+    /// Beginning after the record of this offset, such as the last one that was seen, instead of
+    /// now.
     ///
-    /// The offsets are one sequence for the whole store: any stream, whatever its owner and its filter, goes on from any of
-    /// them, and writers need not wait for one another to count. The gaps between those that somebody sees tell how much is
-    /// written in all, and neither what nor by whom. Where that is too much to tell, hand out the offset encrypted.
+    /// The offsets are one sequence for the whole store: any stream, whatever its owner and its
+    /// filter, goes on from any of them, and writers need not wait for one another to count.
+    /// The gaps between those that somebody sees tell how much is written in all, and neither
+    /// what nor by whom. Where that is too much to tell, hand out the offset encrypted.
     pub fn from_offset(mut self, offset: u64) -> Self {
         self.after = Some(offset);
         self
@@ -80,8 +83,8 @@ impl EventFilter {
         self
     }
 
-    /// Also what nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this process while somebody listens: deltas are
-    /// not stored.
+    /// Also what nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this process while
+    /// somebody listens: deltas are not stored.
     pub fn deltas(mut self) -> Self {
         self.deltas = true;
         self

@@ -34,10 +34,11 @@ use reader::{Item, Reader};
 /// The stream that [`Runtime::events`] gives. It never ends, unless it was asked for
 /// [what there is now](EventFilter::until_now) only.
 ///
-/// When the store fails, the stream gives the error and goes on where it was: the next item is the next event or,
-/// after a while, the next error. A record that is damaged is an error once, in its place ([`RuntimeError::Store`] with
-/// [`StoreError::Corrupt`](super::StoreError::Corrupt)), and the stream goes on with the one after it. So is what else cannot
-/// be read of an execution: its events then tell what its records have.
+/// When the store fails, the stream gives the error and goes on where it was: the next item is the
+/// next event or, after a while, the next error. A record that is damaged is an error once, in its
+/// place ([`RuntimeError::Store`] with [`StoreError::Corrupt`](super::StoreError::Corrupt)), and
+/// the stream goes on with the one after it. So is what else cannot be read of an execution: its
+/// events then tell what its records have.
 #[must_use = "a stream reads nothing unless it is asked for its items"]
 pub struct Events {
     ready: VecDeque<Item>,
@@ -87,7 +88,8 @@ impl Events {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// How many deltas this subscriber has missed because it was slow, of those that it asked for and may see.
+    /// How many deltas this subscriber has missed because it was slow, of those that it asked for
+    /// and may see.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

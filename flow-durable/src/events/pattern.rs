@@ -5,11 +5,12 @@ use std::str::FromStr;
 
 /// A pattern of the paths of nodes, such as `research.agent.*`.
 ///
-/// A path consists of segments with dots between them. In a pattern, `*` stands for one segment and `**` for one or more,
-/// each wherever it is; a pattern that is nothing but `*` matches every path. Anything else stands for itself.
+/// A path consists of segments with dots between them. In a pattern, `*` stands for one segment and
+/// `**` for one or more, each wherever it is; a pattern that is nothing but `*` matches every path.
+/// Anything else stands for itself.
 ///
-/// The index of an item belongs to its segment: `report.summaries` and `report.*` match `report.summaries[3]`, and
-/// `report.summaries[3]` matches no other item.
+/// The index of an item belongs to its segment: `report.summaries` and `report.*` match
+/// `report.summaries[3]`, and `report.summaries[3]` matches no other item.
 ///
 /// # Examples
 ///
@@ -182,7 +183,8 @@ impl Pattern {
             return false;
         }
         let (mut part, mut segment) = (0, 0);
-        // The part after the last `Rest`, and the first segment that is not one of its own: where to try again.
+        // The part after the last `Rest`, and the first segment that is not one of its own: where
+        // to try again.
         let mut again = None;
         while segment < segments.len() {
             match self.parts.get(part) {

@@ -1,8 +1,8 @@
 //! Reads the log of a store on and on.
 //!
-//! The store is the buffer: a subscriber that is slow only reads later. The one hard thing is the place of deltas, which are
-//! not stored: each knows the number of the record that comes after it, and is held until the records before it have been
-//! passed.
+//! The store is the buffer: a subscriber that is slow only reads later. The one hard thing is the
+//! place of deltas, which are not stored: each knows the number of the record that comes after it,
+//! and is held until the records before it have been passed.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -27,7 +27,8 @@ const PAGE: usize = 256;
 /// How many deltas are held at most.
 const HELD: usize = 1024;
 
-/// How often it is looked for records that another process has written, and again after the store has failed.
+/// How often it is looked for records that another process has written, and again after the store
+/// has failed.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
@@ -82,7 +83,8 @@ impl Reader {
         })
     }
 
-    /// The next events, and an error after them if the store fails. None if the stream is at its end.
+    /// The next events, and an error after them if the store fails. None if the stream is at its
+    /// end.
     pub(super) async fn read(&mut self) -> VecDeque<Item> {
         if std::mem::take(&mut self.has_failed) {
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -98,7 +100,8 @@ impl Reader {
     async fn fill(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
         let inner = self.owned.inner.clone();
         loop {
-            // Before the look at the store, so that no write goes unnoticed between it and the wait.
+            // Before the look at the store, so that no write goes unnoticed between it and the
+            // wait.
             let committed = pin!(inner.committed.notified());
             if self.page.is_empty() && !self.is_at_end() {
                 self.page = inner.store.log(self.passed, PAGE).await?.into();
@@ -175,8 +178,8 @@ impl Reader {
         Ok(())
     }
 
-    /// A record that cannot be read may be any that the filter allows. It is told to whom it belongs, and to all, without a
-    /// name, if nobody knows whose it is.
+    /// A record that cannot be read may be any that the filter allows. It is told to whom it
+    /// belongs, and to all, without a name, if nobody knows whose it is.
     async fn pass_damaged(
         &mut self,
         record: &DamagedRecord,

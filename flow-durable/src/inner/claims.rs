@@ -14,7 +14,8 @@ use crate::lease::Term;
 /// What the claim of a new execution gives.
 pub(crate) const FIRST_FENCE: u64 = 1;
 
-/// A claim to an execution that may have been stored, and that nobody goes on with if this is dropped.
+/// A claim to an execution that may have been stored, and that nobody goes on with if this is
+/// dropped.
 pub(crate) struct UnusedClaim<'a>(pub(crate) &'a Inner, pub(crate) ExecutionId);
 
 impl UnusedClaim<'_> {
@@ -61,7 +62,8 @@ impl Inner {
         Term::begin(&self.options.clock, self.options.lease)
     }
 
-    /// Gives up what this process cannot go on with, so that it, or another one, can try again at once.
+    /// Gives up what this process cannot go on with, so that it, or another one, can try again at
+    /// once.
     pub(crate) async fn release(&self) {
         let unreleased: Vec<_> = lock(&self.unreleased)
             .iter()
@@ -88,7 +90,8 @@ impl Inner {
         }
     }
 
-    /// Renews the claims of this process for as long as it lives: in time, or when one that has run out is needed.
+    /// Renews the claims of this process for as long as it lives: in time, or when one that has run
+    /// out is needed.
     pub(crate) fn keep_renewing(self: &Arc<Self>) {
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
         let needed = self.renew.clone();
@@ -127,8 +130,9 @@ impl Inner {
         }
     }
 
-    /// Goes on with an execution, if it is to be had. If not, it is due because its claim is ahead of this clock: then watches
-    /// that claim, and breaks it when nobody has renewed it for as long as it was made for, by a clock that cannot be set.
+    /// Goes on with an execution, if it is to be had. If not, it is due because its claim is ahead
+    /// of this clock: then watches that claim, and breaks it when nobody has renewed it for as
+    /// long as it was made for, by a clock that cannot be set.
     pub(crate) async fn launch_or_watch(
         self: &Arc<Self>,
         id: ExecutionId,

@@ -20,8 +20,8 @@ use crate::journal::Journal;
 use crate::lease::{Lease, Term};
 use crate::registered::Registered;
 
-/// A run of this process, which has stopped when this is dropped: also if its task is, because it panicked or because the
-/// tokio runtime that it ran in has ended.
+/// A run of this process, which has stopped when this is dropped: also if its task is, because it
+/// panicked or because the tokio runtime that it ran in has ended.
 pub(crate) struct RunGuard {
     pub(crate) inner: Arc<Inner>,
     pub(crate) id: ExecutionId,
@@ -50,18 +50,21 @@ impl Drop for RunGuard {
 }
 
 impl Inner {
-    /// Tells the process's own run of an execution that there is an answer, or goes on with the execution. If it cannot go on
-    /// here, [`Execution::settled`] says why, and another process may.
+    /// Tells the process's own run of an execution that there is an answer, or goes on with the
+    /// execution. If it cannot go on here, [`Execution::settled`] says why, and another process
+    /// may.
     pub(crate) async fn wake(self: &Arc<Self>, id: ExecutionId) {
         let run = lock(&self.active).get(&id).cloned();
         if let Some(run) = run {
             run.signals.mail.notify_one();
         }
-        // A run that has just paused does not look for mail any more; one that still runs has its claim.
+        // A run that has just paused does not look for mail any more; one that still runs has its
+        // claim.
         self.try_to_launch(id).await;
     }
 
-    /// Goes on with an execution that is stored. If it cannot go on here, [`Execution::settled`] says why.
+    /// Goes on with an execution that is stored. If it cannot go on here, [`Execution::settled`]
+    /// says why.
     pub(crate) async fn try_to_launch(self: &Arc<Self>, id: ExecutionId) {
         if let Err(error) = self.launch(id).await {
             lock(&self.halted).insert(id, error);
@@ -86,7 +89,8 @@ impl Inner {
             if inner.shut_down.is_cancelled() {
                 return Err(RuntimeError::ShutDown(id));
             }
-            // Even if its claim has run out, while this process was stopped: it is renewed or lost soon.
+            // Even if its claim has run out, while this process was stopped: it is renewed or lost
+            // soon.
             if lock(&inner.active).contains_key(&id) {
                 return Ok(false);
             }
@@ -248,7 +252,8 @@ impl Inner {
             // Nobody else sets it.
             let _ = run.over.set(*row);
         } else if let Driven::Paused { asked, wake_ms } = driven {
-            // An answer that came while the run was pausing has woken nobody. If the store cannot say, it may have come.
+            // An answer that came while the run was pausing has woken nobody. If the store cannot
+            // say, it may have come.
             let asked = |pause: &PauseRow| asked.contains(&pause.token);
             if self.is_answered(id, asked).await.unwrap_or(true) {
                 self.try_to_launch(id).await;
@@ -271,7 +276,8 @@ impl Inner {
         Ok(pauses.iter().any(settled))
     }
 
-    /// Goes on with executions that this process has paused, when their time has come and nobody else has done so.
+    /// Goes on with executions that this process has paused, when their time has come and nobody
+    /// else has done so.
     pub(crate) fn keep_waking(self: &Arc<Self>) {
         let (inner, alarm) = (Arc::downgrade(self), self.alarm.clone());
         let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());

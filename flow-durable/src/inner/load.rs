@@ -35,7 +35,8 @@ pub(crate) struct Loaded {
     pub(crate) changes: Option<Vec<String>>,
 }
 
-/// The nodes that an execution has reached, by path within its flow and without the indices of items.
+/// The nodes that an execution has reached, by path within its flow and without the indices of
+/// items.
 pub(crate) struct Reached(HashSet<String>);
 
 impl Reached {
@@ -80,8 +81,9 @@ pub(crate) fn without_items(path: &str) -> String {
 }
 
 impl Inner {
-    /// What has changed in a flow since an execution was started, if it is not the same and the journal may still fit. A change
-    /// of a node that the execution has not reached concerns nothing that is recorded.
+    /// What has changed in a flow since an execution was started, if it is not the same and the
+    /// journal may still fit. A change of a node that the execution has not reached concerns
+    /// nothing that is recorded.
     ///
     /// # Errors
     ///

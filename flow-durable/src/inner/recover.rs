@@ -20,8 +20,8 @@ pub struct Recovered {
 }
 
 impl Inner {
-    /// Goes on with what is due. What this process could not go on with for another reason than the store's is tried again
-    /// only if it is asked to.
+    /// Goes on with what is due. What this process could not go on with for another reason than the
+    /// store's is tried again only if it is asked to.
     pub(crate) async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
         self.release().await;
         let mut recovered = Recovered::default();

@@ -23,7 +23,8 @@ impl Drop for Gone {
     }
 }
 
-/// A task of which there is one at a time: another one may be spawned when it has ended, or when its tokio runtime has.
+/// A task of which there is one at a time: another one may be spawned when it has ended, or when
+/// its tokio runtime has.
 #[derive(Default)]
 pub(crate) struct Once(Arc<AtomicBool>);
 

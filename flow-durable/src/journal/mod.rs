@@ -1,8 +1,9 @@
 //! The journal of a run under way: what is recorded already, and what has still to be written.
 //!
-//! Steps add records, and a step waits until all outcomes before it are stored; the driver, which polls the run, hands
-//! them to the store. So the last outcome of a run is stored together with the run's end, and a step that is dropped while
-//! it waits, because another branch failed, leaves no half-written record behind.
+//! Steps add records, and a step waits until all outcomes before it are stored; the driver, which
+//! polls the run, hands them to the store. So the last outcome of a run is stored together with the
+//! run's end, and a step that is dropped while it waits, because another branch failed, leaves no
+//! half-written record behind.
 
 mod questions;
 mod visits;
@@ -107,8 +108,8 @@ impl Journal {
         }
     }
 
-    /// What is recorded already: from the newest snapshot on, with the visits of the outermost flow that were counted
-    /// before it.
+    /// What is recorded already: from the newest snapshot on, with the visits of the outermost flow
+    /// that were counted before it.
     pub(crate) fn load(
         &self,
         records: Vec<Record>,
@@ -149,7 +150,8 @@ impl Journal {
         self.replay(Replay::run_failed);
     }
 
-    /// Goes on with the replay. If it is over then, what it has come to beyond its records is recorded.
+    /// Goes on with the replay. If it is over then, what it has come to beyond its records is
+    /// recorded.
     fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
         let mut state = self.state();
         let result = go_on(&mut state.replay);
@@ -168,8 +170,8 @@ impl Journal {
         look(&self.state().replay)
     }
 
-    /// Adds a record, which is stored with the next one that somebody waits for, or soon; in a replay, when that is over. Its
-    /// number, unless that is so.
+    /// Adds a record, which is stored with the next one that somebody waits for, or soon; in a
+    /// replay, when that is over. Its number, unless that is so.
     pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
@@ -262,7 +264,8 @@ impl Journal {
         }
     }
 
-    /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is recorded has been taken.
+    /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is
+    /// recorded has been taken.
     pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
         poll_fn(move |cx| {
             self.replay(|replay| match replay.outcome(place) {
@@ -287,7 +290,8 @@ impl Journal {
         is_new
     }
 
-    /// Takes a record that says that a wait is over, or that an attempt took too long, when its turn has come.
+    /// Takes a record that says that a wait is over, or that an attempt took too long, when its
+    /// turn has come.
     pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
             self.replay(|replay| match replay.is_turn(seq, cx.waker()) {
@@ -311,7 +315,8 @@ impl Journal {
         Active(self)
     }
 
-    /// Sleeps until a time. Nothing is under way meanwhile: a run that waits for people as well can be paused until then.
+    /// Sleeps until a time. Nothing is under way meanwhile: a run that waits for people as well can
+    /// be paused until then.
     pub(crate) async fn sleep_until(&self, until_ms: u64) {
         if until_ms <= self.now_ms() {
             return;
@@ -377,8 +382,8 @@ impl Journal {
         self.state().urgent
     }
 
-    /// Whether there is something to write. While a replay goes on there is nothing: if it comes to no good, the journal is
-    /// as it was.
+    /// Whether there is something to write. While a replay goes on there is nothing: if it comes to
+    /// no good, the journal is as it was.
     pub(crate) fn has_pending(&self) -> bool {
         let state = self.state();
         if !state.replay.is_over() {

@@ -28,8 +28,8 @@ impl Journal {
         self.state().pending.opened.push(row);
     }
 
-    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what drops the run while it is
-    /// being stored, as a branch that fails does, closes it as well.
+    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what
+    /// drops the run while it is being stored, as a branch that fails does, closes it as well.
     pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
         AskingGuard {
             journal: self,
@@ -66,7 +66,8 @@ impl Journal {
         }
     }
 
-    /// Whether somebody waits for an answer, and when the first of these questions is no longer to be answered.
+    /// Whether somebody waits for an answer, and when the first of these questions is no longer to
+    /// be answered.
     pub(crate) fn questions(&self) -> Questions {
         let state = self.state();
         let waiting = state
@@ -136,8 +137,9 @@ impl AskingGuard<'_> {
     }
 }
 
-/// The question is closed with the next records: it has been answered, or nobody waits for an answer any more. A run that
-/// only pauses forgets what it has not written, so that its questions stay open.
+/// The question is closed with the next records: it has been answered, or nobody waits for an
+/// answer any more. A run that only pauses forgets what it has not written, so that its questions
+/// stay open.
 impl Drop for AskingGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.journal.state();

@@ -72,8 +72,8 @@ impl Journal {
         place
     }
 
-    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is forgotten: none of them is
-    /// under way.
+    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is
+    /// forgotten: none of them is under way.
     pub(super) fn count_visit(&self, flow: &str, node: &str) -> u32 {
         let mut state = self.state();
         let inside = (format!("{flow}."), format!("{flow}/"));
@@ -103,8 +103,8 @@ impl Journal {
         }
     }
 
-    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier life of the run. The node is
-    /// the frame's current one then.
+    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier
+    /// life of the run. The node is the frame's current one then.
     pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
         let visits = self.visits(&frame.flow_step());
         let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);

@@ -10,15 +10,17 @@ use crate::registered::Registered;
 use flow_runtime::Submission;
 
 impl Runtime {
-    /// Answers a question, and goes on with the execution. The answer is a value of the type that was asked for, or a
-    /// `serde_json::Value` that is one. If another process has the execution, that one goes on with it.
+    /// Answers a question, and goes on with the execution. The answer is a value of the type that
+    /// was asked for, or a `serde_json::Value` that is one. If another process has the
+    /// execution, that one goes on with it.
     ///
     /// # Errors
     ///
-    /// The execution is as it was: [`RuntimeError::UnknownToken`], [`RuntimeError::AlreadyAnswered`],
-    /// [`RuntimeError::Expired`], [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. Of several answers to one
-    /// question, one is accepted.
+    /// The execution is as it was: [`RuntimeError::UnknownToken`],
+    /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
+    /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
+    /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. Of
+    /// several answers to one question, one is accepted.
     pub async fn resume(
         &self,
         token: Token,
@@ -47,7 +49,8 @@ impl Runtime {
         let answer = self.accepted(&row, &flow, &pause, value).await?;
         self.settle(row.id, token, Settlement::Answer(answer))
             .await?;
-        // The answer is stored. Whatever keeps the execution from going on here is not an error of the answer.
+        // The answer is stored. Whatever keeps the execution from going on here is not an error of
+        // the answer.
         self.owned.inner.wake(row.id).await;
         match self.get(row.id).await {
             Ok(execution) => Ok(execution),

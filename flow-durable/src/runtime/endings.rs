@@ -11,8 +11,8 @@ use crate::inner::lock;
 use crate::listed::{ListOptions, Listed};
 
 impl Runtime {
-    /// Ends an execution: what is under way is dropped at its next `.await`, in another process when that one next writes or
-    /// renews its lease. Returns it as it is then.
+    /// Ends an execution: what is under way is dropped at its next `.await`, in another process
+    /// when that one next writes or renews its lease. Returns it as it is then.
     ///
     /// # Errors
     ///
@@ -71,9 +71,9 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them; what cannot be read of
-    /// them is in [`Listed::damaged`], and stays as it is. (A question with a `timeout` needs no such call: its flow goes on
-    /// when the time is over.)
+    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them;
+    /// what cannot be read of them is in [`Listed::damaged`], and stays as it is. (A question
+    /// with a `timeout` needs no such call: its flow goes on when the time is over.)
     ///
     /// # Errors
     ///

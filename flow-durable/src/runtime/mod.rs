@@ -25,17 +25,19 @@ use crate::options::RuntimeOptions;
 use crate::owned::Owned;
 use crate::registered::{DurableFlow, Registered};
 
-/// Starts executions of flows, keeps them in a store, and goes on with them after a crash, a restart, or an answer that took
-/// a week.
+/// Starts executions of flows, keeps them in a store, and goes on with them after a crash, a
+/// restart, or an answer that took a week.
 ///
-/// Each execution runs as a task of the tokio runtime in which it was started. What its steps return is in the store before
-/// the next step starts; after a crash, [`recover`](Runtime::recover) takes these outcomes from there and goes on with the first
-/// step that has none. A step that was under way at the crash runs again (at least once): what it does elsewhere should
-/// therefore bear being done twice, for which [`Context::step_id`](flow_runtime::Context::step_id) is of use.
+/// Each execution runs as a task of the tokio runtime in which it was started. What its steps
+/// return is in the store before the next step starts; after a crash, [`recover`](Runtime::recover)
+/// takes these outcomes from there and goes on with the first step that has none. A step that was
+/// under way at the crash runs again (at least once): what it does elsewhere should therefore bear
+/// being done twice, for which [`Context::step_id`](flow_runtime::Context::step_id) is of use.
 ///
-/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) gives the executions of an owner; the runtime itself sees those
-/// that have none. Only what concerns the process is for all of them: [`register`](Runtime::register),
-/// [`recover`](Runtime::recover) and [`shut_down`](Runtime::shut_down).
+/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) gives the executions of an owner;
+/// the runtime itself sees those that have none. Only what concerns the process is for all of them:
+/// [`register`](Runtime::register), [`recover`](Runtime::recover) and
+/// [`shut_down`](Runtime::shut_down).
 ///
 /// # Examples
 ///
@@ -117,7 +119,8 @@ impl Runtime {
         }
     }
 
-    /// Makes a flow known, with its settings. Executions of flows that are not known can be looked at, but do not go on.
+    /// Makes a flow known, with its settings. Executions of flows that are not known can be looked
+    /// at, but do not go on.
     ///
     /// # Errors
     ///
@@ -138,8 +141,8 @@ impl Runtime {
         })
     }
 
-    /// The executions of nobody, which are those that the runtime itself sees, as [`owned_by`](Runtime::owned_by) gives those
-    /// of an owner.
+    /// The executions of nobody, which are those that the runtime itself sees, as
+    /// [`owned_by`](Runtime::owned_by) gives those of an owner.
     pub fn executions(&self) -> Executions {
         Executions::new(self.clone())
     }
@@ -148,7 +151,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`], also if it belongs to somebody else; or the store could not be read.
+    /// [`RuntimeError::NotFound`], also if it belongs to somebody else; or the store could not be
+    /// read.
     pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         Ok(Execution::new(
             self.owned.clone(),
@@ -156,7 +160,8 @@ impl Runtime {
         ))
     }
 
-    /// The owner's executions, the newest first. What cannot be read of them is in [`Listed::damaged`].
+    /// The owner's executions, the newest first. What cannot be read of them is in
+    /// [`Listed::damaged`].
     ///
     /// # Errors
     ///
@@ -185,23 +190,25 @@ impl Runtime {
         }
     }
 
-    /// Goes on with what could go on and belongs to no living process, whoever owns it: what ran in a process that crashed, what
-    /// was answered meanwhile, and questions whose time is over. To be called when a program starts. From then on and until
-    /// the runtime is shut down or dropped, this is repeated after every third of the [`lease`](RuntimeOptions::lease): what a
+    /// Goes on with what could go on and belongs to no living process, whoever owns it: what ran in
+    /// a process that crashed, what was answered meanwhile, and questions whose time is over.
+    /// To be called when a program starts. From then on and until the runtime is shut down or
+    /// dropped, this is repeated after every third of the [`lease`](RuntimeOptions::lease): what a
     /// crashed process was running can be had only when its lease has run out.
     ///
     /// # Errors
     ///
-    /// The store could not be read. An execution that cannot go on is not an error, nor is one that is damaged: it is among
-    /// [`Recovered::refused`], and [`Execution::settled`] says why.
+    /// The store could not be read. An execution that cannot go on is not an error, nor is one that
+    /// is damaged: it is among [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.owned.inner.recover(true).await?;
         self.owned.inner.keep_recovering();
         Ok(recovered)
     }
 
-    /// Stops the executions of this process where they are, and gives them up, so that another process can go on with them at
-    /// once. Returns when all have stopped. Steps under way are dropped at their next `.await`, and will run again.
+    /// Stops the executions of this process where they are, and gives them up, so that another
+    /// process can go on with them at once. Returns when all have stopped. Steps under way are
+    /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
         self.owned.inner.shut_down.cancel();
         let runs: Vec<_> = lock(&self.owned.inner.active).values().cloned().collect();

@@ -17,20 +17,23 @@ use crate::registered::{DurableFlow, Registered, hash_of};
 use flow_runtime::engine::{Saved, Unstorable};
 
 impl Runtime {
-    /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a task of its own.
+    /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a
+    /// task of its own.
     ///
     /// # Errors
     ///
-    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if the input cannot be stored
-    /// as JSON; [`RuntimeError::OtherInput`] if the idempotency key was used with another input;
-    /// [`RuntimeError::ShutDown`]; or the store could not be written to. (If the store failed and could not even be asked
-    /// whether it has the execution, it may have it: an idempotency key makes it safe to start again.)
+    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if
+    /// the input cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key
+    /// was used with another input; [`RuntimeError::ShutDown`]; or the store could not be
+    /// written to. (If the store failed and could not even be asked whether it has the
+    /// execution, it may have it: an idempotency key makes it safe to start again.)
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes on with it, in another
-    /// process once the [`lease`](crate::RuntimeOptions::lease) has run out. An
-    /// [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it again.
+    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes
+    /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
+    /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
+    /// again.
     pub async fn start<F: DurableFlow>(
         &self,
         input: F::Input,
@@ -99,7 +102,8 @@ impl Runtime {
         }
     }
 
-    /// Stores an execution that is claimed by this process, and begins with it: what was just stored need not be read again.
+    /// Stores an execution that is claimed by this process, and begins with it: what was just
+    /// stored need not be read again.
     async fn create(
         &self,
         row: Row,
@@ -138,7 +142,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), claimed))
     }
 
-    /// The store reported an error, and may have created the execution before. Looks whether it has.
+    /// The store reported an error, and may have created the execution before. Looks whether it
+    /// has.
     pub(crate) async fn created_all_the_same(
         &self,
         row: &Row,
@@ -150,7 +155,8 @@ impl Runtime {
         }
     }
 
-    /// The execution that was started with the same idempotency key, if it was started with the same input.
+    /// The execution that was started with the same idempotency key, if it was started with the
+    /// same input.
     pub(crate) async fn started_before(
         &self,
         id: ExecutionId,
@@ -173,7 +179,8 @@ struct InputJson {
     text: String,
 }
 
-/// The inputs as JSON, if they can be read back: what cannot would be found out after the first crash.
+/// The inputs as JSON, if they can be read back: what cannot would be found out after the first
+/// crash.
 fn input_json<F: DurableFlow>(input: &F::Input) -> Result<InputJson, RuntimeError> {
     let unstorable = |reason: String| RuntimeError::Unstorable {
         execution: None,

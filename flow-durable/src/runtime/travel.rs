@@ -1,7 +1,8 @@
-//! Looks into an execution's past: its state at a record, what changed between two, and a new execution that goes on from one.
+//! Looks into an execution's past: its state at a record, what changed between two, and a new
+//! execution that goes on from one.
 //!
-//! The journal has outcomes, not states. So a look replays the flow up to the record, without running any step, and sees the
-//! state that the flow has then.
+//! The journal has outcomes, not states. So a look replays the flow up to the record, without
+//! running any step, and sees the state that the flow has then.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -31,9 +32,9 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records that lead to it have been pruned;
-    /// [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`], since the flow itself says what its state is; and as
-    /// [`get`](Runtime::get).
+    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records that lead to it
+    /// have been pruned; [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`],
+    /// since the flow itself says what its state is; and as [`get`](Runtime::get).
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
         let flow = self.owned.inner.flow(&row.flow)?;
@@ -83,7 +84,8 @@ impl Runtime {
         driver.look_back(flow.run(id, engine, input)).await?;
         let mut flows =
             std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
-        // The replay goes on to the first step that has no outcome, which may be in a flow that was not reached yet.
+        // The replay goes on to the first step that has no outcome, which may be in a flow that was
+        // not reached yet.
         flows.retain(|path, _| path == namespace || under_way.contains(path));
         Ok(ExecutionState {
             execution: id,
@@ -93,17 +95,20 @@ impl Runtime {
         })
     }
 
-    /// Starts a new execution that has done what this one did up to a record, that one included, and goes on from there by
-    /// itself. Questions that were open then are asked anew, and waits and timeouts have as much time left as they had: the
-    /// copied records have later times. The other execution stays as it is, whatever its status: so a
-    /// failed one can be tried again from before its failure.
+    /// Starts a new execution that has done what this one did up to a record, that one included,
+    /// and goes on from there by itself. Questions that were open then are asked anew, and
+    /// waits and timeouts have as much time left as they had: the copied records have later
+    /// times. The other execution stays as it is, whatever its status: so a failed one can be
+    /// tried again from before its failure.
     ///
-    /// If the history before a snapshot has been pruned, the new execution has it from that snapshot on.
+    /// If the history before a snapshot has been pruned, the new execution has it from that
+    /// snapshot on.
     ///
     /// # Errors
     ///
-    /// As [`state`](Runtime::state), or the store could not be written to: then there is no new execution. If the new one
-    /// cannot go on here, that is not an error of this call, and [`Execution::settled`] says why.
+    /// As [`state`](Runtime::state), or the store could not be written to: then there is no new
+    /// execution. If the new one cannot go on here, that is not an error of this call, and
+    /// [`Execution::settled`] says why.
     pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
         let mut records = self.history(id, seq).await?;
@@ -157,8 +162,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), fork))
     }
 
-    /// The records up to this one, from the first that the store has. They may be pruned while they are read, and are then
-    /// read again.
+    /// The records up to this one, from the first that the store has. They may be pruned while they
+    /// are read, and are then read again.
     async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
@@ -263,8 +268,8 @@ fn reopened(
         .collect()
 }
 
-/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait, of a timeout or of the time to
-/// answer is left again.
+/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait, of
+/// a timeout or of the time to answer is left again.
 fn renew(records: &mut [Record], later_ms: u64) {
     for (seq, record) in (0..).zip(records) {
         record.seq = seq;
@@ -316,8 +321,8 @@ fn under_way(records: &[Record]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a run that looks back was woken while it was polled. A fork may leave branches that it has just woken to its next
-/// poll.
+/// Whether a run that looks back was woken while it was polled. A fork may leave branches that it
+/// has just woken to its next poll.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -332,7 +337,8 @@ impl Wake for Woken {
 }
 
 impl Driver {
-    /// Polls a run as long as there is something recorded. Nothing that it wants to write is written.
+    /// Polls a run as long as there is something recorded. Nothing that it wants to write is
+    /// written.
     async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());

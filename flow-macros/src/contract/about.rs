@@ -59,7 +59,8 @@ impl Parse for About {
     }
 }
 
-/// The doc comment among these attributes, as its reader sees it: without the space after each `///`.
+/// The doc comment among these attributes, as its reader sees it: without the space after each
+/// `///`.
 pub(crate) fn documentation(attributes: &[Attribute]) -> Option<String> {
     let text = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {

@@ -1,4 +1,5 @@
-//! The contract of a node: what `flow!` has to know of it, as tokens that travel from macro to macro.
+//! The contract of a node: what `flow!` has to know of it, as tokens that travel from macro to
+//! macro.
 
 mod about;
 mod tokens;
@@ -21,7 +22,8 @@ pub(crate) struct Contract {
     pub(crate) attempts: bool,
     /// It asks again and again, until a deadline.
     pub(crate) poll: bool,
-    /// It takes something by value and has no `retry` of its own, so that there can be one attempt only.
+    /// It takes something by value and has no `retry` of its own, so that there can be one attempt
+    /// only.
     pub(crate) once: bool,
     /// It makes one attempt, without a timeout, unless a flow asks for more.
     pub(crate) single: bool,
@@ -150,7 +152,8 @@ impl Contract {
         }
     }
 
-    /// The same with `_` for these type parameters: what they stand for is known where the node is used, not here.
+    /// The same with `_` for these type parameters: what they stand for is known where the node is
+    /// used, not here.
     pub(crate) fn without_parameters(mut self, generics: &Generics) -> Self {
         let parameters: Vec<&Ident> = generics.type_params().map(|one| &one.ident).collect();
         let writes = self.writes.iter_mut().map(|port| &mut port.rust_type);

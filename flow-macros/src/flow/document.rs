@@ -1,7 +1,7 @@
 //! The flow's JSON: written here as text, but for what only a compiler can put together.
 //!
-//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us. So the text is cut at these places, and
-//! the runtime joins the parts while the program compiles.
+//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us. So the text is
+//! cut at these places, and the runtime joins the parts while the program compiles.
 
 use flow_spec::document::{
     ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
@@ -26,7 +26,8 @@ use super::plan::Plan;
 use super::printed::printed;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
-/// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node is.
+/// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node
+/// is.
 pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     let text = document(plan).to_compact_json();
     let begin = format!("{{\"version\":\"{VERSION}\",");
@@ -48,7 +49,8 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     quote!(#(#parts,)*)
 }
 
-/// The name of a node in the document. What only a loop knows is named after both, as no other node can be.
+/// The name of a node in the document. What only a loop knows is named after both, as no other node
+/// can be.
 pub(super) fn id(instance: &Instance) -> String {
     match instance.hidden {
         true => instance.shown.replace('.', "-"),
@@ -155,7 +157,8 @@ fn node_type(instance: &Instance) -> String {
     }
 }
 
-/// What a node of the language consists of. The settings of others are values, which only a running program has.
+/// What a node of the language consists of. The settings of others are values, which only a running
+/// program has.
 fn params(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
     let id_of = |index: &usize| id(&plan.instances.list[*index]);
     let params = match &instance.kind {
@@ -214,7 +217,8 @@ fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.reads {
         let name = plain(&port.name);
-        // The conditions of a branch, a loop over items and a prompt look at whatever the key holds.
+        // The conditions of a branch, a loop over items and a prompt look at whatever the key
+        // holds.
         let rust_type = match port.rust_type.as_str() {
             "" => key_type(plan, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
@@ -276,7 +280,8 @@ fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
     }
 }
 
-/// What it can decide, with what it writes then. A loop over items collects whatever its body decides.
+/// What it can decide, with what it writes then. A loop over items collects whatever its body
+/// decides.
 fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
     let action = |name: String, own: &[WritePort]| {
         let ports = || contract.writes.iter().chain(own);

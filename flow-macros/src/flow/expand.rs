@@ -21,8 +21,9 @@ use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Place, Visit};
 
-/// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await` with what it keeps across the
-/// others, so that it takes four times as long for a function with twice the steps.
+/// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await`
+/// with what it keeps across the others, so that it takes four times as long for a function with
+/// twice the steps.
 const NODES_OF_A_PART: usize = 16;
 
 /// What a loop over nodes carries out.
@@ -136,7 +137,8 @@ impl Plan<'_> {
         }
     }
 
-    /// An expression of the end that the flow reaches, and the functions that it calls. `state` is the store.
+    /// An expression of the end that the flow reaches, and the functions that it calls. `state` is
+    /// the store.
     fn run(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -170,9 +172,9 @@ impl Plan<'_> {
         (run, functions)
     }
 
-    /// The loop over the nodes, which ends with the end of the flow. Each node stands after those that lead to it, so that a
-    /// step leads straight to the next one: the compiler sees which `if` is the next to hold. Only what leads back goes
-    /// through the `match` at the top.
+    /// The loop over the nodes, which ends with the end of the flow. Each node stands after those
+    /// that lead to it, so that a step leads straight to the next one: the compiler sees which
+    /// `if` is the next to hold. Only what leads back goes through the `match` at the top.
     fn steps(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let own = visits.iter().map(|visit| self.variant(visit));
@@ -200,8 +202,9 @@ impl Plan<'_> {
         }
     }
 
-    /// The loop over the nodes of a part, which ends with the end of the flow or with what comes after the part. What
-    /// follows each node stands there once: rustc takes long for each of several hundred.
+    /// The loop over the nodes of a part, which ends with the end of the flow or with what comes
+    /// after the part. What follows each node stands there once: rustc takes long for each of
+    /// several hundred.
     fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let mut end_here = true;
@@ -241,8 +244,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Where the flow goes on after a node: the action that it took, as an expression of its `route`. And whether all of its
-    /// actions lead to ends.
+    /// Where the flow goes on after a node: the action that it took, as an expression of its
+    /// `route`. And whether all of its actions lead to ends.
     fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
         let site = here(self.flow.name.span());
         let edges = self.resolved.graph.graph().edges.iter().enumerate();

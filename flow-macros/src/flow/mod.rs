@@ -1,9 +1,9 @@
 //! `flow!`: parse → resolve → lower → expand.
 //!
-//! The first half, [`define`], sees the flow alone. It emits all that does not depend on the nodes' contracts (the
-//! flow's types, and its own contract) and asks the nodes for theirs. The second half, [`resolved`], sees both: it
-//! builds the graph, has it checked, and emits the loop. A flow with mistakes has all its types and lacks only the
-//! loop, so that its users see no second error.
+//! The first half, [`define`], sees the flow alone. It emits all that does not depend on the nodes'
+//! contracts (the flow's types, and its own contract) and asks the nodes for theirs. The second
+//! half, [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A flow
+//! with mistakes has all its types and lacks only the loop, so that its users see no second error.
 
 mod declaration;
 mod document;

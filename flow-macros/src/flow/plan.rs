@@ -1,5 +1,5 @@
-//! The plan of a flow: what its expansion looks things up in, and the order in which its nodes are written. Data and
-//! questions, no tokens.
+//! The plan of a flow: what its expansion looks things up in, and the order in which its nodes are
+//! written. Data and questions, no tokens.
 
 use std::collections::{HashMap, HashSet};
 
@@ -100,7 +100,8 @@ impl Plan<'_> {
                 (_, To::End(_)) => {}
             }
         }
-        // Depth first: a node is done when all that it leads to is. The last one that is done comes first.
+        // Depth first: a node is done when all that it leads to is. The last one that is done comes
+        // first.
         let mut done = Vec::new();
         let mut seen = self.inner.clone();
         let mut under_way = Vec::new();

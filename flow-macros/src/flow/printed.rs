@@ -1,4 +1,5 @@
-//! Expressions as their author would write them. rustc's own way of printing tokens sets spaces where nobody would.
+//! Expressions as their author would write them. rustc's own way of printing tokens sets spaces
+//! where nobody would.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 

@@ -1,4 +1,5 @@
-//! The store of a flow: a struct with a field for each key, whose type is that of the key's first writer.
+//! The store of a flow: a struct with a field for each key, whose type is that of the key's first
+//! writer.
 
 use std::collections::HashMap;
 
@@ -192,7 +193,8 @@ pub(super) fn agreement_trait(key: &str, user: Span) -> Ident {
 }
 
 impl Key {
-    /// A trait that all writers of the key go through, so that one of another type is told so in our words.
+    /// A trait that all writers of the key go through, so that one of another type is told so in
+    /// our words.
     fn agreement(&self) -> TokenStream {
         let name = &self.name;
         let site = here(name.span());

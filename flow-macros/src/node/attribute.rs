@@ -41,7 +41,8 @@ pub(super) struct Poll {
 const OWN: [&str; 5] = ["actions", "writes", "human", "poll", "blocking"];
 
 impl NodeAttribute {
-    /// Parses what stands between the parentheses. A setting that is wrong is reported and left out.
+    /// Parses what stands between the parentheses. A setting that is wrong is reported and left
+    /// out.
     pub(super) fn parse(tokens: TokenStream, report: &mut Report) -> Self {
         let mut attribute = NodeAttribute::default();
         let parsed = (|input: ParseStream<'_>| {

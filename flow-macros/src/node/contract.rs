@@ -29,8 +29,8 @@ pub(super) fn stub(
     }
 }
 
-/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own macro supplies
-/// them, and [`with_actions`] defines the macro then.
+/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own
+/// macro supplies them, and [`with_actions`] defines the macro then.
 pub(super) fn contract(
     name: &Ident,
     vis: &Visibility,
@@ -41,7 +41,8 @@ pub(super) fn contract(
         None => contract_macro(name, vis, contract),
         Some(actions) => {
             let path = macro_path(actions);
-            // Of an enum without the derive, rustc says only that there is no macro of its name: this says what to do.
+            // Of an enum without the derive, rustc says only that there is no macro of its name:
+            // this says what to do.
             quote! {
                 #path! { @actions { #vis #name #contract } }
                 const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;

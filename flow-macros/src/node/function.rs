@@ -163,7 +163,8 @@ pub(super) fn expand(
     }
     .expand();
     let contract = super::contract::contract(name, &vis, attribute, &contract);
-    // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value as well.
+    // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value
+    // as well.
     let default = is_type_name(name).then(|| {
         let rt = runtime();
         quote! {
@@ -220,7 +221,8 @@ fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> T
     }
 }
 
-/// A call on the pool for work that blocks. It outlives the store, so that it is given values of its own.
+/// A call on the pool for work that blocks. It outlives the store, so that it is given values of
+/// its own.
 fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
     let rt = runtime();
     let mut owned = Vec::new();

@@ -1,8 +1,9 @@
 //! `#[node(human = "…")]` on a type: its value comes from a person.
 //!
-//! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]` makes the latter of it, and
-//! one macro of its name tells both. Without the feature `stored` of the runtime there is nobody to ask, so what is needed
-//! then stands beside what is needed with it, and the runtime chooses.
+//! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]`
+//! makes the latter of it, and one macro of its name tells both. Without the feature `stored` of
+//! the runtime there is nobody to ask, so what is needed then stands beside what is needed with it,
+//! and the runtime chooses.
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -89,7 +90,8 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(told(&item, &contract))
 }
 
-/// The type itself, and `#[derive(Action)]` if it is an enum without. The derive leaves the macro to the node.
+/// The type itself, and `#[derive(Action)]` if it is an enum without. The derive leaves the macro
+/// to the node.
 pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream {
     let parsed: syn::Result<DeriveInput> = syn::parse2(item.clone());
     let (Ok(parsed), Some(_)) = (parsed, &attribute.human) else {
@@ -281,7 +283,8 @@ fn sound(
     }
 }
 
-/// The function that fills the prompt in, and for each of its keys a trait that says what cannot be shown.
+/// The function that fills the prompt in, and for each of its keys a trait that says what cannot be
+/// shown.
 fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let site = here(literal.span());
     let shown = |key: &Ident| format_ident!("{}_in_the_prompt", plain(key), span = site);

@@ -1,4 +1,5 @@
-//! `#[node]`: what is written stays as it was written; beside it comes what `flow!` needs to know and to call.
+//! `#[node]`: what is written stays as it was written; beside it comes what `flow!` needs to know
+//! and to call.
 
 mod attribute;
 mod contract;

@@ -124,7 +124,8 @@ impl Returned {
             });
         let writes = writes.collect();
         let ty = match &attribute.actions {
-            // Named as the attribute names it, so that returning something else is an error at the return type.
+            // Named as the attribute names it, so that returning something else is an error at the
+            // return type.
             Some(actions) if keys.is_empty() => actions.to_token_stream(),
             _ => self.value.clone(),
         };

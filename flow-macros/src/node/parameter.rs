@@ -59,7 +59,8 @@ pub(super) fn used_name(name: &Ident) -> String {
     plain(name).trim_start_matches('_').to_owned()
 }
 
-/// The name of the value in generated code, where it hides nothing: a function may read a key of its own name.
+/// The name of the value in generated code, where it hides nothing: a function may read a key of
+/// its own name.
 pub(super) fn local(name: &Ident) -> Ident {
     let mut local = name.clone();
     local.set_span(Span::mixed_site().located_at(name.span()));

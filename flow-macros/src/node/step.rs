@@ -1,4 +1,5 @@
-//! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried again.
+//! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried
+//! again.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -33,8 +34,8 @@ pub(super) struct Step<'a> {
     pub(super) body: TokenStream,
     /// All that it does is to await this.
     pub(super) awaits: Option<TokenStream>,
-    /// All that an attempt does is to await this, which may fail: a flow that asks for no more than one attempt is given
-    /// `__once`.
+    /// All that an attempt does is to await this, which may fail: a flow that asks for no more
+    /// than one attempt is given `__once`.
     pub(super) attempt: Option<TokenStream>,
 }
 
@@ -147,8 +148,8 @@ impl Step<'_> {
         }
     }
 
-    /// A return type counts as a `Result` if its name is `Result`, so that one behind another name would be a value like any other and its error
-    /// would be lost: it is refused.
+    /// A return type counts as a `Result` if its name is `Result`, so that one behind another name
+    /// would be a value like any other and its error would be lost: it is refused.
     fn alias_check(&self) -> Option<TokenStream> {
         let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);
         if !self.generics.params.is_empty() {
@@ -252,7 +253,8 @@ impl Attempted {
     }
 }
 
-/// The argument for a parameter: the value of the same name, cloned if there is another attempt to come.
+/// The argument for a parameter: the value of the same name, cloned if there is another attempt to
+/// come.
 pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let rt = runtime();
     let name = local(&parameter.name);

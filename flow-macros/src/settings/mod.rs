@@ -106,7 +106,8 @@ impl Settings {
     }
 }
 
-/// A duration as the language spells it: `1m 30s`. No days, and what is longer: not every tool knows how long a month is.
+/// A duration as the language spells it: `1m 30s`. No days, and what is longer: not every tool
+/// knows how long a month is.
 pub(crate) fn duration_text(duration: Duration) -> String {
     let (seconds, nanos) = (duration.as_secs(), u64::from(duration.subsec_nanos()));
     let parts = [

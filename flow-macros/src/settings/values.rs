@@ -1,4 +1,5 @@
-//! What a setting is given: its `=` or its parentheses, and durations, numbers and texts that make sense.
+//! What a setting is given: its `=` or its parentheses, and durations, numbers and texts that make
+//! sense.
 
 use std::time::Duration;
 

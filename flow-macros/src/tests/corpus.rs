@@ -1,4 +1,5 @@
-//! Flows, nodes and enums that together use the whole language, to be expanded as they are and to be mutilated.
+//! Flows, nodes and enums that together use the whole language, to be expanded as they are and to
+//! be mutilated.
 
 /// `#[node(settings)] item`
 #[derive(Debug, Clone, Copy)]

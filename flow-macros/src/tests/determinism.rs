@@ -1,4 +1,5 @@
-//! The same program gives the same tokens, so that builds can be reproduced and rustc's caches hold.
+//! The same program gives the same tokens, so that builds can be reproduced and rustc's caches
+//! hold.
 
 use proc_macro2::TokenStream;
 

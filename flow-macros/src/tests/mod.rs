@@ -1,4 +1,5 @@
-//! The entry points as functions from tokens to tokens: whatever is written, they answer with code that parses.
+//! The entry points as functions from tokens to tokens: whatever is written, they answer with code
+//! that parses.
 
 mod corpus;
 mod determinism;

@@ -1,5 +1,5 @@
-//! Changes tokens at any depth, as a program generator or a cat on the keyboard would. Each change is small, so that
-//! proptest finds the fewest that do harm.
+//! Changes tokens at any depth, as a program generator or a cat on the keyboard would. Each change
+//! is small, so that proptest finds the fewest that do harm.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use proptest::collection::vec;
@@ -52,8 +52,8 @@ enum Piece {
     Copied(usize),
 }
 
-/// Names that are something else somewhere, in the language, in Rust or in generated code. Without `default`: syn, other
-/// than rustc, takes it for that of an `impl` even before `::`.
+/// Names that are something else somewhere, in the language, in Rust or in generated code. Without
+/// `default`: syn, other than rustc, takes it for that of an `impl` even before `::`.
 const NAMES: &str = "\
     start end wait node branch namespace with error timeout retry fork exec prep post exec_fallback \
     prep_res exec_res self Self super crate fn async match type try gen union macro_rules _ __ _x _1 T E Option \

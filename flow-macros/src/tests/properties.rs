@@ -1,4 +1,5 @@
-//! Mutilated programs: the entry points never panic, and what they give parses. `PROPTEST_CASES` says how many.
+//! Mutilated programs: the entry points never panic, and what they give parses. `PROPTEST_CASES`
+//! says how many.
 
 use proc_macro2::{TokenStream, TokenTree};
 use proptest::prelude::*;
@@ -30,8 +31,8 @@ fn forget_places() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
-/// Tries it out with as many cases as are asked for. syn goes as deep as its input, and unoptimized code needs much
-/// stack for that.
+/// Tries it out with as many cases as are asked for. syn goes as deep as its input, and unoptimized
+/// code needs much stack for that.
 fn property<S: Strategy + 'static>(
     strategy: fn() -> S,
     test: fn(S::Value) -> Result<(), TestCaseError>,
@@ -69,7 +70,8 @@ fn flows() {
     });
 }
 
-/// Both halves as rustc would run them, and the second one also where the first one has found mistakes.
+/// Both halves as rustc would run them, and the second one also where the first one has found
+/// mistakes.
 #[test]
 fn flows_with_their_contracts() {
     let strategy = || (select(&FLOWS[..]), mutations(4));
@@ -158,8 +160,8 @@ fn without_own_attributes(output: TokenStream) -> TokenStream {
     kept.map(|(_, token)| token.clone()).collect()
 }
 
-/// `#[node]`: the item stays as it is, but for what makes actions of an enum that people are asked for, and what is beside
-/// it parses.
+/// `#[node]`: the item stays as it is, but for what makes actions of an enum that people are asked
+/// for, and what is beside it parses.
 #[test]
 fn nodes() {
     let strategy = || (select(&NODES[..]), mutations(3), mutations(5));

@@ -1,4 +1,5 @@
-//! What rustc does between the two halves of a macro: it expands the contract macros, which hand on what they know.
+//! What rustc does between the two halves of a macro: it expands the contract macros, which hand on
+//! what they know.
 
 use std::collections::HashMap;
 
@@ -9,7 +10,8 @@ use crate::{action, flow, node};
 
 use super::corpus::{ENUMS, FLOWS, NODES, NodeSource};
 
-/// The contract macros that are in scope, as text: tokens would keep places that are forgotten between cases.
+/// The contract macros that are in scope, as text: tokens would keep places that are forgotten
+/// between cases.
 #[derive(Default, Clone)]
 pub(super) struct Rustc {
     contracts: HashMap<String, String>,
@@ -124,7 +126,8 @@ pub(super) fn parse(source: &str) -> TokenStream {
     source.parse().expect("the corpus is made of tokens")
 }
 
-/// `__flow_review_0123456789abcdef` is the macro of `review`, and `__flow_Big_nodes_0` is one of its own name.
+/// `__flow_review_0123456789abcdef` is the macro of `review`, and `__flow_Big_nodes_0` is one of
+/// its own name.
 fn own_name(unique: &str) -> String {
     let own = unique
         .strip_prefix("__flow_")

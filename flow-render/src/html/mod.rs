@@ -1,7 +1,8 @@
 //! The flow as one page for a browser, without network and without a server.
 //!
-//! Everything is in the page as elements, and its script only shows and hides them. So nothing of the flow is ever
-//! inside the script, and one way of escaping is enough: what is not [`Markup`](maud::Markup) is escaped by `html!`.
+//! Everything is in the page as elements, and its script only shows and hides them. So nothing of
+//! the flow is ever inside the script, and one way of escaping is enough: what is not
+//! [`Markup`](maud::Markup) is escaped by `html!`.
 
 mod contract;
 mod facts;
@@ -20,10 +21,12 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// A page with the flow's nodes on the left, its picture in the middle and the contract of a node on the right.
+/// A page with the flow's nodes on the left, its picture in the middle and the contract of a node
+/// on the right.
 ///
-/// Nodes that are flows open and close, in the list as well as in the picture (PRD-004 §7.2); a click on a node shows
-/// its contract. The address of the page has the node that is shown after `#`.
+/// Nodes that are flows open and close, in the list as well as in the picture (PRD-004 §7.2); a
+/// click on a node shows its contract. The address of the page has the node that is shown after
+/// `#`.
 ///
 /// # Examples
 ///

@@ -1,4 +1,5 @@
-//! What was laid out: boxes and wires at their places. Nothing here is decided, and nothing overlaps.
+//! What was laid out: boxes and wires at their places. Nothing here is decided, and nothing
+//! overlaps.
 
 use crate::words::Caption;
 

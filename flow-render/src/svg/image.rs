@@ -1,4 +1,5 @@
-//! The text of an image, line by line. Lengths are rounded, so that the last bits of a sum do not reach it.
+//! The text of an image, line by line. Lengths are rounded, so that the last bits of a sum do not
+//! reach it.
 
 use super::board::{Board, Point};
 use super::measure::LINE;

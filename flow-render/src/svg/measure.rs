@@ -1,11 +1,12 @@
 //! How much room a text takes.
 //!
-//! There is no font here to ask. Texts are set in a font whose letters are all equally wide, which is true of whichever
-//! font of the kind the reader has.
+//! There is no font here to ask. Texts are set in a font whose letters are all equally wide, which
+//! is true of whichever font of the kind the reader has.
 
 use unicode_width::UnicodeWidthStr;
 
-/// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never more than this.
+/// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never more
+/// than this.
 const ADVANCE: f64 = 0.61;
 
 /// The font size of the name of a node.

@@ -8,7 +8,8 @@ const BEND: f64 = 14.0;
 /// The length and half the width of a tip.
 const TIP: (f64, f64) = (9.0, 4.0);
 
-/// The line through these points with round corners, up to its tip, and the tip. Nothing for fewer than two points.
+/// The line through these points with round corners, up to its tip, and the tip. Nothing for fewer
+/// than two points.
 pub(super) fn arrow(points: &[Point]) -> Option<(String, String)> {
     let [.., before, end] = points else {
         return None;
@@ -48,7 +49,8 @@ fn rounded(points: &[Point]) -> String {
     line
 }
 
-/// How much of a straight part a corner takes: never more than half, which is left to the corner at its other end.
+/// How much of a straight part a corner takes: never more than half, which is left to the corner at
+/// its other end.
 fn bend(from: Point, to: Point) -> f64 {
     (distance(from, to) / 2.0).min(BEND)
 }

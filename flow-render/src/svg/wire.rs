@@ -1,7 +1,8 @@
 //! The way of an arrow from box to box.
 //!
-//! The layout puts boxes and texts into rows, and thinks of an arrow that passes a row as of a point in its middle. Here
-//! it runs straight past the whole row and bends only between rows, where there is nothing it could cross.
+//! The layout puts boxes and texts into rows, and thinks of an arrow that passes a row as of a
+//! point in its middle. Here it runs straight past the whole row and bends only between rows, where
+//! there is nothing it could cross.
 
 use super::board::{Point, Shape, Tile};
 
@@ -43,7 +44,8 @@ impl Rows {
     }
 }
 
-/// The way between two boxes along the points that the layout found, the first and the last at the boxes.
+/// The way between two boxes along the points that the layout found, the first and the last at the
+/// boxes.
 pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> Vec<Point> {
     let down = from.center.y < to.center.y;
     let inner = found
@@ -64,7 +66,8 @@ pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> V
     way
 }
 
-/// Where a box is touched on the way from or to a point: from above or below, as straight as can be.
+/// Where a box is touched on the way from or to a point: from above or below, as straight as can
+/// be.
 fn touch(tile: &Tile, toward: Point) -> Point {
     let (x, y) = (toward.x - tile.center.x, toward.y - tile.center.y);
     let (half_width, half_height) = (tile.width / 2.0, tile.height / 2.0);

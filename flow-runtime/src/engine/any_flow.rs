@@ -8,11 +8,11 @@ use crate::engine::{
 };
 use crate::flow::Flow;
 
-/// A flow whatever its type, which an engine `E` can carry out, with JSON for its inputs and outputs: what registries,
-/// runtimes and servers hold as `dyn AnyFlow<E>`.
+/// A flow whatever its type, which an engine `E` can carry out, with JSON for its inputs and
+/// outputs: what registries, runtimes and servers hold as `dyn AnyFlow<E>`.
 ///
-/// Every flow is one whose values are `Serialize` and `Deserialize`. A flow that is known only when the program runs, such as
-/// one that is read from a file, implements it as well.
+/// Every flow is one whose values are `Serialize` and `Deserialize`. A flow that is known only when
+/// the program runs, such as one that is read from a file, implements it as well.
 ///
 /// # Examples
 ///
@@ -51,7 +51,8 @@ pub trait AnyFlow<E>: Send + Sync {
     /// Its structure as JSON: see [`Flow::SPEC`].
     fn structure(&self) -> &str;
 
-    /// What a person is asked at a path, such as `orders.approval`. `None` if nothing is asked there.
+    /// What a person is asked at a path, such as `orders.approval`. `None` if nothing is asked
+    /// there.
     fn question(&self, path: &str) -> Option<QuestionType>;
 
     /// Runs it to an end. The output has the values by key, and the label of the end as `end`.

@@ -14,9 +14,9 @@ use crate::observer::EventKind;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Carries a step out as a run with options does: within a span (feature `tracing`), when there is room for it, and with its
-/// failure told to the observer. `limited` is whether the run limits how many steps are under way
-/// ([`Run::is_limited`]), which an engine knows from its beginning.
+/// Carries a step out as a run with options does: within a span (feature `tracing`), when there is
+/// room for it, and with its failure told to the observer. `limited` is whether the run limits how
+/// many steps are under way ([`Run::is_limited`]), which an engine knows from its beginning.
 #[inline]
 pub fn carry_out<'s, T, W>(
     scope: &'s Scope<'s>,
@@ -48,7 +48,8 @@ enum Room<'a> {
     /// There is no limit.
     Enough,
     NotAsked,
-    /// Whoever asks first gets it first. In a box: most runs have no limit, and a step should be small.
+    /// Whoever asks first gets it first. In a box: most runs have no limit, and a step should be
+    /// small.
     Awaited(BoxFuture<'a, Option<SemaphorePermit<'a>>>),
     /// It is given back when the step is dropped.
     Permitted {
@@ -91,7 +92,8 @@ pin_project! {
 impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, W> {
     type Output = Result<T, Failed>;
 
-    // What is only `inline` is not, for the largest steps of a loop, and then costs as much as two events.
+    // What is only `inline` is not, for the largest steps of a loop, and then costs as much as two
+    // events.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();

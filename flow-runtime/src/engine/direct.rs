@@ -7,7 +7,8 @@ use crate::error::Failed;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked up.
+/// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked
+/// up.
 #[derive(Debug)]
 pub struct Direct(Run);
 

@@ -1,14 +1,16 @@
 //! What carries a flow's steps out: the interface for engines of one's own.
 //!
-//! `flow!` generates one loop for each flow, generic over its engine. A node's work reaches the engine as a future that has
-//! not been polled. [`Direct`], the engine of [`Flow::run`], polls it and does nothing else; the engine of
-//! durable runs returns what is recorded instead, if there is something; one for tests returns what the test says.
+//! `flow!` generates one loop for each flow, generic over its engine. A node's work reaches the
+//! engine as a future that has not been polled. [`Direct`], the engine of [`Flow::run`], polls it
+//! and does nothing else; the engine of durable runs returns what is recorded instead, if there is
+//! something; one for tests returns what the test says.
 //!
 //! An engine implements three traits:
 //!
-//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and waits and asks people.
-//! - [`Engine`] carries out the steps of a node. An engine that asks something of the outcomes, such as that they can be
-//!   stored, is one only for nodes whose outcomes have that.
+//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and waits and
+//!   asks people.
+//! - [`Engine`] carries out the steps of a node. An engine that asks something of the outcomes,
+//!   such as that they can be stored, is one only for nodes whose outcomes have that.
 //! - [`StateHooks`] sees the values of a flow between two nodes.
 //!
 //! [`run`] runs a flow on an engine.
@@ -113,12 +115,13 @@ pub use crate::visit::Visit;
 
 /// Carries out the steps of a node.
 //
-// The bound lies on each node so that an engine which stores outcomes can ask something of their types, while `Direct` asks
-// nothing. (A bound on the outcome itself would name its type where rustc erases lifetimes, and then `&'static str` is not
-// `Send` enough.)
+// The bound lies on each node so that an engine which stores outcomes can ask something of their
+// types, while `Direct` asks nothing. (A bound on the outcome itself would name its type where
+// rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
 pub trait Engine<N: Step>: Hooks {
-    /// Carries out one step, or returns its outcome without doing so. The scope is at the node. `work` does everything that
-    /// the node's settings say: it tries again, keeps to the timeout, and falls back.
+    /// Carries out one step, or returns its outcome without doing so. The scope is at the node.
+    /// `work` does everything that the node's settings say: it tries again, keeps to the
+    /// timeout, and falls back.
     ///
     /// # Errors
     ///
@@ -148,15 +151,15 @@ pub trait Hooks: Send + Sync {
         self.run().count_step(scope.frame())
     }
 
-    /// An item of the loop that is the current node is about to run. Items are as many as the collection has, so they do
-    /// not count as steps.
+    /// An item of the loop that is the current node is about to run. Items are as many as the
+    /// collection has, so they do not count as steps.
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         let _ = scope;
     }
 
-    /// Carries out a flow that is the current node, within the time that the flow around it allows. `attempt` counts from 0.
-    /// Returns `None` if it took longer.
+    /// Carries out a flow that is the current node, within the time that the flow around it allows.
+    /// `attempt` counts from 0. Returns `None` if it took longer.
     fn within_timeout<T: Send>(
         &self,
         scope: &Scope<'_>,
@@ -183,8 +186,8 @@ pub trait Hooks: Send + Sync {
         self.wait(scope, wait)
     }
 
-    /// Asks a person, and waits for the answer. Without an implementation of its own, an engine asks whom the run's options
-    /// name ([`ask`]).
+    /// Asks a person, and waits for the answer. Without an implementation of its own, an engine
+    /// asks whom the run's options name ([`ask`]).
     ///
     /// # Errors
     ///
@@ -235,8 +238,9 @@ pub trait Hooks: Send + Sync {
     }
 }
 
-/// What an engine does with the values of a flow, between one node and the next. `S` is a type that each flow generates; with
-/// the feature `stored`, it is a `StoredState<Json>` if all of its values are `Serialize` and `Deserialize`.
+/// What an engine does with the values of a flow, between one node and the next. `S` is a type that
+/// each flow generates; with the feature `stored`, it is a `StoredState<Json>` if all of its values
+/// are `Serialize` and `Deserialize`.
 pub trait StateHooks<S>: Hooks {
     /// A node is about to run, by its index, and this is the state before it.
     ///
@@ -249,7 +253,8 @@ pub trait StateHooks<S>: Hooks {
         self.node_started(scope, node)
     }
 
-    /// The current node took an action, which leads to this node, and this is the state between them.
+    /// The current node took an action, which leads to this node, and this is the state between
+    /// them.
     ///
     /// # Errors
     ///
@@ -284,15 +289,16 @@ pub trait StateHooks<S>: Hooks {
     }
 }
 
-/// A flow that an engine can carry out: one whose nodes' outcomes and whose values are what the engine asks of them. Every
-/// flow implements it for every engine that asks nothing.
+/// A flow that an engine can carry out: one whose nodes' outcomes and whose values are what the
+/// engine asks of them. Every flow implements it for every engine that asks nothing.
 #[diagnostic::on_unimplemented(
     message = "the flow `{Self}` cannot run",
     label = "cannot run",
     note = "its definition has a mistake, which is reported there"
 )]
 pub trait Drive<E>: Flow + Described {
-    /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call it for those inside them.
+    /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call
+    /// it for those inside them.
     ///
     /// # Errors
     ///

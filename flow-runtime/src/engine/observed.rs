@@ -76,7 +76,8 @@ impl Hooks for Observed<'_> {
 }
 
 impl<N: Step> Engine<N> for Observed<'_> {
-    /// The work runs inside a span, so that what a node logs carries its path, and only when there is room for it.
+    /// The work runs inside a span, so that what a node logs carries its path, and only when there
+    /// is room for it.
     #[inline]
     fn step<'s, W>(
         &self,

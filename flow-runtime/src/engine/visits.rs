@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::frame::Frame;
 
-/// Counts the visits to each node, for engines that name steps: the count stands in [`Place::step`](super::Place::step). It
-/// begins anew with each attempt at a flow.
+/// Counts the visits to each node, for engines that name steps: the count stands in
+/// [`Place::step`](super::Place::step). It begins anew with each attempt at a flow.
 #[derive(Debug, Default)]
 pub struct Visits(Mutex<HashMap<String, HashMap<u16, u32>>>);
 
@@ -16,7 +16,8 @@ impl Visits {
         Visits::default()
     }
 
-    /// Moves a frame on to a node and counts the visit: called by [`Hooks::node_started`](super::Hooks::node_started).
+    /// Moves a frame on to a node and counts the visit: called by
+    /// [`Hooks::node_started`](super::Hooks::node_started).
     pub fn begin(&self, frame: &Frame<'_>, node: u16) {
         frame.enter(node);
         // A branch visits its nodes once, within the visit to its fork.
@@ -34,7 +35,8 @@ impl Visits {
     }
 
     /// Forgets the visits to the nodes of an attempt at a flow that is over: called by
-    /// [`Hooks::flow_ended`](super::Hooks::flow_ended) and [`Hooks::flow_failed`](super::Hooks::flow_failed).
+    /// [`Hooks::flow_ended`](super::Hooks::flow_ended) and
+    /// [`Hooks::flow_failed`](super::Hooks::flow_failed).
     pub fn end(&self, frame: &Frame<'_>) {
         let mut flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         flows.remove(&frame.flow_step());

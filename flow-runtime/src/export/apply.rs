@@ -48,7 +48,8 @@ fn mapped<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
     mappings.get(name).and_then(Value::as_str).unwrap_or(name)
 }
 
-/// Replaces what the spelling of a type tells by what the type itself says. What the flow says of the value stays.
+/// Replaces what the spelling of a type tells by what the type itself says. What the flow says of
+/// the value stays.
 fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String, Value>>) {
     for (name, property) in &mut schema.properties {
         let Some(found) = of_name(name) else {

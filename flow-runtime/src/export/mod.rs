@@ -25,12 +25,12 @@ pub mod private {
 /// What an export contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// How many levels of nested flows it has: `0` is the flow itself only. What is left out is marked with
-    /// `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
+    /// How many levels of nested flows it has: `0` is the flow itself only. What is left out is
+    /// marked with `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
     pub depth: usize,
-    /// Whether values that are secret, or may be, are written: secrets as they are and not as `***`, and the settings of
-    /// types that are `Serialize` without saying which of them are secret. False by default: "secrets are `***` unless asked
-    /// for" (D-18).
+    /// Whether values that are secret, or may be, are written: secrets as they are and not as
+    /// `***`, and the settings of types that are `Serialize` without saying which of them are
+    /// secret. False by default: "secrets are `***` unless asked for" (D-18).
     pub include_sensitive: bool,
 }
 
@@ -43,15 +43,16 @@ impl Default for ExportOptions {
     }
 }
 
-/// The JSON of a flow together with the values of its settings. Implemented by [`flow!`](crate::flow), with the feature
-/// `json`.
+/// The JSON of a flow together with the values of its settings. Implemented by
+/// [`flow!`](crate::flow), with the feature `json`.
 ///
 /// What a node's own struct holds becomes its `params`, if the struct says with
-/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are `***` unless asked for, and the
-/// others are written as they are. A struct that is only `Serialize` does not say it. Its settings are left out, and `*`
-/// stands in `paramsOmitted`, unless [`include_sensitive`](ExportOptions::include_sensitive) asks for them: then they are
-/// written as serde writes them. What cannot be written at all is named in `paramsOmitted` as well. [`Flow::SPEC`] is the
-/// same without values.
+/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are `***`
+/// unless asked for, and the others are written as they are. A struct that is only `Serialize` does
+/// not say it. Its settings are left out, and `*` stands in `paramsOmitted`, unless
+/// [`include_sensitive`](ExportOptions::include_sensitive) asks for them: then they are written as
+/// serde writes them. What cannot be written at all is named in `paramsOmitted` as well.
+/// [`Flow::SPEC`] is the same without values.
 ///
 /// # Examples
 ///

@@ -8,15 +8,15 @@ use secrecy::{ExposeSecret as _, SecretBox};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The settings of a node, field by field. Derive it for the struct of a node whose settings are to be exported: the
-/// derive says which of them are secret, and of the others that they are not.
+/// The settings of a node, field by field. Derive it for the struct of a node whose settings are to
+/// be exported: the derive says which of them are secret, and of the others that they are not.
 ///
 /// A field becomes a param of its name. Marked `#[param(secret)]`, or of a type of the crate
 /// [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it is written as `***`, unless the
 /// export asks for secrets. A field whose type is not `Serialize` is named in `paramsOmitted`.
 ///
-/// What serde itself writes of a field is written as it is: of a struct with a secret in it that implements `secrecy`'s
-/// `SerializableSecret`, mark the field.
+/// What serde itself writes of a field is written as it is: of a struct with a secret in it that
+/// implements `secrecy`'s `SerializableSecret`, mark the field.
 ///
 /// [`Export`](crate::Export) has an example.
 pub trait Params {
@@ -143,8 +143,9 @@ impl<T: Expose + ?Sized> Expose for Arc<T> {
     }
 }
 
-/// One field, of whatever type: what can be done with it is found by the number of references that a call has to take
-/// away. The first of the traits below that its type has is the one that is called.
+/// One field, of whatever type: what can be done with it is found by the number of references that
+/// a call has to take away. The first of the traits below that its type has is the one that is
+/// called.
 #[derive(Debug)]
 pub struct ParamOf<'a, T: ?Sized> {
     /// The field.

@@ -82,7 +82,8 @@ pub trait ParamsSettings {
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
-/// A type that serde can write. It does not say which of its fields are secret, so that any of them may be.
+/// A type that serde can write. It does not say which of its fields are secret, so that any of them
+/// may be.
 pub trait SerializeSettings {
     /// Its settings.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;

@@ -87,7 +87,8 @@ macro_rules! __flow_schemas {
     ($($anything:tt)*) => {};
 }
 
-/// What a type becomes that people are asked for: the first, or the second where nobody can be asked.
+/// What a type becomes that people are asked for: the first, or the second where nobody can be
+/// asked.
 #[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]

@@ -38,14 +38,15 @@ pub use values::{
     items, take, written,
 };
 
-/// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as a node.
+/// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as
+/// a node.
 pub trait Writes<const INDEX: usize> {
     /// The type.
     type Type;
 }
 
-/// What a flow whose definition has errors does instead of running, so that its users see no second error. A sound
-/// flow has an inherent method of this name, which comes first.
+/// What a flow whose definition has errors does instead of running, so that its users see no second
+/// error. A sound flow has an inherent method of this name, which comes first.
 pub trait Unresolved {
     /// Nothing.
     const __INNER: Inner = Inner::NOTHING;

@@ -1,5 +1,5 @@
-//! Steps that make one attempt, as the engines expect them. An `async` block around the node's future would do, but has a
-//! state of its own, which costs as much as the loop around it.
+//! Steps that make one attempt, as the engines expect them. An `async` block around the node's
+//! future would do, but has a state of its own, which costs as much as the loop around it.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Prints a field if its type can be printed: `(&Printed(&value)).field()`. The method of the more specific
-/// receiver is found first.
+/// Prints a field if its type can be printed: `(&Printed(&value)).field()`. The method of the more
+/// specific receiver is found first.
 pub struct Printed<'a, T>(pub &'a T);
 
 /// For types that implement `Debug`.

@@ -1,6 +1,8 @@
-//! Hands values over: from the store to a node, from a collection to the loop over it, to another thread.
+//! Hands values over: from the store to a node, from a collection to the loop over it, to another
+//! thread.
 //!
-//! Each way is a trait or a function of its own so that a type that will not do is told so in our words.
+//! Each way is a trait or a function of its own so that a type that will not do is told so in our
+//! words.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -161,7 +163,8 @@ pub fn count(items: &impl Iterator) -> usize {
     items.size_hint().0
 }
 
-/// Whether a type is a `Result`, whatever it is called: the constant of the more specific receiver is found first.
+/// Whether a type is a `Result`, whatever it is called: the constant of the more specific receiver
+/// is found first.
 pub struct ResultCheck<T>(PhantomData<T>);
 
 impl<T, E> ResultCheck<Result<T, E>> {

@@ -11,7 +11,8 @@ use crate::error::BoxError;
 use crate::json::Stored;
 use crate::step::Step;
 
-/// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum or a struct.
+/// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum
+/// or a struct.
 pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     /// The name of the type, as written.
     const NAME: &'static str;
@@ -55,8 +56,9 @@ pub trait Submitted: Stored {}
 #[diagnostic::do_not_recommend]
 impl<T: Stored> Submitted for T {}
 
-/// How the values of a type come from JSON. Were this what [`Human`] requires of its types, rustc would tell of one without
-/// serde's derives what these lack, twice, and not what we say of `Submitted`.
+/// How the values of a type come from JSON. Were this what [`Human`] requires of its types, rustc
+/// would tell of one without serde's derives what these lack, twice, and not what we say of
+/// `Submitted`.
 pub struct Form<T> {
     keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,
@@ -81,8 +83,8 @@ impl<T> fmt::Debug for Form<T> {
     }
 }
 
-/// What a question can be answered with: a value of the type that it asks for (`#[node(human = "…")]`), or a
-/// `serde_json::Value`, as it comes from elsewhere.
+/// What a question can be answered with: a value of the type that it asks for (`#[node(human =
+/// "…")]`), or a `serde_json::Value`, as it comes from elsewhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an answer to a question",
     label = "not an answer",
@@ -222,13 +224,14 @@ impl Question {
         self.kind.name()
     }
 
-    /// The JSON Schema of the answer, if its type implements `schemars::JsonSchema` (feature `schemars`).
+    /// The JSON Schema of the answer, if its type implements `schemars::JsonSchema` (feature
+    /// `schemars`).
     pub fn schema(&self) -> Option<Value> {
         self.kind.schema()
     }
 
-    /// Reads a value of the type of the answer from a deserializer, and drops it. The deserializer is asked for what the
-    /// answer consists of: whoever has it filled in can find that out so.
+    /// Reads a value of the type of the answer from a deserializer, and drops it. The deserializer
+    /// is asked for what the answer consists of: whoever has it filled in can find that out so.
     ///
     /// # Errors
     ///
@@ -252,7 +255,8 @@ impl Question {
 
 /// Answers what flows ask: see [`RunOptions::answer`](crate::RunOptions::answer).
 ///
-/// A function of the question is one, and so is the terminal (`Terminal` of the crate `flow-terminal`).
+/// A function of the question is one, and so is the terminal (`Terminal` of the crate
+/// `flow-terminal`).
 #[async_trait]
 pub trait Answer: Send + Sync + 'static {
     /// The answer, as JSON.

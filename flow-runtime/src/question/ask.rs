@@ -11,7 +11,8 @@ use crate::visit::Visit;
 ///
 /// # Errors
 ///
-/// [`FlowError::Unanswered`] if there is nobody to ask, or no answer of the type; [`FlowError::Node`] if there is none in time.
+/// [`FlowError::Unanswered`] if there is nobody to ask, or no answer of the type;
+/// [`FlowError::Node`] if there is none in time.
 pub async fn ask<N: Human>(run: &Run, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
     let timeout = visit.timeout();
     let question = Question {

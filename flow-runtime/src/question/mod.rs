@@ -1,7 +1,7 @@
 //! What a flow asks people, and who answers in a run without a store.
 //!
-//! Whether a flow asks anything is part of its type, so that `run`, which has nobody to ask, does not compile for one that
-//! does.
+//! Whether a flow asks anything is part of its type, so that `run`, which has nobody to ask, does
+//! not compile for one that does.
 
 #[cfg(feature = "stored")]
 mod answer;
@@ -35,13 +35,14 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
-/// What needs nobody to answer, as it asks nothing: a node, a flow, or several of them as a tree of pairs.
+/// What needs nobody to answer, as it asks nothing: a node, a flow, or several of them as a tree of
+/// pairs.
 ///
-/// No message is to show it, nor the types that stand for questions: rustc names the flow and [`Unattended`](crate::Unattended)
-/// instead, or [`CanAnswer`].
+/// No message is to show it, nor the types that stand for questions: rustc names the flow and
+/// [`Unattended`](crate::Unattended) instead, or [`CanAnswer`].
 ///
-/// The lifetime means nothing. A bound without one, on types that are all known, would have to hold where a flow is
-/// defined, and not only where it is run.
+/// The lifetime means nothing. A bound without one, on types that are all known, would have to hold
+/// where a flow is defined, and not only where it is run.
 pub trait Unasked<'a> {}
 
 impl<'a> Unasked<'a> for NoQuestion {}

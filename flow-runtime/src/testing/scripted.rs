@@ -15,10 +15,12 @@ use crate::testing::visited::{NoValues, ScriptedRun, Visited};
 
 /// Runs flows with some of their nodes replaced by what a test says they return.
 ///
-/// A node is scripted by its type: a script returns what the node returns. It sees how often the node was visited before.
-/// Retries, timeouts and fallbacks are the node's own, and are not done for a scripted one.
+/// A node is scripted by its type: a script returns what the node returns. It sees how often the
+/// node was visited before. Retries, timeouts and fallbacks are the node's own, and are not done
+/// for a scripted one.
 ///
-/// A wait between nodes does not wait. A question is answered by the script of its type, which returns the answer.
+/// A wait between nodes does not wait. A question is answered by the script of its type, which
+/// returns the answer.
 ///
 /// # Examples
 ///
@@ -124,8 +126,8 @@ impl Scripted {
         }
     }
 
-    /// Keeps the values that the flow has at each visit, for [`Visited::value`]. They have to be `Serialize` and
-    /// `Deserialize`.
+    /// Keeps the values that the flow has at each visit, for [`Visited::value`]. They have to be
+    /// `Serialize` and `Deserialize`.
     ///
     /// # Examples
     ///
@@ -176,8 +178,9 @@ impl Default for Scripted {
 }
 
 impl<V> Scripted<V> {
-    /// What the node returns at each visit, wherever it stands: for a function that returns a `Result`, the value inside; for
-    /// a node with actions, the enum, or the tuple that ends with it; for a human node, the answer.
+    /// What the node returns at each visit, wherever it stands: for a function that returns a
+    /// `Result`, the value inside; for a node with actions, the enum, or the tuple that ends
+    /// with it; for a human node, the answer.
     pub fn node<N: Step + 'static>(
         self,
         script: impl Fn(&Visited) -> N::Outcome + Send + Sync + 'static,
@@ -185,8 +188,8 @@ impl<V> Scripted<V> {
         self.add::<N>(None, move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), for the node with this path only, such as `orders.payment.charge`: for one that stands in
-    /// a flow more than once.
+    /// As [`node`](Scripted::node), for the node with this path only, such as
+    /// `orders.payment.charge`: for one that stands in a flow more than once.
     pub fn node_at<N: Step + 'static>(
         self,
         path: &str,
@@ -195,8 +198,8 @@ impl<V> Scripted<V> {
         self.add::<N>(Some(path.to_owned()), move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), for a node that may fail. An error is what the node's last attempt would return: it leads
-    /// along the edge `"error"`, or ends the run.
+    /// As [`node`](Scripted::node), for a node that may fail. An error is what the node's last
+    /// attempt would return: it leads along the edge `"error"`, or ends the run.
     pub fn try_node<N: Step + 'static, E: Into<BoxError>>(
         self,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,

@@ -29,8 +29,8 @@ impl<O> ScriptedRun<O> {
         self.result
     }
 
-    /// The visits to nodes, in the order in which they began. Forks and loops are nodes, too, as are the branches of a fork and
-    /// the items of a loop.
+    /// The visits to nodes, in the order in which they began. Forks and loops are nodes, too, as
+    /// are the branches of a fork and the items of a loop.
     pub fn visits(&self) -> &[Visited] {
         &self.visits
     }
@@ -56,7 +56,8 @@ pub struct Visited {
 }
 
 impl Visited {
-    /// The path of the node, such as `orders.payment.charge`, or `report.summaries[3]` for an item of a loop.
+    /// The path of the node, such as `orders.payment.charge`, or `report.summaries[3]` for an item
+    /// of a loop.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -71,8 +72,9 @@ impl Visited {
         self.number
     }
 
-    /// A value that the flow had when the visit began, by its key. `None` if there was no such value. Only a script
-    /// [with values](super::Scripted::with_values) knows them, and only of the nodes of flows, not of branches and items.
+    /// A value that the flow had when the visit began, by its key. `None` if there was no such
+    /// value. Only a script [with values](super::Scripted::with_values) knows them, and only of
+    /// the nodes of flows, not of branches and items.
     ///
     /// # Panics
     ///

@@ -1,11 +1,12 @@
 //! Definite assignment: at which points may a key still be unwritten, and by which path?
 //!
-//! The hard thing is the time. A forward analysis of every key at every point is quadratic, and so is a search from
-//! each reader back to `start`. Here the search goes back along the dominator tree: it passes in one leap
-//! whatever part of the flow has no writer of the key beside it, so that only the surroundings of the writers are
-//! walked. Why that is right: every path to a point `p` passes its dominators; hence `p` can be reached without a
-//! write if its immediate dominator `d` can, and `p` from `d`. Of the second part only a writer that is below `d`
-//! but not below `p` can be in the way.
+//! The hard thing is the time. A forward analysis of every key at every point is quadratic, and so
+//! is a search from each reader back to `start`. Here the search goes back along the dominator
+//! tree: it passes in one leap whatever part of the flow has no writer of the key beside it, so
+//! that only the surroundings of the writers are walked. Why that is right: every path to a point
+//! `p` passes its dominators; hence `p` can be reached without a write if its immediate dominator
+//! `d` can, and `p` from `d`. Of the second part only a writer that is below `d` but not below `p`
+//! can be in the way.
 
 use std::collections::VecDeque;
 
@@ -21,11 +22,13 @@ pub(super) struct Assignment<'a> {
     /// For each number of the tree, the question for which it was last searched.
     searched: Vec<usize>,
     question: usize,
-    /// For each point, the one before it on a shortest path from `start` without regard to any key.
+    /// For each point, the one before it on a shortest path from `start` without regard to any
+    /// key.
     plain: Option<Vec<Option<usize>>>,
 }
 
-/// A place where a key may be unwritten: which of the points asked for, and the edges of a shortest path to it.
+/// A place where a key may be unwritten: which of the points asked for, and the edges of a shortest
+/// path to it.
 pub(super) struct Unassigned {
     pub(super) asked: usize,
     pub(super) path: Vec<usize>,
@@ -44,8 +47,9 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// Those of the points `asked` that a run can reach without passing one of the points `written_at`. The path to each
-    /// is put together when it is its turn: all of them can be far longer than the flow.
+    /// Those of the points `asked` that a run can reach without passing one of the points
+    /// `written_at`. The path to each is put together when it is its turn: all of them can be
+    /// far longer than the flow.
     pub(super) fn unassigned<'q>(
         &'q mut self,
         written_at: &[usize],
@@ -101,7 +105,8 @@ impl<'a> Assignment<'a> {
         self.writers.binary_search(&number).is_ok()
     }
 
-    /// For each point that a run can reach without a write, the point before it on a shortest such path.
+    /// For each point that a run can reach without a write, the point before it on a shortest such
+    /// path.
     fn paths_without(&mut self, written_at: &[usize]) -> Vec<Option<usize>> {
         let points = self.points;
         if written_at.is_empty() {

@@ -6,7 +6,8 @@ use super::adjacency::Adjacency;
 
 const NEW: usize = usize::MAX;
 
-/// The component of each vertex. A component's number is greater than that of every other one it leads to.
+/// The component of each vertex. A component's number is greater than that of every other one it
+/// leads to.
 pub(super) struct Components {
     of: Vec<usize>,
     count: usize,

@@ -1,9 +1,9 @@
 //! Which points every path from `start` must pass: the dominator tree, and questions about it.
 //!
-//! The hard thing is to stay fast in the presence of long loops: Lengauer and Tarjan's algorithm (A Fast
-//! Algorithm for Finding Dominators in a Flowgraph, 1979) does, the shorter iterative ones do not. The tree's
-//! vertices are then numbered in preorder, so that a subtree is an interval, and cut into heavy paths, so that
-//! common ancestors are found in logarithmic time.
+//! The hard thing is to stay fast in the presence of long loops: Lengauer and Tarjan's algorithm (A
+//! Fast Algorithm for Finding Dominators in a Flowgraph, 1979) does, the shorter iterative ones do
+//! not. The tree's vertices are then numbered in preorder, so that a subtree is an interval, and
+//! cut into heavy paths, so that common ancestors are found in logarithmic time.
 
 use super::adjacency::Adjacency;
 
@@ -102,8 +102,8 @@ impl Dominators {
         above <= below && below < self.end(above)
     }
 
-    /// Of the strict dominators of `at`, the lowest that is marked or has a marked vertex below it which is not below
-    /// `at`. The marks ascend.
+    /// Of the strict dominators of `at`, the lowest that is marked or has a marked vertex below it
+    /// which is not below `at`. The marks ascend.
     pub(super) fn lowest_beside(&self, marks: &[usize], at: usize) -> Option<usize> {
         let first = marks.partition_point(|&mark| mark < at);
         let after = marks.partition_point(|&mark| mark < self.end(at));
@@ -232,7 +232,8 @@ impl Forest {
         }
     }
 
-    /// The vertex with the least semidominator between `at` and the root of its tree, which is excluded.
+    /// The vertex with the least semidominator between `at` and the root of its tree, which is
+    /// excluded.
     fn best(&mut self, at: usize) -> usize {
         if self.ancestor[at] == NONE {
             return at;

@@ -1,6 +1,7 @@
 //! Whether the branches of a fork leave each other's keys alone.
 //!
-//! The hard thing is nesting: what a node does concerns every fork around it, as far out as it can be seen.
+//! The hard thing is nesting: what a node does concerns every fork around it, as far out as it can
+//! be seen.
 
 use std::collections::{HashMap, HashSet};
 
@@ -32,7 +33,8 @@ struct Uses {
     writers: Users,
 }
 
-/// The first user of a key, and the first one in another branch: of the two, one is not in a given branch.
+/// The first user of a key, and the first one in another branch: of the two, one is not in a given
+/// branch.
 #[derive(Default)]
 struct Users {
     first: Option<(usize, NodeId)>,

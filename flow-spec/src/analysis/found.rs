@@ -5,7 +5,8 @@ use crate::diagnostic::Diagnostic;
 /// The most mistakes that are reported.
 pub(crate) const MOST: usize = 1000;
 
-/// The first [`MOST`] mistakes, without the ends of long texts. A graph can have one for each pair of its parts.
+/// The first [`MOST`] mistakes, without the ends of long texts. A graph can have one for each pair
+/// of its parts.
 #[derive(Debug, Default)]
 pub(super) struct Found(Vec<Diagnostic>);
 

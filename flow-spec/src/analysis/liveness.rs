@@ -1,10 +1,10 @@
 //! Liveness: which values may be moved out of the store because nothing reads them later.
 //!
-//! Asked only of a sound flow. For each key that some node takes, one search goes back from all its readers, until
-//! the key is written anew or no node that takes it can come earlier. The hard thing is again the time: where a
-//! loop goes back to before a reader, the key lives all through it. So the search leaps along the dominator
-//! tree over whatever part of the flow neither writes nor takes the key: all that can come before such a part
-//! comes before its topmost point.
+//! Asked only of a sound flow. For each key that some node takes, one search goes back from all its
+//! readers, until the key is written anew or no node that takes it can come earlier. The hard thing
+//! is again the time: where a loop goes back to before a reader, the key lives all through it. So
+//! the search leaps along the dominator tree over whatever part of the flow neither writes nor
+//! takes the key: all that can come before such a part comes before its topmost point.
 
 use std::collections::VecDeque;
 
@@ -89,7 +89,8 @@ struct Search<'a, 'g> {
     /// The nodes that take the key and the points that write it, as ascending numbers of the tree.
     marks: Vec<usize>,
     question: usize,
-    /// For each number of the tree, the question for which it was last searched, or is of interest.
+    /// For each number of the tree, the question for which it was last searched, or is of
+    /// interest.
     searched: Vec<usize>,
     written: Vec<usize>,
     taking: Vec<usize>,
@@ -186,7 +187,8 @@ impl<'a, 'g> Search<'a, 'g> {
         taking
     }
 
-    /// The highest dominator below which there is no mark, and whether there is one: if not, the point itself.
+    /// The highest dominator below which there is no mark, and whether there is one: if not, the
+    /// point itself.
     fn leap(&self, number: usize) -> (usize, bool) {
         if self.tree.is_above_any(&self.marks, number) {
             return (number, false);

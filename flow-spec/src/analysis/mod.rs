@@ -52,7 +52,8 @@ impl CheckedGraph {
         &self.graph
     }
 
-    /// What to do with the value that read number `read` of `node` takes. A read that borrows says nothing here.
+    /// What to do with the value that read number `read` of `node` takes. A read that borrows says
+    /// nothing here.
     ///
     /// # Panics
     ///
@@ -64,12 +65,13 @@ impl CheckedGraph {
 
 /// Checks a graph.
 ///
-/// Types are compared only by the compiler, which knows what their names stand for; a front end without one asks
-/// [`check_types`] as well.
+/// Types are compared only by the compiler, which knows what their names stand for; a front end
+/// without one asks [`check_types`] as well.
 ///
 /// # Errors
 ///
-/// Every mistake found, in the order of the places they are at: a thousand at most, and long texts without their ends.
+/// Every mistake found, in the order of the places they are at: a thousand at most, and long texts
+/// without their ends.
 ///
 /// # Examples
 ///

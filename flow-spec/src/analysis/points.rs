@@ -1,8 +1,8 @@
 //! The flow as single points that a run passes, forks and loops laid out among the rest.
 //!
-//! The hard thing is to give a fork an order without giving it a meaning it does not have. Its branches are laid
-//! out one after the other, since all of them have run when it is left; that a branch does not see what another
-//! one writes is the business of the pass on forks.
+//! The hard thing is to give a fork an order without giving it a meaning it does not have. Its
+//! branches are laid out one after the other, since all of them have run when it is left; that a
+//! branch does not see what another one writes is the business of the pass on forks.
 
 use super::adjacency::Adjacency;
 use super::dominators::Dominators;
@@ -34,7 +34,8 @@ pub(super) struct Points {
     pub(super) kinds: Vec<Point>,
     pub(super) successors: Adjacency,
     pub(super) predecessors: Adjacency,
-    /// The points from which nothing more is asked: the ends, and edges that lead nowhere because they are wrong.
+    /// The points from which nothing more is asked: the ends, and edges that lead nowhere because
+    /// they are wrong.
     pub(super) finals: Vec<usize>,
     /// Edges of which nothing is known, so that no path through them shows a mistake.
     pub(super) unclear: Vec<bool>,

@@ -20,7 +20,8 @@ pub(super) fn check(
     reached: &[bool],
     found: &mut Found,
 ) {
-    // Whatever leads to an unreached point is unreached too: such a part begins where nothing leads in.
+    // Whatever leads to an unreached point is unreached too: such a part begins where nothing leads
+    // in.
     let mut led_to = vec![false; components.count()];
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
         for &next in model.points.successors.of(at) {

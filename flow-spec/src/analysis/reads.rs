@@ -195,7 +195,8 @@ fn optional_input_help(model: &Model<'_>, id: NodeId, read: &Read, rust_type: &s
     }
 }
 
-/// Whether the flow itself names the keys that the node reads: there is no parameter to rename or to map.
+/// Whether the flow itself names the keys that the node reads: there is no parameter to rename or
+/// to map.
 fn reads_by_name_only(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Each { .. } | NodeKind::Branch)
 }

@@ -1,7 +1,8 @@
 //! What each edge stands for: where it really leads, and what it writes on the way.
 //!
-//! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt action is taken
-//! for the action that was probably meant, so that nothing else is reported because of it.
+//! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt
+//! action is taken for the action that was probably meant, so that nothing else is reported because
+//! of it.
 
 use std::collections::HashMap;
 
@@ -50,7 +51,8 @@ pub(super) struct Route {
     pub(super) from: Source,
     pub(super) effect: Effect,
     pub(super) to: Target,
-    /// Another edge is for the same, and leads elsewhere. Which one is meant, or whether both are, nobody knows.
+    /// Another edge is for the same, and leads elsewhere. Which one is meant, or whether both are,
+    /// nobody knows.
     pub(super) is_one_of_two: bool,
 }
 
@@ -82,7 +84,8 @@ impl Routes {
                 }
             })
             .collect();
-        // Only now it is known which actions are routed, and so which ones the unknown names may stand for.
+        // Only now it is known which actions are routed, and so which ones the unknown names may
+        // stand for.
         for (at, id) in unknown {
             if found.is_full() {
                 break;
@@ -224,7 +227,8 @@ impl<'g> Resolver<'g> {
         }
     }
 
-    /// The node itself, or what it is inside of, which is a mistake; nothing if there is no such node.
+    /// The node itself, or what it is inside of, which is a mistake; nothing if there is no such
+    /// node.
     fn outer(
         &mut self,
         at: usize,

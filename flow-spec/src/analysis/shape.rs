@@ -1,7 +1,8 @@
 //! Which nodes live inside which fork or item loop.
 //!
-//! The hard thing is that a graph may say anything: a node in two places, a fork inside itself. Here it is cut
-//! down to a forest, with a report of what was cut, so that no later pass can meet such a thing.
+//! The hard thing is that a graph may say anything: a node in two places, a fork inside itself.
+//! Here it is cut down to a forest, with a report of what was cut, so that no later pass can meet
+//! such a thing.
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};

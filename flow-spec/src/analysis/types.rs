@@ -1,7 +1,8 @@
 //! Whether the types of readers and writers agree, as far as their spelling tells.
 //!
-//! The hard thing is not to accuse: one type can be spelled in several ways, and only a compiler knows them all. So
-//! paths are cut to their last part, unknown types agree with all, and a reader may borrow in the usual forms.
+//! The hard thing is not to accuse: one type can be spelled in several ways, and only a compiler
+//! knows them all. So paths are cut to their last part, unknown types agree with all, and a reader
+//! may borrow in the usual forms.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,8 +10,8 @@ use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, Graph, NodeKind};
 
-/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to do it. As [`check`], it
-/// reports a thousand mistakes at most.
+/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to
+/// do it. As [`check`], it reports a thousand mistakes at most.
 ///
 /// [`check`]: crate::check
 pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
@@ -149,7 +150,8 @@ fn same(left: &str, right: &str) -> bool {
     !is_known(left) || !is_known(right) || plain(left) == plain(right)
 }
 
-/// The type of the value that is there, if it is: a node that returns an `Option` may leave its key unwritten.
+/// The type of the value that is there, if it is: a node that returns an `Option` may leave its key
+/// unwritten.
 fn value_type(rust_type: &str, optional: bool) -> &str {
     let inner = rust_type
         .trim()

@@ -97,7 +97,8 @@ pub(super) fn owned_type(rust_type: &str) -> String {
     }
 }
 
-/// What to do about a key that may be missing where it is read: three ways, as far as the reader allows them.
+/// What to do about a key that may be missing where it is read: three ways, as far as the reader
+/// allows them.
 pub(super) fn supply(graph: &Graph, reader: NodeId, read: &Read) -> String {
     let key = &read.key;
     let owned = owned_type(&read.rust_type);

@@ -31,12 +31,14 @@ impl Diff {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Change {
-    /// The node that it is about, with the nodes around it: `research.agent`. Empty, if it is about the flow itself.
+    /// The node that it is about, with the nodes around it: `research.agent`. Empty, if it is
+    /// about the flow itself.
     pub path: String,
     /// The path that the node had before, if it is about a node that was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_path: Option<String>,
-    /// Where it is, as a JSON pointer into the new document; for what was removed, into the old one.
+    /// Where it is, as a JSON pointer into the new document; for what was removed, into the old
+    /// one.
     pub pointer: String,
     /// What part of the flow changed.
     pub part: Part,

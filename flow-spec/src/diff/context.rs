@@ -96,7 +96,8 @@ impl Context {
         }
     }
 
-    /// A change of the flow itself, at this place inside it. To runs, a flow inside another is a part of their way.
+    /// A change of the flow itself, at this place inside it. To runs, a flow inside another is a
+    /// part of their way.
     pub(super) fn change(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
         let around = match kind {
             Kind::Removed => &self.old,

@@ -1,7 +1,7 @@
 //! Which names stayed, came, went, or changed into another.
 //!
-//! That a name is another one now, nothing in the documents says. It is taken for renamed if one of the same sort went
-//! and came at the same place: after the same name that stayed.
+//! That a name is another one now, nothing in the documents says. It is taken for renamed if one of
+//! the same sort went and came at the same place: after the same name that stayed.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! What changed between two versions of a flow, and whom it breaks.
 //!
-//! The hard thing is to say each change once, where its author made it: a renamed node is not one that went and one
-//! that came, and the edges that speak of it have not changed. And nothing may be missed: whatever makes two documents
-//! differ is at least one change.
+//! The hard thing is to say each change once, where its author made it: a renamed node is not one
+//! that went and one that came, and the edges that speak of it have not changed. And nothing may be
+//! missed: whatever makes two documents differ is at least one change.
 
 mod change;
 mod context;

@@ -64,12 +64,14 @@ fn by_id(flow: &FlowDocument) -> HashMap<&str, (usize, &NodeDocument)> {
     nodes
 }
 
-/// Whether one node can have become the other: it is the same function, or one with the same contract.
+/// Whether one node can have become the other: it is the same function, or one with the same
+/// contract.
 fn is_alike(old: &NodeDocument, new: &NodeDocument) -> bool {
     old.r#type == new.r#type || has_same_contract(old, new)
 }
 
-/// What a function writes is called as itself unless its author says otherwise, and so renamed with it.
+/// What a function writes is called as itself unless its author says otherwise, and so renamed with
+/// it.
 fn has_same_contract(old: &NodeDocument, new: &NodeDocument) -> bool {
     let names = |node: &NodeDocument| -> Option<Vec<String>> {
         let actions = node.actions.as_ref()?;

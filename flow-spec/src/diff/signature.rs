@@ -231,12 +231,14 @@ impl Side {
             (false, true, false) => format!("`{name}` may be missing now"),
             (false, false, true) => format!("`{name}` is always there now"),
         };
-        // An output that may be missing is an `Option`: whoever reads it has to change, whichever way it changed.
+        // An output that may be missing is an `Option`: whoever reads it has to change, whichever
+        // way it changed.
         let breaks = !self.is_input || new.requires(name);
         add(Kind::Changed, message, breaks);
     }
 
-    /// A change of one value. What a run was given when it began is stored with it, what it returns is not.
+    /// A change of one value. What a run was given when it began is stored with it, what it returns
+    /// is not.
     fn change(
         &self,
         kind: Kind,

@@ -7,8 +7,8 @@ use super::change::Kind;
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
 
-/// The name of each value that is not the same in both, with what happened to it: those of the new object in its
-/// order, then those that are gone.
+/// The name of each value that is not the same in both, with what happened to it: those of the new
+/// object in its order, then those that are gone.
 pub(super) fn differing<'a>(
     old: &'a Map<String, Value>,
     new: &'a Map<String, Value>,

@@ -87,8 +87,8 @@ impl FlowDocument {
         }
     }
 
-    /// The document as JSON for people: indented, with a newline at its end. What would deceive them in its texts is
-    /// escaped, as by [`visible_json`].
+    /// The document as JSON for people: indented, with a newline at its end. What would deceive
+    /// them in its texts is escaped, as by [`visible_json`].
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).unwrap_or_else(never);
         let mut text = visible_json(text);
@@ -109,8 +109,8 @@ impl FlowDocument {
         }
     }
 
-    /// Gives each flow inside that has no namespace the one of the node that it is: the flow's own, and the node's id after
-    /// a dot.
+    /// Gives each flow inside that has no namespace the one of the node that it is: the flow's own,
+    /// and the node's id after a dot.
     pub fn fill_namespaces(&mut self) {
         for node in &mut self.nodes {
             if let Some(inner) = &mut node.internal_flow {
@@ -122,8 +122,8 @@ impl FlowDocument {
         }
     }
 
-    /// Leaves out nested flows below this many levels: `0` keeps the flow itself only. What is left out is marked
-    /// ([`NodeDocument::internal_flow_omitted`]).
+    /// Leaves out nested flows below this many levels: `0` keeps the flow itself only. What is left
+    /// out is marked ([`NodeDocument::internal_flow_omitted`]).
     ///
     /// PRD-004 §5.2 leaves them out silently.
     pub fn cut(&mut self, depth: usize) {

@@ -1,8 +1,9 @@
 //! A flow as JSON: PRD-004's shape, extended only by adding.
 //!
-//! Fields are written in the order in which they stand here, and lists in the order in which the flow declares them, so
-//! that the same source always gives the same bytes. A [`FlowDocument`] that was parsed is written as it was.
-//! `docs/flow-json.md` describes the format, and [`SCHEMA`] does so for programs.
+//! Fields are written in the order in which they stand here, and lists in the order in which the
+//! flow declares them, so that the same source always gives the same bytes. A [`FlowDocument`] that
+//! was parsed is written as it was. `docs/flow-json.md` describes the format, and [`SCHEMA`] does
+//! so for programs.
 
 mod check;
 mod edge;
@@ -23,10 +24,11 @@ pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 /// The version of the format that this crate reads and writes.
 pub const VERSION: &str = "2.0.0";
 
-/// The JSON Schema (draft 2020-12) of a flow's document, for editors and for validators in other languages.
+/// The JSON Schema (draft 2020-12) of a flow's document, for editors and for validators in other
+/// languages.
 ///
-/// It describes the shape. That an edge leads to a node that exists, and whether the flow is sound, is beyond it: see
-/// [`FlowDocument::parse`] and [`FlowDocument::check`].
+/// It describes the shape. That an edge leads to a node that exists, and whether the flow is sound,
+/// is beyond it: see [`FlowDocument::parse`] and [`FlowDocument::check`].
 pub const SCHEMA: &str = include_str!("../../schema/flow.schema.json");
 
 /// What stands in place of a secret.
@@ -35,7 +37,8 @@ pub const MASK: &str = "***";
 /// How many levels of nested flows an export has unless asked otherwise (PRD-004 §14).
 pub const DEFAULT_DEPTH: usize = 10;
 
-/// How many levels of flows a document can have that is read: what nests deeper is not what its author meant.
+/// How many levels of flows a document can have that is read: what nests deeper is not what its
+/// author meant.
 pub const DEEPEST: usize = 32;
 
 /// The types of nodes that the language itself has. No Rust name has a dot.
@@ -48,7 +51,8 @@ pub mod types {
     pub const BRANCH: &str = "flow.branch";
     /// A pause: `params.duration`.
     pub const WAIT: &str = "flow.wait";
-    /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the answer.
+    /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the
+    /// answer.
     pub const HUMAN: &str = "flow.human";
     /// All of them.
     pub const ALL: [&str; 5] = [FORK, EACH, BRANCH, WAIT, HUMAN];

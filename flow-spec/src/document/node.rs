@@ -16,10 +16,11 @@ pub struct NodeDocument {
     /// Its doc comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The values of its own settings; of the [`types`](super::types) of the language, what they consist of.
+    /// The values of its own settings; of the [`types`](super::types) of the language, what they
+    /// consist of.
     pub params: Map<String, Value>,
-    /// The names of settings that are not in [`params`](Self::params), because they cannot be written as JSON or may be
-    /// secret; `*` is all of them.
+    /// The names of settings that are not in [`params`](Self::params), because they cannot be
+    /// written as JSON or may be secret; `*` is all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub params_omitted: Vec<String>,
     /// How it is run.

@@ -40,7 +40,8 @@ impl Problem {
 /// The most problems of a document that are listed.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// Problems of a document: the first [`MOST_PROBLEMS`], without the ends of long texts, and whether there are more.
+/// Problems of a document: the first [`MOST_PROBLEMS`], without the ends of long texts, and whether
+/// there are more.
 ///
 /// A document may come from anywhere, and can have the same mistake a million times.
 ///
@@ -120,8 +121,8 @@ impl Problems {
     }
 }
 
-/// The text of the problem: the message after its place, then a line for each note and the help. What is quoted from the
-/// document is [`visible`], so that it does not begin a line.
+/// The text of the problem: the message after its place, then a line for each note and the help.
+/// What is quoted from the document is [`visible`], so that it does not begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {

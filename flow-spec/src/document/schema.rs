@@ -68,7 +68,8 @@ impl Serialize for Schema {
     }
 }
 
-/// The schema of a value of this Rust type, as far as its spelling tells, with its doc comment if it has one.
+/// The schema of a value of this Rust type, as far as its spelling tells, with its doc comment if
+/// it has one.
 ///
 /// # Examples
 ///

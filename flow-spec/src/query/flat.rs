@@ -21,7 +21,8 @@ pub struct EdgeAt<'a> {
 }
 
 impl FlowDocument {
-    /// Every node at any level, in the order declared; a node comes before those of the flow that it is.
+    /// Every node at any level, in the order declared; a node comes before those of the flow that
+    /// it is.
     ///
     /// # Examples
     ///
@@ -41,7 +42,8 @@ impl FlowDocument {
         found
     }
 
-    /// Every edge at any level: those of the flow itself first, then those of each node's inner flow.
+    /// Every edge at any level: those of the flow itself first, then those of each node's inner
+    /// flow.
     pub fn flatten_edges<'a>(&'a self) -> Vec<EdgeAt<'a>> {
         let mut found = Vec::new();
         let mut add = |path: &str, edges: &'a [EdgeDocument]| {
@@ -61,8 +63,9 @@ impl FlowDocument {
 
     /// The node of this path: the ids from this flow down, with a dot between each two.
     ///
-    /// Nothing for an empty path, for one that ends with a dot, and where a node on the way is not a flow. An id that has a
-    /// dot itself, which [`check`](FlowDocument::check) refuses, is never found.
+    /// Nothing for an empty path, for one that ends with a dot, and where a node on the way is not
+    /// a flow. An id that has a dot itself, which [`check`](FlowDocument::check) refuses, is
+    /// never found.
     ///
     /// # Examples
     ///
@@ -91,15 +94,17 @@ impl FlowDocument {
         nodes.find(|node| node.id == id && !id.is_empty())
     }
 
-    /// The nodes at any level that are flows, in the order of [`flatten_nodes`](FlowDocument::flatten_nodes). A node
-    /// whose flow was left out of the export is none.
+    /// The nodes at any level that are flows, in the order of
+    /// [`flatten_nodes`](FlowDocument::flatten_nodes). A node whose flow was left out of the
+    /// export is none.
     pub fn composite_nodes(&self) -> Vec<NodeAt<'_>> {
         let mut nodes = self.flatten_nodes();
         nodes.retain(|at| at.node.internal_flow.is_some());
         nodes
     }
 
-    /// How many flows are inside one another at most, this one not counted: `0` for a flow without inner flows.
+    /// How many flows are inside one another at most, this one not counted: `0` for a flow without
+    /// inner flows.
     pub fn max_depth(&self) -> usize {
         let inner = self.nodes.iter().filter_map(|node| {
             let flow = node.internal_flow.as_ref()?;
@@ -108,7 +113,8 @@ impl FlowDocument {
         inner.max().unwrap_or(0)
     }
 
-    /// The namespaces under which its nodes and those of the flows inside it run, each once, the outermost first.
+    /// The namespaces under which its nodes and those of the flows inside it run, each once, the
+    /// outermost first.
     pub fn namespaces<'a>(&'a self) -> Vec<&'a str> {
         let mut found = Vec::new();
         let mut add = |namespace: &'a str| {

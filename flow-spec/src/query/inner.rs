@@ -5,7 +5,8 @@ use serde_json::Value;
 use crate::document::{FlowDocument, NodeDocument, types};
 
 impl NodeDocument {
-    /// The branches of a fork, each the ids of its nodes in the order they run. Nothing for any other node.
+    /// The branches of a fork, each the ids of its nodes in the order they run. Nothing for any
+    /// other node.
     pub fn branches(&self) -> Vec<Vec<&str>> {
         if self.r#type != types::FORK {
             return Vec::new();
@@ -27,7 +28,8 @@ impl NodeDocument {
 }
 
 impl FlowDocument {
-    /// The fork or the loop of this flow that the node stands in. Nothing for a node that edges lead to.
+    /// The fork or the loop of this flow that the node stands in. Nothing for a node that edges
+    /// lead to.
     pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
         let owns = |node: &&NodeDocument| {
             node.body() == Some(id) || node.branches().iter().flatten().any(|inner| *inner == id)

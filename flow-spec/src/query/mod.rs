@@ -1,5 +1,5 @@
-//! Questions that tools ask of a document. What is asked of a flow is answered of the flows inside it as well, except
-//! for its neighbours and paths, which are a matter of one flow.
+//! Questions that tools ask of a document. What is asked of a flow is answered of the flows inside
+//! it as well, except for its neighbours and paths, which are a matter of one flow.
 
 mod flat;
 mod inner;
@@ -10,7 +10,8 @@ pub use flat::{EdgeAt, NodeAt};
 pub use neighbours::Step;
 pub use paths::Paths;
 
-/// The path of the node `id` in the flow at the path `around`, which is empty for the outermost flow.
+/// The path of the node `id` in the flow at the path `around`, which is empty for the outermost
+/// flow.
 ///
 /// ```
 /// assert_eq!(flow_spec::node_path("", "review"), "review");

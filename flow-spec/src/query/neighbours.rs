@@ -1,8 +1,9 @@
 //! What runs right before and right after a node.
 //!
-//! A fork stands for the place where it splits and for the place where its branches meet again: it leads to the first
-//! node of each branch, and the last one of each leads back to it. So does a loop over items with its body. Hence a way
-//! through a flow passes a fork as one step, and no way from one branch into another is without the fork.
+//! A fork stands for the place where it splits and for the place where its branches meet again: it
+//! leads to the first node of each branch, and the last one of each leads back to it. So does a
+//! loop over items with its body. Hence a way through a flow passes a fork as one step, and no way
+//! from one branch into another is without the fork.
 
 use std::collections::HashSet;
 
@@ -20,19 +21,23 @@ pub struct Step<'a> {
 }
 
 impl FlowDocument {
-    /// The nodes of this flow that can run right before this one, each once; nothing if there is no such node.
+    /// The nodes of this flow that can run right before this one, each once; nothing if there is no
+    /// such node.
     ///
-    /// Inside a fork it is the node before it in its branch, or the fork itself; inside a loop over items it is the
-    /// loop. Before a fork come the ends of its branches too, before a loop its body.
+    /// Inside a fork it is the node before it in its branch, or the fork itself; inside a loop over
+    /// items it is the loop. Before a fork come the ends of its branches too, before a loop its
+    /// body.
     pub fn predecessors(&self, id: &str) -> Vec<&NodeDocument> {
         let steps = self.steps().into_iter();
         self.each_once(steps.filter(|step| step.to == id).map(|step| step.from))
     }
 
-    /// The nodes of this flow that can run right after this one, each once; nothing if there is no such node.
+    /// The nodes of this flow that can run right after this one, each once; nothing if there is no
+    /// such node.
     ///
-    /// Inside a fork it is the node after it in its branch, or the fork itself; inside a loop over items it is the loop.
-    /// After a fork come the starts of its branches too, after a loop its body.
+    /// Inside a fork it is the node after it in its branch, or the fork itself; inside a loop over
+    /// items it is the loop. After a fork come the starts of its branches too, after a loop its
+    /// body.
     ///
     /// # Examples
     ///
@@ -57,8 +62,8 @@ impl FlowDocument {
         self.each_once(steps.filter(|step| step.from == id).map(|step| step.to))
     }
 
-    /// Every way from one node of this flow right to another: into, along and out of the branches of forks and the
-    /// bodies of loops first, then the edges in the order declared.
+    /// Every way from one node of this flow right to another: into, along and out of the branches
+    /// of forks and the bodies of loops first, then the edges in the order declared.
     pub fn steps(&self) -> Vec<Step<'_>> {
         let mut steps = Vec::new();
         let mut inside = |from, to| {

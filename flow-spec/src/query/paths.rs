@@ -1,7 +1,8 @@
 //! All ways from one node to another.
 //!
-//! There can be exponentially many, so they are found one at a time. A way is only begun if it can be finished without
-//! a node that it has passed: the time to the next one is polynomial in the size of the flow, however many there are.
+//! There can be exponentially many, so they are found one at a time. A way is only begun if it can
+//! be finished without a node that it has passed: the time to the next one is polynomial in the
+//! size of the flow, however many there are.
 
 use std::collections::HashMap;
 
@@ -10,8 +11,8 @@ use crate::document::FlowDocument;
 use super::Step;
 
 impl FlowDocument {
-    /// The ways from one node of this flow to another, none of which passes a node twice; from a node to itself, the
-    /// loops through it. None, if there is no such node.
+    /// The ways from one node of this flow to another, none of which passes a node twice; from a
+    /// node to itself, the loops through it. None, if there is no such node.
     ///
     /// There can be more than anyone can count: [`take`](Iterator::take) as many as you need.
     ///

@@ -160,7 +160,8 @@ pub async fn is_refused_for_an_unknown_execution(store: Stored) {
     assert_eq!(store.last_offset().await.unwrap(), 0);
 }
 
-/// A claim that has run out is still good for writing, as long as nobody else has claimed the execution.
+/// A claim that has run out is still good for writing, as long as nobody else has claimed the
+/// execution.
 pub async fn goes_on_after_the_claim_ran_out(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let late = Append {
@@ -285,8 +286,8 @@ pub async fn gives_the_claim_up(store: Stored) {
     assert_eq!(claim(&store, id).await, fence + 1);
 }
 
-/// Once an execution is over, all its questions are closed, also such as were opened by the same append, and nobody has a
-/// claim to it.
+/// Once an execution is over, all its questions are closed, also such as were opened by the same
+/// append, and nobody has a claim to it.
 pub async fn closes_all_questions_when_over(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let mut asked = store.pauses(id).await.unwrap();
@@ -328,7 +329,8 @@ pub async fn opens_and_closes_at_once(store: Stored) {
     assert_eq!(stored(&store, id).await.wake_ms, None);
 }
 
-/// The records before a snapshot are removed, from the log too; those after it stay, and numbers go on.
+/// The records before a snapshot are removed, from the log too; those after it stay, and numbers go
+/// on.
 pub async fn removes_records_before_a_snapshot(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let mut history = records(1..6);

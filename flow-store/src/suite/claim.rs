@@ -213,7 +213,8 @@ pub async fn is_prolonged_after_it_was_broken(store: Stored) {
     assert!(first_due(&store, NOW, 9).await.is_empty());
 }
 
-/// A claim keeps the length that it was made with: one that was made for longer than those of others is not ahead.
+/// A claim keeps the length that it was made with: one that was made for longer than those of
+/// others is not ahead.
 pub async fn is_as_long_as_it_was_made_for(store: Stored) {
     let id = started(&store).await;
     let holder = Uuid::new_v4();

@@ -123,7 +123,8 @@ pub async fn leaves_the_claim_of_the_one_with_the_same_key(store: Stored) {
     );
 }
 
-/// A second start with the same flow, owner and key writes nothing, and says which execution there is.
+/// A second start with the same flow, owner and key writes nothing, and says which execution there
+/// is.
 pub async fn returns_the_execution_with_the_same_key(store: Stored) {
     let (first, second) = (new_id(), new_id());
     let with_key = |id| Row {

@@ -2,7 +2,8 @@ use super::fixtures::*;
 use crate::EndIf;
 use crate::{Created, ListQuery, PauseRow, Row, Settlement, Status, StoreError};
 
-/// Nothing is left of a deleted execution: no row, records, questions or claim, also not in lists and the log.
+/// Nothing is left of a deleted execution: no row, records, questions or claim, also not in lists
+/// and the log.
 pub async fn removes_all_that_belongs_to_it(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let asked = store.pauses(id).await.unwrap();

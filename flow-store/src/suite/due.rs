@@ -9,7 +9,8 @@ async fn due(store: &Stored, now_ms: u64) -> Vec<crate::ExecutionId> {
     first_due(store, now_ms, usize::MAX).await
 }
 
-/// A running execution could go on if it was never claimed, if its claim was given up, or once it has run out.
+/// A running execution could go on if it was never claimed, if its claim was given up, or once it
+/// has run out.
 pub async fn are_those_running_without_a_valid_claim(store: Stored) {
     let never = started(&store).await;
     let (given_up, fence) = claimed(&store).await;
@@ -56,7 +57,8 @@ pub async fn are_those_with_a_time_out(store: Stored) {
     assert_eq!(due(&store, NOW).await, [id]);
 }
 
-/// A paused execution could go on from the time with which it was paused, until it is written to again.
+/// A paused execution could go on from the time with which it was paused, until it is written to
+/// again.
 pub async fn are_those_with_a_timer(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let at = NOW + 500;
@@ -197,7 +199,8 @@ pub async fn come_oldest_first_and_limited(store: Stored) {
     assert!(first_due(&store, NOW, 0).await.is_empty());
 }
 
-/// Who has a claim from a clock that is ahead may be long gone: it is named until somebody has broken that claim.
+/// Who has a claim from a clock that is ahead may be long gone: it is named until somebody has
+/// broken that claim.
 pub async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
     let ahead = NOW + HOUR;
     let expiring = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;

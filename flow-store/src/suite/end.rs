@@ -73,7 +73,8 @@ pub async fn closes_all_questions(store: Stored) {
     assert_eq!(state(&store, asked[1].token).await, PauseState::Used);
 }
 
-/// An execution that is ended for want of answers is one that is paused, untouched since, and has no answer.
+/// An execution that is ended for want of answers is one that is paused, untouched since, and has
+/// no answer.
 pub async fn ends_what_is_paused_and_untouched_only(store: Stored) {
     let end = async |id, since| {
         let condition = EndIf::PausedUntouchedSince(since);

@@ -54,7 +54,8 @@ pub async fn goes_on_after_an_offset(store: Stored) {
     assert!(log(&store, u64::MAX, 10).await.is_empty());
 }
 
-/// While many tasks write, who reads on after the last offset gets every record once, those of an execution in order.
+/// While many tasks write, who reads on after the last offset gets every record once, those of an
+/// execution in order.
 pub async fn grows_while_many_write(store: Stored) {
     const TASKS: usize = 8;
     const APPENDS: u64 = 20;

@@ -31,7 +31,8 @@ use crate::Store;
 
 /// Makes a `#[test]` of each case that a [`Store`] has to pass, in modules by topic.
 ///
-/// Takes a function from a folder, which is empty and is removed after the test, to a future of a store that has nothing in it.
+/// Takes a function from a folder, which is empty and is removed after the test, to a future of a
+/// store that has nothing in it.
 ///
 /// ```
 /// mod in_memory {
@@ -193,7 +194,8 @@ pub fn fresh<FreshFuture>(
     fresh(folder)
 }
 
-/// Runs a case on a store of its own, with several threads: some cases are about tasks that do the same thing at once.
+/// Runs a case on a store of its own, with several threads: some cases are about tasks that do the
+/// same thing at once.
 ///
 /// # Panics
 ///

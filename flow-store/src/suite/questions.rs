@@ -5,7 +5,8 @@ fn answer(json: &str) -> Settlement {
     Settlement::Answer(json.to_owned())
 }
 
-/// The questions of an execution come in the order asked, without those that are closed, with those that are settled.
+/// The questions of an execution come in the order asked, without those that are closed, with those
+/// that are settled.
 pub async fn are_those_not_closed_in_the_order_asked(store: Stored) {
     let other = paused(&store, |id| vec![question(id)]).await;
     let id = paused(&store, |id| (0..4).map(|_| question(id)).collect()).await;
@@ -68,7 +69,8 @@ pub async fn keep_every_part(store: Stored) {
     }
 }
 
-/// The first settlement counts; the second one learns of it. The execution's time is that of the first.
+/// The first settlement counts; the second one learns of it. The execution's time is that of the
+/// first.
 pub async fn are_settled_once(store: Stored) {
     let id = paused(&store, |id| vec![question(id)]).await;
     let asked = store.pauses(id).await.unwrap().remove(0);
@@ -164,7 +166,8 @@ pub async fn are_unknown_if_never_asked(store: Stored) {
     );
 }
 
-/// The row says when the first of the open questions expires, not counting those that are settled or closed.
+/// The row says when the first of the open questions expires, not counting those that are settled
+/// or closed.
 pub async fn change_when_the_first_one_expires(store: Stored) {
     let times = [NOW + 30, NOW + 10, NOW + 20];
     let id = paused(&store, |id| {

@@ -1,8 +1,9 @@
 //! The values of a row as they are stored, and the checksum over them.
 //!
-//! Each row ends with a CRC-32 of its table and all of its other values, those that say which row it is included. A CRC
-//! finds every flipped byte, and whatever else happens to a file with a probability of 1 - 2⁻³²; it is not against people
-//! who change the file, which a secret would be needed for.
+//! Each row ends with a CRC-32 of its table and all of its other values, those that say which row
+//! it is included. A CRC finds every flipped byte, and whatever else happens to a file with a
+//! probability of 1 - 2⁻³²; it is not against people who change the file, which a secret would be
+//! needed for.
 
 use std::borrow::Cow;
 
@@ -99,7 +100,8 @@ pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRe
     i64::from(crc32fast::hash(&row))
 }
 
-/// Runs a statement with the values of a row and, as the last one, their checksum. How many rows it changed.
+/// Runs a statement with the values of a row and, as the last one, their checksum. How many rows it
+/// changed.
 pub(super) fn write(
     connection: &Connection,
     sql: &str,

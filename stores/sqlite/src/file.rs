@@ -1,7 +1,8 @@
 //! What stands at a path, seen without touching it.
 //!
-//! SQLite takes any file that it can open: it would add tables to the database of another program, and puts files beside
-//! it even if it only reads. So it is looked at before, in a way that takes no lock and writes nothing.
+//! SQLite takes any file that it can open: it would add tables to the database of another program,
+//! and puts files beside it even if it only reads. So it is looked at before, in a way that takes
+//! no lock and writes nothing.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -33,7 +34,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| StoreError::Other(Box::new(error)))
 }
 
-/// Looks at the file at an absolute path, and makes an empty one if there is none. `given` is how errors name it.
+/// Looks at the file at an absolute path, and makes an empty one if there is none. `given` is how
+/// errors name it.
 pub(super) fn look(path: &Path, given: &Path) -> Result<Found, StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path),
@@ -73,15 +75,16 @@ fn not_a_store(path: &Path, reason: impl Into<String>) -> StoreError {
     }
 }
 
-/// Makes an empty file that only its owner can read and write, as the files are then that SQLite puts beside it.
+/// Makes an empty file that only its owner can read and write, as the files are then that SQLite
+/// puts beside it.
 #[cfg(unix)]
 fn make(path: &Path) -> io::Result<Metadata> {
     use std::fs::{OpenOptions, Permissions};
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     use std::sync::{Mutex, PoisonError};
 
-    // When a file is closed, the process loses all its locks on it, those of SQLite included. So nobody else here may find
-    // the file, and open it, before it is closed.
+    // When a file is closed, the process loses all its locks on it, those of SQLite included. So
+    // nobody else here may find the file, and open it, before it is closed.
     static MAKING: Mutex<()> = Mutex::new(());
     let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -115,7 +118,8 @@ fn make(path: &Path) -> io::Result<Metadata> {
     fs::metadata(path)
 }
 
-/// The application id in the file itself, whatever is in files beside it: a store has it there before it has a log.
+/// The application id in the file itself, whatever is in files beside it: a store has it there
+/// before it has a log.
 fn application(path: &Path) -> rusqlite::Result<i64> {
     // `immutable` takes no lock, and neither reads nor makes a file beside it.
     let uri = format!("{}?immutable=1", uri(path)?);
@@ -123,7 +127,8 @@ fn application(path: &Path) -> rusqlite::Result<i64> {
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags)?;
-    // A file that is shorter than its first page says is not damaged: its end may be in the log still.
+    // A file that is shorter than its first page says is not damaged: its end may be in the log
+    // still.
     connection.pragma_update(None, "writable_schema", true)?;
     connection.pragma_query_value(None, "application_id", |row| row.get(0))
 }

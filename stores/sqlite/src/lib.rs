@@ -49,7 +49,8 @@ impl SqliteOptions {
         }
     }
 
-    /// How long to wait for another process that writes. After that, [`StoreError::Locked`] is returned.
+    /// How long to wait for another process that writes. After that, [`StoreError::Locked`] is
+    /// returned.
     pub fn busy_timeout(mut self, timeout: Duration) -> SqliteOptions {
         self.busy_timeout = timeout;
         self
@@ -80,16 +81,17 @@ impl Default for SqliteOptions {
 pub enum Durability {
     /// All of it, also if the machine loses its power.
     Full,
-    /// All of it if the process ends, however it does. If the machine loses its power, what was written last can be
-    /// missing: not a part of something, and nothing before it. Much faster on slow disks.
+    /// All of it if the process ends, however it does. If the machine loses its power, what was
+    /// written last can be missing: not a part of something, and nothing before it. Much faster
+    /// on slow disks.
     Normal,
 }
 
 /// Keeps executions in an SQLite file.
 ///
-/// The file can be looked at with the `sqlite3` shell, also while it is in use: the view `journal` has what happened,
-/// with the time in words. It may be used by several processes of one machine, but should not be on a network drive.
-/// Times after the year 292,278,994 are stored as that.
+/// The file can be looked at with the `sqlite3` shell, also while it is in use: the view `journal`
+/// has what happened, with the time in words. It may be used by several processes of one machine,
+/// but should not be on a network drive. Times after the year 292,278,994 are stored as that.
 ///
 /// When the store is dropped, what it was asked to write is written still.
 ///
@@ -113,14 +115,16 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes one. A new one can be read and written by its owner only, where the system has such
-    /// permissions; one that is there keeps those that it has. An empty file becomes a store.
+    /// Opens a file, or makes one. A new one can be read and written by its owner only, where the
+    /// system has such permissions; one that is there keeps those that it has. An empty file
+    /// becomes a store.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotAStore`] if there is a file that is not empty and not one of a store, or something that is not a
-    /// file: it is left as it was. [`StoreError::TooNew`] if a newer version of this library wrote it,
-    /// [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot be written to.
+    /// [`StoreError::NotAStore`] if there is a file that is not empty and not one of a store, or
+    /// something that is not a file: it is left as it was. [`StoreError::TooNew`] if a newer
+    /// version of this library wrote it, [`StoreError::Corrupt`] if it is damaged; or the file
+    /// or its folder cannot be written to.
     pub async fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, SqliteOptions::new()).await
     }
@@ -149,7 +153,8 @@ impl SqliteStore {
             };
             let _ = opened.send(Ok(()));
             writer::serve(&writer, &to_write);
-            // The last connection to close has to be one that can write: it puts the log into the file.
+            // The last connection to close has to be one that can write: it puts the log into the
+            // file.
             for thread in threads {
                 let _ = thread.join();
             }

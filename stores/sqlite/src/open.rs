@@ -24,7 +24,8 @@ const STATEMENTS: usize = 64;
 
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
-/// The connection that writes, to a file with the newest tables. `given` is how errors name the file.
+/// The connection that writes, to a file with the newest tables. `given` is how errors name the
+/// file.
 pub(super) fn writer(
     path: &Path,
     given: &Path,
@@ -32,7 +33,8 @@ pub(super) fn writer(
 ) -> Result<Connection, StoreError> {
     let start = Instant::now();
     loop {
-        // SQLite does not wait for others while it switches to a write-ahead log, so that is done here.
+        // SQLite does not wait for others while it switches to a write-ahead log, so that is done
+        // here.
         match writer_at_once(path, given, options) {
             Err(StoreError::Locked(_)) if start.elapsed() < options.busy_timeout => {
                 thread::sleep(BETWEEN_ATTEMPTS);
@@ -96,7 +98,8 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), Store
         .map_err(store_error)
 }
 
-/// Writes into an empty file that it is a store. Without a log yet, so that it stands in the file itself.
+/// Writes into an empty file that it is a store. Without a log yet, so that it stands in the file
+/// itself.
 fn mark(connection: &mut Connection, given: &Path) -> Result<(), StoreError> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -141,9 +144,11 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     })
 }
 
-/// Compares the tables, indexes, triggers and views with those that this library makes. Others may be there as well.
+/// Compares the tables, indexes, triggers and views with those that this library makes. Others may
+/// be there as well.
 ///
-/// What they say decides what is read as what: with another expression in it, an index would hide rows.
+/// What they say decides what is read as what: with another expression in it, an index would hide
+/// rows.
 fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     let mut expected = Connection::open_in_memory().map_err(store_error)?;
     migrate(&mut expected)?;
@@ -157,7 +162,8 @@ fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How each object was made, by its name. SQLite keeps the text; what it does with spaces may change.
+/// How each object was made, by its name. SQLite keeps the text; what it does with spaces may
+/// change.
 fn schema(connection: &Connection) -> Result<BTreeMap<String, String>, StoreError> {
     let sql =
         "SELECT name, type || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema";

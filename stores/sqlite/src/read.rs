@@ -1,5 +1,6 @@
-//! What is read. Which rows they are is looked up in an index, and each is then read and checked by itself: a row that is
-//! whole may still be another one than the index has led to before it was damaged.
+//! What is read. Which rows they are is looked up in an index, and each is then read and checked by
+//! itself: a row that is whole may still be another one than the index has led to before it was
+//! damaged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -54,7 +55,8 @@ pub(super) fn question(
     )
 }
 
-/// The row with this key. If there is none, one of those beside it in the index may be it, with a key that is damaged.
+/// The row with this key. If there is none, one of those beside it in the index may be it, with a
+/// key that is damaged.
 fn keyed<T>(
     connection: &Connection,
     from: &str,
@@ -103,7 +105,8 @@ pub(super) fn list(
     Ok(listed.found)
 }
 
-/// What was read of the executions that an index has, up to so many. Those that are damaged are not counted.
+/// What was read of the executions that an index has, up to so many. Those that are damaged are not
+/// counted.
 struct Limited<T> {
     left: usize,
     found: Vec<Result<T, Damaged>>,
@@ -147,8 +150,8 @@ impl<T> Limited<T> {
     }
 }
 
-/// Finds the executions of an owner, and of a status or a flow, in an index. What else a query asks is asked of the rows,
-/// which are checked before.
+/// Finds the executions of an owner, and of a status or a flow, in an index. What else a query asks
+/// is asked of the rows, which are checked before.
 fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
     let mut values: Vec<Value> = Vec::new();
@@ -244,8 +247,8 @@ pub(super) fn questions(
     Err(execution.damage(format!("of its {unclosed} questions there are {found}")))
 }
 
-/// How many entries of the index are read beyond those that are due, and compared with their executions. With one of them
-/// damaged, the other one ends what is due.
+/// How many entries of the index are read beyond those that are due, and compared with their
+/// executions. With one of them damaged, the other one ends what is due.
 const BEYOND: usize = 2;
 
 /// An entry of an index by time.
@@ -375,8 +378,8 @@ fn log_by_offset(
     Ok(log)
 }
 
-/// The first offsets after one, each with what is known of it if the record itself cannot be read. The table and its index are
-/// trees of their own: what is hidden in one of them is in the other.
+/// The first offsets after one, each with what is known of it if the record itself cannot be read.
+/// The table and its index are trees of their own: what is hidden in one of them is in the other.
 fn offsets(
     connection: &Connection,
     after: u64,
@@ -407,7 +410,8 @@ fn offsets(
             let Ok(offset) = rows::number(row, 0) else {
                 continue;
             };
-            // A greater one was never given, and who reads on after it would miss those that will be.
+            // A greater one was never given, and who reads on after it would miss those that will
+            // be.
             if offset <= after || offset > newest {
                 continue;
             }

@@ -77,7 +77,8 @@ impl Execution {
         Some(claim.until_ms.saturating_sub(claim.lease_ms))
     }
 
-    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if it could not.
+    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if
+    /// it could not.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
             Status::Running => Some(0),
@@ -322,7 +323,8 @@ pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
     read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
 }
 
-/// A number in a row that has no checksum: one that SQLite has computed, or that stands in an index.
+/// A number in a row that has no checksum: one that SQLite has computed, or that stands in an
+/// index.
 pub(super) fn number(row: &rusqlite::Row<'_>, column: usize) -> Result<u64, StoreError> {
     let number = Columns(row).number(column);
     number.map_err(|damage| damage.at("an index".to_owned()))

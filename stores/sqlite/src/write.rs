@@ -1,7 +1,7 @@
 //! What is written: each function within a transaction that is undone if it fails.
 //!
-//! A row is changed by being read, checked, and written as a whole with a new checksum: a statement that changed a part of it
-//! would give a damaged row a checksum that fits.
+//! A row is changed by being read, checked, and written as a whole with a new checksum: a statement
+//! that changed a part of it would give a damaged row a checksum that fits.
 
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, RecordKind, Row,
@@ -142,7 +142,8 @@ pub(super) fn renew(
     let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
     let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
     let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
-    // What is damaged is not prolonged. Its holder is told why when it next writes, unless nobody can say which it is.
+    // What is damaged is not prolonged. Its holder is told why when it next writes, unless nobody
+    // can say which it is.
     let held: Vec<ExecutionId> = ids.iter().flat_map(|id| rows::parsed_id(id)).collect();
     for id in &held {
         let mut execution = match read::indexed(connection, *id) {

@@ -1,7 +1,8 @@
 //! The thread that writes.
 //!
-//! Making a transaction durable takes longer than all else in it. So whatever is asked for in the meantime is put
-//! together in the next transaction, each request within a savepoint of its own, and answered once that is committed.
+//! Making a transaction durable takes longer than all else in it. So whatever is asked for in the
+//! meantime is put together in the next transaction, each request within a savepoint of its own,
+//! and answered once that is committed.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};

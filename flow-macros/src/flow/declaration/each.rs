@@ -10,7 +10,8 @@ use crate::flow::syntax::FlowSyntax;
 use crate::names::plain;
 use crate::report::Report;
 
-/// Whether a loop over items fits what it runs: it reads the item, and can fail if its errors are collected.
+/// Whether a loop over items fits what it runs: it reads the item, and can fail if its errors are
+/// collected.
 pub(in crate::flow) fn check_body(
     flow: &FlowSyntax,
     each: &Instance,

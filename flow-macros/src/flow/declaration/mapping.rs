@@ -1,4 +1,5 @@
-//! Mappings: of ports that a node has, once each, to keys that do not clash and that something writes.
+//! Mappings: of ports that a node has, once each, to keys that do not clash and that something
+//! writes.
 
 use flow_spec::{Code, ERROR_KEY, Node};
 use syn::Ident;
@@ -71,7 +72,8 @@ pub(super) fn check_mapping(
     }
 }
 
-/// A value that may be missing may be read under any key, but one that a mapping names is meant to be there.
+/// A value that may be missing may be read under any key, but one that a mapping names is meant to
+/// be there.
 pub(in crate::flow) fn check_mapped_keys(
     flow: &FlowSyntax,
     instances: &Instances,

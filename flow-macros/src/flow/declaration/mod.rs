@@ -57,7 +57,8 @@ fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     }
 }
 
-/// Before its contract is known, only the word `human` says of a declared node that it has no value.
+/// Before its contract is known, only the word `human` says of a declared node that it has no
+/// value.
 fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
     let Some(declaration) = instance.declared(flow).filter(|_| !instance.hidden) else {
         return;

@@ -1,4 +1,5 @@
-//! Nodes that stand in edges only. Each is one node however often it is mentioned, and needs a name of its own.
+//! Nodes that stand in edges only. Each is one node however often it is mentioned, and needs a name
+//! of its own.
 
 use std::rc::Rc;
 

@@ -214,8 +214,8 @@ impl Instance {
         }
     }
 
-    /// Whether it is a type or a flow, and so has a value. One that people are asked for has none, but only a declaration
-    /// says that it is one.
+    /// Whether it is a type or a flow, and so has a value. One that people are asked for has none,
+    /// but only a declaration says that it is one.
     pub(crate) fn is_type(&self) -> bool {
         let last = self.path().and_then(|path| path.segments.last());
         !self.asks && last.is_some_and(|segment| is_type_name(&segment.ident))

@@ -1,4 +1,5 @@
-//! The attributes of what the user wrote, as far as the types of a flow take them over: documentation and derives.
+//! The attributes of what the user wrote, as far as the types of a flow take them over:
+//! documentation and derives.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};

@@ -1,5 +1,5 @@
-//! Names that would become two fields or two variants of one name, and those that can become none: the analysis knows
-//! nothing of the types that a flow defines.
+//! Names that would become two fields or two variants of one name, and those that can become none:
+//! the analysis knows nothing of the types that a flow defines.
 
 use flow_spec::Code;
 use proc_macro2::Ident;

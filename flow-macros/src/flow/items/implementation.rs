@@ -1,4 +1,5 @@
-//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the contracts.
+//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the
+//! contracts.
 
 use std::collections::HashSet;
 
@@ -91,8 +92,8 @@ pub(super) fn implementation(
     }
 }
 
-/// What the flow asks people, as a type: a tree of pairs, which stays flat where a list of hundreds would exceed rustc's
-/// recursion limit.
+/// What the flow asks people, as a type: a tree of pairs, which stays flat where a list of hundreds
+/// would exceed rustc's recursion limit.
 fn asks(instances: &Instances) -> TokenStream {
     let rt = runtime();
     let mut seen = HashSet::new();

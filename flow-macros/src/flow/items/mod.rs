@@ -1,4 +1,5 @@
-//! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own contract.
+//! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own
+//! contract.
 //!
 //! All of it is there even if the flow has mistakes, so that its users see no second error.
 

@@ -1,6 +1,7 @@
 //! The flow's own struct, which holds the values of its nodes, with its builder and its `Default`.
 //!
-//! What is wrong with a value or with the type of a node is to be said once, though each is asked for in two places.
+//! What is wrong with a value or with the type of a node is to be said once, though each is asked
+//! for in two places.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -121,15 +122,16 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
     })
 }
 
-/// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says what to do.
+/// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
+/// what to do.
 fn hint(instance: &Instance) -> TokenStream {
     let site = here(instance.span);
     let (rt, path) = (runtime_at(site), instance.path().map(located));
     quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
-/// The type of a node, through its macro: for a name that is not a node, this is the error that asking for its contract
-/// gives as well, and rustc says it once.
+/// The type of a node, through its macro: for a name that is not a node, this is the error that
+/// asking for its contract gives as well, and rustc says it once.
 fn node_type(instance: &Instance) -> TokenStream {
     let Some(path) = instance.path() else {
         return quote!(());
@@ -168,7 +170,8 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     }
 }
 
-/// A function that gives the declared value. What is wrong with it is then said once, though it is asked for twice.
+/// A function that gives the declared value. What is wrong with it is then said once, though it is
+/// asked for twice.
 fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     let value = declared_value(flow, instance)?;
     // Where a statement begins, `{ … } + 1` ends after the block.

@@ -1,4 +1,5 @@
-//! Reads on after a mistake: where a statement that cannot be read ends, and what of it is still of use.
+//! Reads on after a mistake: where a statement that cannot be read ends, and what of it is still of
+//! use.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -7,7 +8,8 @@ use syn::{Ident, LitStr, Token, token};
 
 use crate::report::Report;
 
-/// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is missed behind.
+/// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is
+/// missed behind.
 pub(super) struct Body(Vec<Span>);
 
 impl Body {

@@ -1,6 +1,7 @@
 //! The graph of a flow: its nodes as their contracts describe them, and its edges.
 //!
-//! What has been reported is not to be reported again as its consequence, so that the graph forgives it.
+//! What has been reported is not to be reported again as its consequence, so that the graph
+//! forgives it.
 
 use flow_spec::{
     Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
@@ -172,7 +173,8 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     node
 }
 
-/// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and write what it needs.
+/// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and
+/// write what it needs.
 fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     for (index, one) in mapping.iter().enumerate() {
         if ports(contract, one.reads).contains(&plain(&one.port))

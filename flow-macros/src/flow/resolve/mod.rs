@@ -1,5 +1,5 @@
-//! The flow and the contracts of its nodes become a graph, which `flow-spec` checks. Its diagnostics speak of sites;
-//! here is written down where the user wrote each.
+//! The flow and the contracts of its nodes become a graph, which `flow-spec` checks. Its
+//! diagnostics speak of sites; here is written down where the user wrote each.
 
 mod graph;
 
@@ -76,7 +76,8 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => {
                 let contract = of_path(path)?;
-                // A person who is given time by the flow may be too late, as one whose type gives it.
+                // A person who is given time by the flow may be too late, as one whose type gives
+                // it.
                 let times_out = contract.kind == Kind::Human && instance.times_out(flow);
                 Contract {
                     fallible: contract.fallible || times_out,
@@ -116,7 +117,8 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
     place.unwrap_or_else(|| flow.name.span())
 }
 
-/// The contract of conditions over keys, which are read by reference; those of `optional` may be missing.
+/// The contract of conditions over keys, which are read by reference; those of `optional` may be
+/// missing.
 fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
     let labels = branch
         .cases

@@ -1,5 +1,5 @@
-//! The store of a branch of a fork: what the branch writes, and what it has taken out of the flow's store before it
-//! started.
+//! The store of a branch of a fork: what the branch writes, and what it has taken out of the flow's
+//! store before it started.
 //!
 //! Values are taken then because branches only look at the flow's store while they run.
 
@@ -18,7 +18,8 @@ pub(in crate::flow) struct BranchStore {
     /// The name of its struct.
     pub(in crate::flow) name: Ident,
     pub(super) chain: Vec<usize>,
-    /// By position in the chain: the keys that a node writes, and whether it may leave them unwritten.
+    /// By position in the chain: the keys that a node writes, and whether it may leave them
+    /// unwritten.
     writes: Vec<Vec<(String, bool)>>,
     /// By node and read: what is taken out of the store as it stood at the fork.
     pub(super) takes: Vec<(usize, usize)>,
@@ -66,8 +67,8 @@ impl BranchStore {
         branch
     }
 
-    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it unwritten. The body of a loop
-    /// is not in the chain itself, and sees what its loop sees.
+    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it
+    /// unwritten. The body of a loop is not in the chain itself, and sees what its loop sees.
     pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
         let position = self.chain.iter().position(|&other| other == node)?;
         let earlier = self.writes[..position]
@@ -84,7 +85,8 @@ impl BranchStore {
         self.takes.contains(&(node, read))
     }
 
-    /// The field in which a key is that has been moved out of the store for a node further on in the branch.
+    /// The field in which a key is that has been moved out of the store for a node further on in
+    /// the branch.
     pub(super) fn moved(&self, key: &str, site: Span) -> Option<Ident> {
         let (_, node, read) = self.moves.iter().find(|(moved, ..)| moved == key)?;
         Some(BranchStore::taken(*node, *read, site))

@@ -1,5 +1,5 @@
-//! Has a node carried out: a step by the engine, a flow by its own loop, with the attempts that the flow around it
-//! gives; and what follows from a failure.
+//! Has a node carried out: a step by the engine, a flow by its own loop, with the attempts that the
+//! flow around it gives; and what follows from a failure.
 
 use flow_spec::{ERROR_KEY, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -49,8 +49,8 @@ impl Visit<'_> {
         (timeout, self.plan.error_route(self.index, self.contract))
     }
 
-    /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and the traits by which
-    /// values are cloned for it.
+    /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and
+    /// the traits by which values are cloned for it.
     pub(super) fn awaited(&self) -> (Vec<TokenStream>, TokenStream) {
         let (traits, arguments) = self.arguments();
         let carried_out = match self.contract.kind {

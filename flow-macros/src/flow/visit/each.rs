@@ -1,5 +1,5 @@
-//! A loop over items: its body once for each, one after the other or several at a time, the results in the order of
-//! the items.
+//! A loop over items: its body once for each, one after the other or several at a time, the results
+//! in the order of the items.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -53,7 +53,8 @@ impl Visit<'_> {
         (code, self.item_function(&function, body, item))
     }
 
-    /// An expression of the results, one item after the other. `run` runs one, `kept` is what is kept of its `result`.
+    /// An expression of the results, one item after the other. `run` runs one, `kept` is what is
+    /// kept of its `result`.
     fn one_by_one(&self, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep) = match kept {

@@ -1,5 +1,6 @@
-//! A fork: its branches run at the same time in the run's own task. Each sees the store as it stood at the fork, has
-//! a small store of its own for what it writes, and is written back when all are done.
+//! A fork: its branches run at the same time in the run's own task. Each sees the store as it stood
+//! at the fork, has a small store of its own for what it writes, and is written back when all are
+//! done.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -12,8 +13,9 @@ use super::branch_store::BranchStore;
 use super::{Place, Visit};
 
 impl Visit<'_> {
-    /// The body of a fork's `async fn`, and the functions of the nodes in its branches. The branches are polled where they
-    /// are: a future that a combinator takes is moved once for each that it is in, which cost as much as all else.
+    /// The body of a fork's `async fn`, and the functions of the nodes in its branches. The
+    /// branches are polled where they are: a future that a combinator takes is moved once for
+    /// each that it is in, which cost as much as all else.
     pub(super) fn fork(&self, branches: &[Vec<usize>]) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
         let stores: Vec<BranchStore> = branches

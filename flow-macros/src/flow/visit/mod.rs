@@ -1,8 +1,8 @@
-//! One node in the loop, in a branch of a fork or in a loop over items: hands it what it reads, has it carried out,
-//! and writes what it returned.
+//! One node in the loop, in a branch of a fork or in a loop over items: hands it what it reads, has
+//! it carried out, and writes what it returned.
 //!
-//! Generated code knows the engine as `engine`, the place of the run as `scope`, and the store by the names that
-//! [`Place`] says.
+//! Generated code knows the engine as `engine`, the place of the run as `scope`, and the store by
+//! the names that [`Place`] says.
 
 mod branch_store;
 mod carry_out;
@@ -53,10 +53,11 @@ pub(super) struct Visit<'a> {
 pub(super) enum Place<'a> {
     /// In the flow's own loop: `state` is the store.
     Loop,
-    /// In a branch of a fork: `base` is the store as it stood at the fork, `own` is what the branch writes.
+    /// In a branch of a fork: `base` is the store as it stood at the fork, `own` is what the branch
+    /// writes.
     Branch(&'a BranchStore),
-    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch: the store cannot be
-    /// changed, and `item` is the item.
+    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch: the
+    /// store cannot be changed, and `item` is the item.
     Item {
         branch: Option<&'a BranchStore>,
         item: &'a Ident,
@@ -118,8 +119,9 @@ impl<'a> Visit<'a> {
         hidden("visit", &plain(&self.instance.name), self.instance.span)
     }
 
-    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself awaits it: an `async fn` around
-    /// it would have a state of its own, which costs as much as the rest of the loop.
+    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself
+    /// awaits it: an `async fn` around it would have a state of its own, which costs as much as
+    /// the rest of the loop.
     fn is_plain(&self) -> bool {
         let bounded = self.settings.retry.is_some() || self.settings.timeout.is_some();
         let bounded_here = match self.contract.kind {
@@ -135,8 +137,8 @@ impl<'a> Visit<'a> {
             && self.failure_routes() == (None, None)
     }
 
-    /// What the loop or the branch does with it: in the loop, an expression of the index of the route that it took. `state`
-    /// is a mutable reference to the flow's store.
+    /// What the loop or the branch does with it: in the loop, an expression of the index of the
+    /// route that it took. `state` is a mutable reference to the flow's store.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
         if self.is_plain() {
@@ -159,8 +161,8 @@ impl<'a> Visit<'a> {
         quote_spanned!(site=> self.#function(engine, scope, #store).await?)
     }
 
-    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that the node took. Nothing for
-    /// what the loop awaits itself.
+    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that
+    /// the node took. Nothing for what the loop awaits itself.
     pub(super) fn expand(&self) -> TokenStream {
         if self.is_plain() {
             return TokenStream::new();

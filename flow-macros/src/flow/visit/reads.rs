@@ -1,7 +1,7 @@
 //! What a node reads: where its value is, and how it is handed over.
 //!
-//! The hard thing is a value that is read again later: then it is cloned, through a trait of its own, so that a type
-//! that is not `Clone` is told who reads it.
+//! The hard thing is a value that is read again later: then it is cloned, through a trait of its
+//! own, so that a type that is not `Clone` is told who reads it.
 
 use flow_spec::{Code, NodeId, Take};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -46,8 +46,8 @@ impl Slot {
     }
 }
 
-/// A value that a node reads, and the name it is bound to: bound first, it has its own type, which is then coerced to
-/// the parameter's, as `&String` is to `&str`.
+/// A value that a node reads, and the name it is bound to: bound first, it has its own type, which
+/// is then coerced to the parameter's, as `&String` is to `&str`.
 pub(super) struct Argument {
     pub(super) name: Ident,
     value: TokenStream,
@@ -208,7 +208,8 @@ impl Visit<'_> {
         quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }
 
-    /// A trait to clone what is read later, so that a type that is not `Clone` is told who reads it.
+    /// A trait to clone what is read later, so that a type that is not `Clone` is told who reads
+    /// it.
     fn clone_trait(&self, name: &Ident, key: &str, later: Option<NodeId>) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {

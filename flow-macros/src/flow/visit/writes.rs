@@ -1,6 +1,7 @@
 //! What a node writes, and the route that it takes.
 //!
-//! A key of several writers is written through a trait of the store, so that they agree on its type.
+//! A key of several writers is written through a trait of the store, so that they agree on its
+//! type.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -137,7 +138,8 @@ impl Visit<'_> {
         quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
     }
 
-    /// The index of a route, with which a block ends. A branch has none: it ends with its last statement.
+    /// The index of a route, with which a block ends. A branch has none: it ends with its last
+    /// statement.
     fn route_at_end(&self, action: &str) -> TokenStream {
         match self.place {
             Place::Branch(_) => TokenStream::new(),

@@ -1,5 +1,5 @@
-//! What each phase is handed: `exec` what `prep` returned or else what it reads, `exec_fallback` what `exec` has seen
-//! and the error, `post` all of it.
+//! What each phase is handed: `exec` what `prep` returned or else what it reads, `exec_fallback`
+//! what `exec` has seen and the error, `post` all of it.
 
 use flow_spec::Code;
 use proc_macro2::TokenStream;

@@ -71,7 +71,8 @@ impl Node<'_> {
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             }),
-            // Bound where its type is written, which is the place for an error if `exec` has another.
+            // Bound where its type is written, which is the place for an error if `exec` has
+            // another.
             false => {
                 let given = quote_spanned!(here(fallback.returned.span)=> __given);
                 quote!({ #context __attempts.falls_back().await; let #given = #value; #given })

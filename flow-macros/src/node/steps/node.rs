@@ -1,5 +1,5 @@
-//! A node of phases, and what follows from which of them it has: what it reads, whether it can fail, and whether
-//! there can be more than one attempt.
+//! A node of phases, and what follows from which of them it has: what it reads, whether it can
+//! fail, and whether there can be more than one attempt.
 
 use flow_spec::Code;
 use proc_macro2::Ident;

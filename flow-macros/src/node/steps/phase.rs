@@ -10,7 +10,8 @@ use crate::node::parameter::{self, Parameter, ParameterKind, used_name};
 /// One of the four methods.
 pub(super) struct Phase {
     pub(super) sig: Signature,
-    /// Those that are reads or the context. Of an `exec` after a `prep`, and of `exec_fallback`, only the context.
+    /// Those that are reads or the context. Of an `exec` after a `prep`, and of `exec_fallback`,
+    /// only the context.
     pub(super) parameters: Vec<Parameter>,
     pub(super) returned: Returned,
 }

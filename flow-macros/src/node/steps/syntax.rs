@@ -1,4 +1,5 @@
-//! An `impl` block, as far as we read it: the signatures of its methods, whose bodies are none of our business.
+//! An `impl` block, as far as we read it: the signatures of its methods, whose bodies are none of
+//! our business.
 
 use proc_macro2::{Ident, TokenTree};
 use syn::parse::discouraged::Speculative as _;

@@ -40,8 +40,8 @@ see node y: `b` is `u16` here"#;
     assert_eq!(report_types(flow), expected);
 }
 
-/// What Rust code derefs to is what it may read: a reference's and a `Cow`'s target; and an `Option` that a node returned
-/// is read as what is in it, if it may be missing.
+/// What Rust code derefs to is what it may read: a reference's and a `Cow`'s target; and an
+/// `Option` that a node returned is read as what is in it, if it may be missing.
 #[test]
 fn a_reader_sees_through_references_and_options() {
     for (written, read) in [

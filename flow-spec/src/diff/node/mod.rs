@@ -1,4 +1,5 @@
-//! One node in two versions. What runs have stored of it are the actions it took, and what it wrote.
+//! One node in two versions. What runs have stored of it are the actions it took, and what it
+//! wrote.
 
 mod actions;
 mod ports;

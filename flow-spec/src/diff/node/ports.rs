@@ -67,7 +67,8 @@ impl Pair<'_> {
         changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
     }
 
-    /// What a write that came or went is to stored runs: nothing, if they can have taken no action that always has it.
+    /// What a write that came or went is to stored runs: nothing, if they can have taken no action
+    /// that always has it.
     fn effect_on_stored(&self, node: &NodeDocument, write: &str) -> Effect {
         let has_it = match (&self.old.1.actions, &self.new.1.actions) {
             (Some(old), Some(new)) => {

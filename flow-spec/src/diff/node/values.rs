@@ -30,7 +30,8 @@ impl Pair<'_> {
         }
     }
 
-    /// Results of a loop are stored by the number of the item: they are not those of other items, or of another node.
+    /// Results of a loop are stored by the number of the item: they are not those of other items,
+    /// or of another node.
     fn is_other_work(&self, param: &str) -> bool {
         self.new.1.r#type == types::EACH && ["over", "body"].contains(&param)
     }

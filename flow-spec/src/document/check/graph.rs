@@ -162,8 +162,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// PRD-004 has no ends: there, a node without successors ends the flow. So it does in a document of others, which
-    /// has none either, and says of the node no actions.
+    /// PRD-004 has no ends: there, a node without successors ends the flow. So it does in a
+    /// document of others, which has none either, and says of the node no actions.
     fn add_silent_ends(&mut self) {
         let flow = self.flow;
         if !flow.ends.is_empty() {
@@ -218,8 +218,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Its actions; of a node that does not say them, those that its edges are for. What a loop runs for each item is
-    /// collected, whatever it decides.
+    /// Its actions; of a node that does not say them, those that its edges are for. What a loop
+    /// runs for each item is collected, whatever it decides.
     fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
         let id = node.id.as_str();
         if self.uses.bodies.contains(id) {

@@ -39,7 +39,8 @@ pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Problems) {
     }
 }
 
-/// What a mapping on an edge renames is written under its new name as well, when that edge is taken (D-25).
+/// What a mapping on an edge renames is written under its new name as well, when that edge is taken
+/// (D-25).
 pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Problems) {
     for (index, edge) in places.flow.edges.iter().enumerate() {
         if problems.is_full() {

@@ -14,12 +14,13 @@ use super::FlowDocument;
 use super::problem::{Problem, Problems, inside};
 
 impl FlowDocument {
-    /// Whether the flow is sound, and every flow inside it: everything that is not. Of more problems than
-    /// [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one that says so.
+    /// Whether the flow is sound, and every flow inside it: everything that is not. Of more
+    /// problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one
+    /// that says so.
     ///
-    /// It is the analysis that `flow!` makes, and reports the same; types are compared as they are spelled
-    /// ([`check_types`]). A document that was put together by a program is first read as
-    /// [`parse`](FlowDocument::parse) would.
+    /// It is the analysis that `flow!` makes, and reports the same; types are compared as they are
+    /// spelled ([`check_types`]). A document that was put together by a program is first read
+    /// as [`parse`](FlowDocument::parse) would.
     pub fn check(&self) -> Vec<Problem> {
         let misread = self.misread();
         if !misread.is_empty() {
@@ -30,8 +31,8 @@ impl FlowDocument {
         problems.into_vec()
     }
 
-    /// The flow itself as a graph, without the flows inside it. Values are borrowed by all who read them: whether they
-    /// are moved is a question to Rust code.
+    /// The flow itself as a graph, without the flows inside it. Values are borrowed by all who read
+    /// them: whether they are moved is a question to Rust code.
     ///
     /// # Errors
     ///

@@ -73,8 +73,8 @@ fn forget_meant(wrong: &str, missing: &mut Vec<&str>) {
     }
 }
 
-/// What a node reads is what the flow takes, and what it writes is what the flow returns. An optional input may be
-/// left out.
+/// What a node reads is what the flow takes, and what it writes is what the flow returns. An
+/// optional input may be left out.
 fn check_side(
     side: &str,
     node: &NodeDocument,

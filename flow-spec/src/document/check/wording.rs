@@ -1,7 +1,7 @@
 //! What the analysis advises, in the words of the document.
 //!
-//! Its messages and paths are the same for all who write flows. Its advice is written in the language, and who writes
-//! JSON cannot follow it.
+//! Its messages and paths are the same for all who write flows. Its advice is written in the
+//! language, and who writes JSON cannot follow it.
 
 use crate::diagnostic::{Code, Diagnostic};
 

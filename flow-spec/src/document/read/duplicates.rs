@@ -1,7 +1,7 @@
 //! Names that stand twice in one object.
 //!
-//! `serde_json` keeps the last value and says nothing, so that what the author wrote first is lost. The text is
-//! therefore gone through once more, for its names only.
+//! `serde_json` keeps the last value and says nothing, so that what the author wrote first is lost.
+//! The text is therefore gone through once more, for its names only.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,7 +19,8 @@ pub(super) fn find(text: &str, problems: &mut Problems) {
     let _ = names.deserialize(&mut serde_json::Deserializer::from_str(text));
 }
 
-/// Where a value stands. Its pointer is put together only for what is wrong: there can be many values under a long name.
+/// Where a value stands. Its pointer is put together only for what is wrong: there can be many
+/// values under a long name.
 enum Place<'a> {
     Document,
     Item(&'a Place<'a>, usize),

@@ -1,8 +1,8 @@
 //! From JSON, with everything that is wrong at once, each at its JSON pointer.
 //!
-//! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank text, an empty list),
-//! which is reported where it is, and which nothing later complains about. A document with more
-//! problems than are listed is not read to its end.
+//! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank
+//! text, an empty list), which is reported where it is, and which nothing later complains about. A
+//! document with more problems than are listed is not read to its end.
 
 mod builtin;
 mod duplicates;
@@ -21,19 +21,22 @@ use super::FlowDocument;
 use super::problem::{Problem, Problems};
 
 impl FlowDocument {
-    /// Reads a document. Whether the flow is sound is another question: see [`check`](FlowDocument::check).
+    /// Reads a document. Whether the flow is sound is another question: see
+    /// [`check`](FlowDocument::check).
     ///
     /// # Errors
     ///
     /// Everything that is wrong with it as a document, of the flows inside it too:
     ///
-    /// - it is not JSON, has a name twice in one object, or nests deeper than [`DEEPEST`](super::DEEPEST) levels;
+    /// - it is not JSON, has a name twice in one object, or nests deeper than
+    ///   [`DEEPEST`](super::DEEPEST) levels;
     /// - its version is another than [`VERSION`](super::VERSION);
     /// - a field is missing, unknown or of the wrong type;
     /// - an id stands twice, or what names a node, a value or a type of the language names nothing;
     /// - nothing says where the flow begins.
     ///
-    /// Of more problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one that says so.
+    /// Of more problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and
+    /// one that says so.
     pub fn parse(text: &str) -> Result<FlowDocument, Vec<Problem>> {
         // Some editors write a mark before the text that says how it is encoded.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -45,8 +48,8 @@ impl FlowDocument {
         finished(flow, problems)
     }
 
-    /// As [`parse`](FlowDocument::parse), of what a program says of a flow: there, the flows inside have no namespaces, and
-    /// are given them.
+    /// As [`parse`](FlowDocument::parse), of what a program says of a flow: there, the flows inside
+    /// have no namespaces, and are given them.
     ///
     /// # Errors
     ///

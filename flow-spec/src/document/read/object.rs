@@ -12,13 +12,15 @@ use crate::suggest::closest;
 pub(super) struct Object<'a, 'p> {
     map: &'a Map<String, Value>,
     pointer: String,
-    /// The fields that a misspelt one stands for. They are reported where they are misspelt, and not as missing.
+    /// The fields that a misspelt one stands for. They are reported where they are misspelt, and
+    /// not as missing.
     misspelt: Vec<&'static str>,
     pub(super) problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Object<'a, 'p> {
-    /// An object that has no other fields than these. Nothing, and a problem, if it is not an object.
+    /// An object that has no other fields than these. Nothing, and a problem, if it is not an
+    /// object.
     pub(super) fn of(
         value: &'a Value,
         pointer: &str,
@@ -108,7 +110,8 @@ impl<'a, 'p> Object<'a, 'p> {
         }
     }
 
-    /// The field as `read` takes it. Nothing if it is not there; nothing and a problem if `read` does not take it.
+    /// The field as `read` takes it. Nothing if it is not there; nothing and a problem if `read`
+    /// does not take it.
     pub(super) fn value<T>(
         &mut self,
         name: &str,
@@ -218,7 +221,8 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(read(value, &self.at(name), self.problems))
     }
 
-    /// A list whose items are read by a function of their own, until there are more problems than are listed.
+    /// A list whose items are read by a function of their own, until there are more problems than
+    /// are listed.
     pub(super) fn list<T>(
         &mut self,
         name: &str,
