@@ -7,7 +7,8 @@
 use std::time::{Duration, Instant};
 
 use flow_spec::{
-    Action, Edge, From, Graph, Node, NodeId, NodeKind, Read, ReadMode, To, Write, check,
+    Action, Edge, EdgeSource, EdgeTarget, Graph, Node, NodeId, NodeKind, NodeRead, NodeWrite,
+    ReadMode, check,
 };
 
 /// Keys that are written at the start and read everywhere.
@@ -65,14 +66,14 @@ fn flow(groups: usize) -> Graph {
     };
     graph.nodes.push(first);
     graph.edges.push(Edge {
-        from: From::Start,
+        from: EdgeSource::Start,
         action: None,
-        to: To::Node(NodeId(0)),
+        to: EdgeTarget::Node(NodeId(0)),
     });
     graph.edges.push(Edge {
-        from: From::Node(NodeId(0)),
+        from: EdgeSource::Node(NodeId(0)),
         action: None,
-        to: To::Node(NodeId(1)),
+        to: EdgeTarget::Node(NodeId(1)),
     });
     for group in 0..groups {
         add_group(&mut graph, &mut random, group, groups);
@@ -112,7 +113,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
             } else {
                 ReadMode::Borrow
             };
-            Read {
+            NodeRead {
                 key,
                 mode,
                 optional: false,
@@ -130,9 +131,9 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
         });
     }
 
-    let node = |id: usize| To::Node(NodeId(id));
+    let node = |id: usize| EdgeTarget::Node(NodeId(id));
     let next = if group + 1 == groups {
-        To::End("default".to_owned())
+        EdgeTarget::End("default".to_owned())
     } else {
         node(join + 1)
     };
@@ -157,7 +158,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
         };
         for (name, to) in [("next", next), ("other", other), ("back", back)] {
             graph.edges.push(Edge {
-                from: From::Node(NodeId(id)),
+                from: EdgeSource::Node(NodeId(id)),
                 action: Some(name.to_owned()),
                 to,
             });
@@ -166,7 +167,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
 }
 
 fn action(name: &str, keys: impl IntoIterator<Item = String>) -> Action {
-    let write = |key| Write {
+    let write = |key| NodeWrite {
         key,
         optional: false,
         rust_type: "String".to_owned(),

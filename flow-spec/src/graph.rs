@@ -64,7 +64,7 @@ pub struct Node {
     /// What runs when it is reached.
     pub kind: NodeKind,
     /// What it reads, with the flow's keys (mappings already applied).
-    pub reads: Vec<Read>,
+    pub reads: Vec<NodeRead>,
     /// Every action it can take, with what is written on each. A node without declared actions has
     /// the one action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed: [`Node::fallible`]
     /// says it.
@@ -106,7 +106,7 @@ pub struct Branch {
 
 /// A key that a node reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct NodeRead {
     /// The key in the flow's store.
     pub key: String,
     /// How it is read.
@@ -132,12 +132,12 @@ pub struct Action {
     /// The name that edges route by.
     pub name: String,
     /// The keys written when the node takes this action.
-    pub writes: Vec<Write>,
+    pub writes: Vec<NodeWrite>,
 }
 
 /// A key that a node writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Write {
+pub struct NodeWrite {
     /// The key in the flow's store.
     pub key: String,
     /// It may be left unwritten (an optional output of a flow used as a node).
@@ -150,16 +150,16 @@ pub struct Write {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// Where it starts.
-    pub from: From,
+    pub from: EdgeSource,
     /// The action it is for. `None` is a plain `>>`, which stands for [`DEFAULT_ACTION`].
     pub action: Option<String>,
     /// Where it leads.
-    pub to: To,
+    pub to: EdgeTarget,
 }
 
 /// The start of an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum From {
+pub enum EdgeSource {
     /// `start`
     Start,
     /// A node of the flow.
@@ -168,7 +168,7 @@ pub enum From {
 
 /// The target of an edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum To {
+pub enum EdgeTarget {
     /// A node of the flow.
     Node(NodeId),
     /// `end` (the label is [`DEFAULT_ACTION`]) or `end("label")`.

@@ -25,8 +25,9 @@ pub use diagnostic::{Code, Diagnostic, Site};
 pub use diff::{Diff, diff};
 pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
-    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, From, Graph, Input,
-    Node, NodeId, NodeKind, Output, Read, ReadMode, TIMEOUT_ACTION, To, Write,
+    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, EdgeSource,
+    EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    TIMEOUT_ACTION,
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};

@@ -8,7 +8,8 @@ use flow_spec::document::{
     SettingsDocument, VERSION, property, types,
 };
 use flow_spec::{
-    DEFAULT_ACTION, Edge, FlowDocument, From, NodeDocument, NodeId, TIMEOUT_ACTION, To,
+    DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, FlowDocument, NodeDocument, NodeId,
+    TIMEOUT_ACTION,
 };
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -96,19 +97,19 @@ fn signature(parameters: &[Parameter]) -> Schema {
 fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
     let id_of = |NodeId(index): NodeId| id(&plan.instances.list[index]);
     match (&edge.from, &edge.to) {
-        (From::Start, To::Node(to)) => document.entry_node_id = Some(id_of(*to)),
-        (From::Start, To::End(label)) => document.ends.push(EndDocument {
+        (EdgeSource::Start, EdgeTarget::Node(to)) => document.entry_node_id = Some(id_of(*to)),
+        (EdgeSource::Start, EdgeTarget::End(label)) => document.ends.push(EndDocument {
             from: None,
             condition: None,
             label: label.clone(),
         }),
-        (From::Node(from), To::Node(to)) => document.edges.push(EdgeDocument {
+        (EdgeSource::Node(from), EdgeTarget::Node(to)) => document.edges.push(EdgeDocument {
             from: id_of(*from),
             to: id_of(*to),
             condition: edge.action().to_owned(),
             mappings: Map::new(),
         }),
-        (From::Node(from), To::End(label)) => document.ends.push(EndDocument {
+        (EdgeSource::Node(from), EdgeTarget::End(label)) => document.ends.push(EndDocument {
             from: Some(id_of(*from)),
             condition: Some(edge.action().to_owned()),
             label: label.clone(),

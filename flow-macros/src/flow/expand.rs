@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use flow_spec::{Edge, From, NodeId, To};
+use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
 
@@ -143,10 +143,10 @@ impl Plan<'_> {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
         let edges = &self.resolved.graph.graph().edges;
-        let start = edges.iter().find(|edge| edge.from == From::Start);
+        let start = edges.iter().find(|edge| edge.from == EdgeSource::Start);
         let first = match start.map(|start| &start.to) {
-            Some(To::Node(first)) => self.node_variant(*first),
-            Some(To::End(label)) => return (self.end_variant(label), TokenStream::new()),
+            Some(EdgeTarget::Node(first)) => self.node_variant(*first),
+            Some(EdgeTarget::End(label)) => return (self.end_variant(label), TokenStream::new()),
             None => {
                 let missing = quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"));
                 return (missing, TokenStream::new());
@@ -249,7 +249,7 @@ impl Plan<'_> {
     fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
         let site = here(self.flow.name.span());
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
-        let routes = edges.filter(|(_, edge)| edge.from == From::Node(NodeId(visit.index)));
+        let routes = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(NodeId(visit.index)));
         let routes: Vec<(usize, &Edge)> = routes.collect();
         let targets: Vec<TokenStream> = routes
             .iter()
@@ -264,7 +264,9 @@ impl Plan<'_> {
                 quote_spanned!(site=> match route { #(#numbers => #others,)* _ => #last })
             }
         };
-        let ends_here = routes.iter().all(|(_, edge)| matches!(edge.to, To::End(_)));
+        let ends_here = routes
+            .iter()
+            .all(|(_, edge)| matches!(edge.to, EdgeTarget::End(_)));
         (action, ends_here)
     }
 
@@ -273,11 +275,11 @@ impl Plan<'_> {
         let site = here(self.flow.name.span());
         let (rt, action) = (runtime_at(site), edge.action());
         let label = match &edge.to {
-            To::Node(node) => {
+            EdgeTarget::Node(node) => {
                 let node = self.node_variant(*node);
                 return quote_spanned!(site=> { node = #node; #action });
             }
-            To::End(label) => label,
+            EdgeTarget::End(label) => label,
         };
         let end = self.end_variant(label);
         let left = match part {

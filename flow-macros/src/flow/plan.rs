@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, From, NodeId, To};
+use flow_spec::{ERROR_ACTION, EdgeSource, EdgeTarget, NodeId};
 
 use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::Resolved;
@@ -33,8 +33,8 @@ impl<'a> Plan<'a> {
     ) -> Self {
         let edges = resolved.graph.graph().edges.iter().enumerate();
         let routes = edges.filter_map(|(index, edge)| match edge.from {
-            From::Node(NodeId(node)) => Some(((node, edge.action()), index)),
-            From::Start => None,
+            EdgeSource::Node(NodeId(node)) => Some(((node, edge.action()), index)),
+            EdgeSource::Start => None,
         });
         let mut bodies = HashSet::new();
         let mut inner = HashSet::new();
@@ -95,9 +95,11 @@ impl Plan<'_> {
         let mut starts = Vec::new();
         for edge in &self.resolved.graph.graph().edges {
             match (&edge.from, &edge.to) {
-                (From::Node(NodeId(from)), To::Node(NodeId(to))) => targets[*from].push(*to),
-                (From::Start, To::Node(NodeId(first))) => starts.push(*first),
-                (_, To::End(_)) => {}
+                (EdgeSource::Node(NodeId(from)), EdgeTarget::Node(NodeId(to))) => {
+                    targets[*from].push(*to)
+                }
+                (EdgeSource::Start, EdgeTarget::Node(NodeId(first))) => starts.push(*first),
+                (_, EdgeTarget::End(_)) => {}
             }
         }
         // Depth first: a node is done when all that it leads to is. The last one that is done comes

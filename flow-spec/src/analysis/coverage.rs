@@ -7,7 +7,7 @@ use super::model::Model;
 use super::routes::{Effect, Source};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, To};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeTarget, NodeId};
 
 /// Reports the actions that no edge routes.
 pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
@@ -88,7 +88,7 @@ fn second_edge(
             format!("{what} to `{left}` already: this edge stands here twice"),
             "remove one of them".to_owned(),
         ),
-        (To::Node(left_id), To::Node(right_id)) => {
+        (EdgeTarget::Node(left_id), EdgeTarget::Node(right_id)) => {
             let join = join(model, *left_id, *right_id);
             let fork = words::step(name, action, &format!("[{left}, {right}] >> {join}"));
             (

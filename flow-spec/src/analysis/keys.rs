@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::points::{Point, Points};
 use super::routes::{Effect, Routes};
 use super::shape::Shape;
-use crate::graph::{DEFAULT_ACTION, ERROR_KEY, Graph, NodeId, NodeKind, Write};
+use crate::graph::{DEFAULT_ACTION, ERROR_KEY, Graph, NodeId, NodeKind, NodeWrite};
 
 /// Every key that the flow mentions.
 pub(super) struct Keys<'g> {
@@ -96,7 +96,7 @@ impl<'g> Keys<'g> {
         at: usize,
         point: Point,
     ) {
-        let mut certain = |writes: &'g [Write]| {
+        let mut certain = |writes: &'g [NodeWrite]| {
             for write in writes.iter().filter(|write| !write.optional) {
                 self.enter(&write.key).written_at.push(at);
             }

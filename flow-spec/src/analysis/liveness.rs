@@ -13,7 +13,7 @@ use super::dominators::Dominators;
 use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
-use crate::graph::{Node, NodeId, NodeKind, Read, ReadMode};
+use crate::graph::{Node, NodeId, NodeKind, NodeRead, ReadMode};
 
 /// What to do with a value that a node takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn takes(
     takes
 }
 
-fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g Read {
+fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g NodeRead {
     &model.graph.node(id).reads[at]
 }
 

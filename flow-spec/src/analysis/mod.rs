@@ -76,13 +76,13 @@ impl CheckedGraph {
 /// # Examples
 ///
 /// ```
-/// use flow_spec::{Edge, From, Graph, To, check};
+/// use flow_spec::{Edge, EdgeSource, EdgeTarget, Graph, check};
 ///
 /// let mut graph = Graph { name: "Nothing".into(), ..Graph::default() };
 /// let found = check(graph.clone()).unwrap_err();
 /// assert_eq!(found[0].message, "the flow has no `start`: nothing would run");
 ///
-/// graph.edges.push(Edge { from: From::Start, action: None, to: To::End("default".into()) });
+/// graph.edges.push(Edge { from: EdgeSource::Start, action: None, to: EdgeTarget::End("default".into()) });
 /// assert!(check(graph).is_ok());
 /// ```
 pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {

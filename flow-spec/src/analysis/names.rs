@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Graph, Node, NodeId, NodeKind, To};
+use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, EdgeTarget, Graph, Node, NodeId, NodeKind};
 
 const RESERVED_NODES: [&str; 7] = ["start", "end", "wait", "branch", "namespace", "node", "for"];
 
@@ -35,7 +35,7 @@ pub(super) fn check(graph: &Graph, found: &mut Found) {
         }
     }
     for (at, edge) in graph.edges.iter().enumerate() {
-        if matches!(&edge.to, To::End(label) if label == ERROR_ACTION) {
+        if matches!(&edge.to, EdgeTarget::End(label) if label == ERROR_ACTION) {
             let message =
                 format!("the label \"{ERROR_ACTION}\" is reserved for a flow that has failed");
             found.push(

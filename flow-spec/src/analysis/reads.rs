@@ -11,7 +11,9 @@ use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
-use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, Read, Write};
+use crate::graph::{
+    ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
+};
 
 /// Reports each read that some path does not write, once for each node and key.
 pub(super) fn check(
@@ -124,7 +126,7 @@ pub(super) fn explain(
     path: &[usize],
     mut diagnostic: Diagnostic,
 ) -> Diagnostic {
-    let writes = |writes: &[Write]| writes.iter().any(|write| write.key == key.name);
+    let writes = |writes: &[NodeWrite]| writes.iter().any(|write| write.key == key.name);
     let writers: HashSet<NodeId> = key
         .writers
         .iter()
@@ -160,7 +162,7 @@ pub(super) fn explain(
     diagnostic
 }
 
-fn error_help(model: &Model<'_>, id: NodeId, read: &Read, missing: &Unassigned) -> String {
+fn error_help(model: &Model<'_>, id: NodeId, read: &NodeRead, missing: &Unassigned) -> String {
     let graph = model.graph;
     let last = missing
         .path
@@ -185,7 +187,7 @@ fn error_help(model: &Model<'_>, id: NodeId, read: &Read, missing: &Unassigned) 
     help
 }
 
-fn optional_input_help(model: &Model<'_>, id: NodeId, read: &Read, rust_type: &str) -> String {
+fn optional_input_help(model: &Model<'_>, id: NodeId, read: &NodeRead, rust_type: &str) -> String {
     let input = format!("make the input required: `{}: {rust_type}`", read.key);
     match words::optional(model.graph, id, read) {
         Some(optional) if !matches!(model.graph.node(id).kind, NodeKind::Each { .. }) => {

@@ -10,7 +10,9 @@ use super::found::Found;
 use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, From, Graph, NodeId, To};
+use crate::graph::{
+    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId,
+};
 
 /// Where an edge starts, as the analysis takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -75,7 +77,7 @@ impl Routes {
             .map(|(at, edge)| {
                 let to = resolver.target(at, edge, found);
                 let (from, effect) = resolver.source(at, edge, &mut unknown, found);
-                let inside = matches!(edge.to, To::Node(id) if to != Target::Node(id));
+                let inside = matches!(edge.to, EdgeTarget::Node(id) if to != Target::Node(id));
                 Route {
                     from,
                     effect: if inside { Effect::Everything } else { effect },
@@ -181,7 +183,7 @@ impl<'g> Resolver<'g> {
         found: &mut Found,
     ) -> (Source, Effect) {
         let id = match edge.from {
-            From::Start => {
+            EdgeSource::Start => {
                 if let Some(action) = edge
                     .action
                     .as_deref()
@@ -191,12 +193,12 @@ impl<'g> Resolver<'g> {
                 }
                 return (Source::Start, Effect::Nothing);
             }
-            From::Node(id) => id,
+            EdgeSource::Node(id) => id,
         };
         let Some(id) = self.outer(at, EdgePart::From, id, found) else {
             return (Source::Start, Effect::Everything);
         };
-        if From::Node(id) != edge.from {
+        if EdgeSource::Node(id) != edge.from {
             return (Source::Node(id), Effect::Everything);
         }
         let name = edge.action();
@@ -220,8 +222,8 @@ impl<'g> Resolver<'g> {
 
     fn target(&mut self, at: usize, edge: &Edge, found: &mut Found) -> Target {
         match edge.to {
-            To::End(_) => Target::End,
-            To::Node(id) => self
+            EdgeTarget::End(_) => Target::End,
+            EdgeTarget::Node(id) => self
                 .outer(at, EdgePart::To, id, found)
                 .map_or(Target::Lost, Target::Node),
         }

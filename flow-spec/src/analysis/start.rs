@@ -3,7 +3,7 @@
 use super::found::Found;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, From, Graph, To};
+use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph};
 
 /// Reports a missing or a second start; says whether there is one at all.
 pub(super) fn check(graph: &Graph, found: &mut Found) -> bool {
@@ -11,7 +11,7 @@ pub(super) fn check(graph: &Graph, found: &mut Found) -> bool {
         .edges
         .iter()
         .enumerate()
-        .filter(|(_, edge)| edge.from == From::Start);
+        .filter(|(_, edge)| edge.from == EdgeSource::Start);
     let Some((first_at, first)) = starts.next() else {
         found.push(no_start(graph));
         return false;
@@ -25,7 +25,7 @@ pub(super) fn check(graph: &Graph, found: &mut Found) -> bool {
 fn no_start(graph: &Graph) -> Diagnostic {
     let mut reached = vec![false; graph.nodes.len()];
     for edge in &graph.edges {
-        if let To::Node(id) = edge.to
+        if let EdgeTarget::Node(id) = edge.to
             && let Some(reached) = reached.get_mut(id.0)
         {
             *reached = true;
@@ -33,7 +33,7 @@ fn no_start(graph: &Graph) -> Diagnostic {
     }
     let sources = || graph.edges.iter().map(|edge| &edge.from);
     let first = sources()
-        .find(|from| matches!(from, From::Node(id) if reached.get(id.0) == Some(&false)))
+        .find(|from| matches!(from, EdgeSource::Node(id) if reached.get(id.0) == Some(&false)))
         .or_else(|| sources().next())
         .map(|from| words::source(graph, from))
         .or_else(|| graph.nodes.first().map(|node| node.name.as_str()))
@@ -59,7 +59,7 @@ fn second_start(graph: &Graph, first: (usize, &Edge), second: (usize, &Edge)) ->
             format!("`start >> {left}` stands here twice"),
             "remove one of them".to_owned(),
         ),
-        (To::Node(_), To::Node(_)) => (
+        (EdgeTarget::Node(_), EdgeTarget::Node(_)) => (
             format!("the flow starts twice: at `{left}` and at `{right}`"),
             format!("to run both at the same time, write `start >> [{left}, {right}] >> …`"),
         ),

@@ -1,6 +1,8 @@
 //! Parts of a flow as its author would write them.
 
-use crate::graph::{DEFAULT_ACTION, Edge, From, Graph, NodeId, NodeKind, Read, ReadMode, To};
+use crate::graph::{
+    DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind, NodeRead, ReadMode,
+};
 
 /// A path longer than this is shown without its middle.
 const LONGEST_PATH: usize = 16;
@@ -11,19 +13,19 @@ pub(super) fn name(graph: &Graph, id: NodeId) -> &str {
 }
 
 /// `end` or `end("label")` or a node's name.
-pub(super) fn target(graph: &Graph, to: &To) -> String {
+pub(super) fn target(graph: &Graph, to: &EdgeTarget) -> String {
     match to {
-        To::Node(id) => name(graph, *id).to_owned(),
-        To::End(label) if label == DEFAULT_ACTION => "end".to_owned(),
-        To::End(label) => format!("end(\"{label}\")"),
+        EdgeTarget::Node(id) => name(graph, *id).to_owned(),
+        EdgeTarget::End(label) if label == DEFAULT_ACTION => "end".to_owned(),
+        EdgeTarget::End(label) => format!("end(\"{label}\")"),
     }
 }
 
 /// `start` or a node's name.
-pub(super) fn source<'a>(graph: &'a Graph, from: &From) -> &'a str {
+pub(super) fn source<'a>(graph: &'a Graph, from: &EdgeSource) -> &'a str {
     match from {
-        From::Start => "start",
-        From::Node(id) => name(graph, *id),
+        EdgeSource::Start => "start",
+        EdgeSource::Node(id) => name(graph, *id),
     }
 }
 
@@ -99,7 +101,7 @@ pub(super) fn owned_type(rust_type: &str) -> String {
 
 /// What to do about a key that may be missing where it is read: three ways, as far as the reader
 /// allows them.
-pub(super) fn supply(graph: &Graph, reader: NodeId, read: &Read) -> String {
+pub(super) fn supply(graph: &Graph, reader: NodeId, read: &NodeRead) -> String {
     let key = &read.key;
     let owned = owned_type(&read.rust_type);
     let input = if owned.is_empty() {
@@ -114,7 +116,7 @@ pub(super) fn supply(graph: &Graph, reader: NodeId, read: &Read) -> String {
 }
 
 /// How this reader would say that the key may be missing; not every kind can.
-pub(super) fn optional(graph: &Graph, reader: NodeId, read: &Read) -> Option<String> {
+pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option<String> {
     match &graph.nodes.get(reader.0)?.kind {
         NodeKind::Flow(flow) => {
             let owned = owned_type(&read.rust_type);

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use flow_spec::{
-    Action, Branch, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read, ReadMode, To,
-    Write,
+    Action, Branch, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead,
+    NodeWrite, Output, ReadMode,
 };
 
 use crate::dice::Dice;
@@ -87,12 +87,12 @@ pub(crate) fn wired(dice: &mut Dice) -> Graph {
         }
     }
     let to = target(dice, top);
-    edge(&mut graph, From::Start, None, to);
+    edge(&mut graph, EdgeSource::Start, None, to);
     for id in 0..top {
         for name in routable(&graph, NodeId(id)) {
             if dice.below(8) > 0 {
                 let to = target(dice, top);
-                edge(&mut graph, From::Node(NodeId(id)), Some(name), to);
+                edge(&mut graph, EdgeSource::Node(NodeId(id)), Some(name), to);
             }
         }
     }
@@ -109,12 +109,17 @@ pub(crate) fn sound(dice: &mut Dice) -> Graph {
     for read in graph.nodes.iter_mut().flat_map(|node| &mut node.reads) {
         read.optional = true;
     }
-    edge(&mut graph, From::Start, None, To::Node(NodeId(0)));
+    edge(
+        &mut graph,
+        EdgeSource::Start,
+        None,
+        EdgeTarget::Node(NodeId(0)),
+    );
     for id in 0..top {
         let next = if id + 1 < top {
-            To::Node(NodeId(id + 1))
+            EdgeTarget::Node(NodeId(id + 1))
         } else {
-            To::End("default".into())
+            EdgeTarget::End("default".into())
         };
         for (at, name) in routable(&graph, NodeId(id)).into_iter().enumerate() {
             let to = if at == 0 {
@@ -123,7 +128,7 @@ pub(crate) fn sound(dice: &mut Dice) -> Graph {
                 target(dice, top)
             };
             if name != "error" || dice.one_in(2) {
-                edge(&mut graph, From::Node(NodeId(id)), Some(name), to);
+                edge(&mut graph, EdgeSource::Node(NodeId(id)), Some(name), to);
             }
         }
     }
@@ -195,9 +200,9 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
     }
     for _ in 0..dice.below(12) {
         let from = if dice.one_in(4) {
-            From::Start
+            EdgeSource::Start
         } else {
-            From::Node(NodeId(dice.below(count + 2)))
+            EdgeSource::Node(NodeId(dice.below(count + 2)))
         };
         let action = if dice.one_in(2) {
             Some(dice.pick(&names).to_owned())
@@ -205,9 +210,9 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             None
         };
         let to = if dice.one_in(3) {
-            To::End(dice.pick(&names).into())
+            EdgeTarget::End(dice.pick(&names).into())
         } else {
-            To::Node(NodeId(dice.below(count + 2)))
+            EdgeTarget::Node(NodeId(dice.below(count + 2)))
         };
         graph.edges.push(Edge { from, action, to });
     }
@@ -267,7 +272,7 @@ fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
 fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
     let id = NodeId(graph.nodes.len());
     let keys = ["red", "green", "blue", "violet", "item"];
-    let mut reads: Vec<Read> = (0..dice.below(3)).map(|_| read(dice, &keys)).collect();
+    let mut reads: Vec<NodeRead> = (0..dice.below(3)).map(|_| read(dice, &keys)).collect();
     reads
         .iter_mut()
         .filter(|read| read.key == "item")
@@ -284,14 +289,14 @@ fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
     id
 }
 
-fn read(dice: &mut Dice, keys: &[&str]) -> Read {
+fn read(dice: &mut Dice, keys: &[&str]) -> NodeRead {
     let mode = if dice.one_in(2) {
         ReadMode::Take
     } else {
         ReadMode::Borrow
     };
     let optional = dice.one_in(4);
-    Read {
+    NodeRead {
         key: dice.pick(keys).into(),
         mode,
         optional,
@@ -302,7 +307,7 @@ fn read(dice: &mut Dice, keys: &[&str]) -> Read {
 fn action(dice: &mut Dice, name: &str, keys: &[&str]) -> Action {
     let write = |dice: &mut Dice| {
         let optional = dice.one_in(4);
-        Write {
+        NodeWrite {
             key: dice.pick(keys).into(),
             optional,
             rust_type: "T".into(),
@@ -323,15 +328,15 @@ fn routable(graph: &Graph, id: NodeId) -> Vec<String> {
     graph.node(id).routable().map(str::to_owned).collect()
 }
 
-fn target(dice: &mut Dice, count: usize) -> To {
+fn target(dice: &mut Dice, count: usize) -> EdgeTarget {
     if dice.one_in(5) {
-        To::End("default".into())
+        EdgeTarget::End("default".into())
     } else {
-        To::Node(NodeId(dice.below(count)))
+        EdgeTarget::Node(NodeId(dice.below(count)))
     }
 }
 
-fn edge(graph: &mut Graph, from: From, action: Option<String>, to: To) {
+fn edge(graph: &mut Graph, from: EdgeSource, action: Option<String>, to: EdgeTarget) {
     let action = action.filter(|action| action != "default");
     graph.edges.push(Edge { from, action, to });
 }

@@ -8,7 +8,8 @@ mod reference;
 use std::collections::BTreeSet;
 
 use flow_spec::{
-    Code, Diagnostic, From, Graph, NodeId, ReadMode, Site, Take, To, check, check_types,
+    Code, Diagnostic, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Site, Take, check,
+    check_types,
 };
 use proptest::prelude::*;
 
@@ -48,12 +49,12 @@ fn edges_of(graph: &Graph, path: &str) -> Option<Vec<usize>> {
         let target = step.split(" - ").next()?;
         let edge = graph.edges.iter().position(|edge| {
             let source = match edge.from {
-                From::Start => "start",
-                From::Node(id) => &graph.node(id).name,
+                EdgeSource::Start => "start",
+                EdgeSource::Node(id) => &graph.node(id).name,
             };
             let to = match &edge.to {
-                To::End(_) => "end",
-                To::Node(id) => &graph.node(*id).name,
+                EdgeTarget::End(_) => "end",
+                EdgeTarget::Node(id) => &graph.node(*id).name,
             };
             source == from && edge.action == action && to == target
         })?;
@@ -64,7 +65,7 @@ fn edges_of(graph: &Graph, path: &str) -> Option<Vec<usize>> {
 }
 
 /// That the diagnostic shows a path of the graph that ends at `edge` and does not write `key`.
-fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &To) {
+fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &EdgeTarget) {
     let shown = "this path does not write it: ";
     let Some(path) = diagnostic
         .notes
@@ -83,7 +84,7 @@ fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &To
     let edges = edges_of(graph, path).unwrap_or_else(|| panic!("no such path: {path}"));
     assert_eq!(
         edges.first().map(|&edge| &graph.edges[edge].from),
-        Some(&From::Start),
+        Some(&EdgeSource::Start),
         "{path}"
     );
     assert_eq!(
@@ -97,10 +98,10 @@ fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &To
     }
     // What a fork writes inside stands between the edge that leads in and the one that leads out.
     for pair in edges.windows(2) {
-        let To::Node(id) = graph.edges[pair[0]].to else {
+        let EdgeTarget::Node(id) = graph.edges[pair[0]].to else {
             panic!("{path} goes on after an end")
         };
-        assert_eq!(graph.edges[pair[1]].from, From::Node(id), "{path}");
+        assert_eq!(graph.edges[pair[1]].from, EdgeSource::Node(id), "{path}");
         if graph.edges[pair[1]].action.as_deref() != Some("error") {
             let after = reference::inside(graph, id, BTreeSet::new(), &mut |_, _| {});
             assert!(!after.contains(key), "{path} writes {key} in a fork");
@@ -147,7 +148,7 @@ proptest! {
             let names = quoted(&diagnostic.message);
             let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
             let outermost = reference::outermost(&graph, id.expect("a node of the graph"));
-            assert_witness(&graph, diagnostic, names[1], &To::Node(outermost));
+            assert_witness(&graph, diagnostic, names[1], &EdgeTarget::Node(outermost));
         }
         for diagnostic in of(Code::UnwrittenOutput, &found) {
             let Site::Edge(edge, _) = diagnostic.site else { panic!("{diagnostic}") };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use flow_spec::{Edge, From, Graph, NodeId, NodeKind, To};
+use flow_spec::{Edge, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind};
 
 type KeySet = BTreeSet<String>;
 
@@ -38,7 +38,7 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
                 found.reads.insert((reader, key.to_owned()));
             });
         }
-        let from = at.map_or(From::Start, From::Node);
+        let from = at.map_or(EdgeSource::Start, EdgeSource::Node);
         for (number, edge) in graph
             .edges
             .iter()
@@ -53,8 +53,8 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
             };
             keys.extend(written(graph, edge));
             match &edge.to {
-                To::Node(id) => waiting.push((Some(*id), keys)),
-                To::End(_) => {
+                EdgeTarget::Node(id) => waiting.push((Some(*id), keys)),
+                EdgeTarget::End(_) => {
                     for output in graph.outputs.iter().filter(|output| !output.optional) {
                         if !keys.contains(&output.key) {
                             found.outputs.insert((number, output.key.clone()));
@@ -121,7 +121,7 @@ pub(crate) fn inside(
 
 /// What is certainly written when the edge is followed.
 pub(crate) fn written(graph: &Graph, edge: &Edge) -> KeySet {
-    let From::Node(id) = edge.from else {
+    let EdgeSource::Node(id) = edge.from else {
         return KeySet::new();
     };
     if edge.action.as_deref() == Some("error") {
@@ -142,7 +142,7 @@ fn default_writes(graph: &Graph, id: NodeId) -> KeySet {
     )
 }
 
-fn certain(writes: &[flow_spec::Write]) -> KeySet {
+fn certain(writes: &[flow_spec::NodeWrite]) -> KeySet {
     writes
         .iter()
         .filter(|write| !write.optional)
@@ -254,16 +254,18 @@ fn read_after(graph: &Graph, id: NodeId, key: &str, is_over: bool) -> bool {
         for edge in graph
             .edges
             .iter()
-            .filter(|edge| edge.from == From::Node(id))
+            .filter(|edge| edge.from == EdgeSource::Node(id))
         {
             let has_failed = edge.action.as_deref() == Some("error");
             if is_over && !has_failed || written(graph, edge).contains(key) {
                 continue;
             }
             let to = match &edge.to {
-                To::End(_) if graph.outputs.iter().any(|output| output.key == key) => return true,
-                To::End(_) => continue,
-                To::Node(to) => *to,
+                EdgeTarget::End(_) if graph.outputs.iter().any(|output| output.key == key) => {
+                    return true;
+                }
+                EdgeTarget::End(_) => continue,
+                EdgeTarget::Node(to) => *to,
             };
             if graph.node(to).reads.iter().any(|read| read.key == key) {
                 return true;

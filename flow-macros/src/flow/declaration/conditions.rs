@@ -4,7 +4,7 @@
 //! stands for a value and is that of a key is reported, and none where the condition may have names
 //! of its own.
 
-use flow_spec::{Code, Node, Read, ReadMode};
+use flow_spec::{Code, Node, NodeRead, ReadMode};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens as _;
 
@@ -49,7 +49,7 @@ pub(in crate::flow) fn check_conditions(
             );
             report.error(Code::NamesNothing, name.span(), message, help);
             named.push(key.clone());
-            node.reads.push(Read {
+            node.reads.push(NodeRead {
                 key,
                 mode: ReadMode::Borrow,
                 optional: true,

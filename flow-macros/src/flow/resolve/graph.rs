@@ -4,8 +4,8 @@
 //! forgives it.
 
 use flow_spec::{
-    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
-    ReadMode, TIMEOUT_ACTION, To, Write,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
+    NodeKind, NodeRead, NodeWrite, Output, ReadMode, TIMEOUT_ACTION,
 };
 use syn::LitStr;
 
@@ -58,12 +58,12 @@ fn output(parameter: &Parameter) -> Output {
 
 fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
     let from = match &edge.from {
-        StepSyntax::Start(_) => From::Start,
-        step => From::Node(NodeId(instances.of(step)?)),
+        StepSyntax::Start(_) => EdgeSource::Start,
+        step => EdgeSource::Node(NodeId(instances.of(step)?)),
     };
     let to = match &edge.to {
-        StepSyntax::End(_, label) => To::End(label_of(label.as_ref())),
-        step => To::Node(NodeId(instances.of(step)?)),
+        StepSyntax::End(_, label) => EdgeTarget::End(label_of(label.as_ref())),
+        step => EdgeTarget::Node(NodeId(instances.of(step)?)),
     };
     let action = edge.action.as_ref().map(LitStr::value);
     Some(Edge { from, action, to })
@@ -132,7 +132,7 @@ fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool
 
 fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     let mapping = mapping(flow, instance);
-    let read = |port: &ReadPort| Read {
+    let read = |port: &ReadPort| NodeRead {
         key: plain(key_of(mapping, &port.name, true)),
         mode: if port.mode.takes() {
             ReadMode::Take
@@ -142,7 +142,7 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         optional: port.mode.optional(),
         rust_type: port.rust_type.clone(),
     };
-    let write = |port: &WritePort| Write {
+    let write = |port: &WritePort| NodeWrite {
         key: plain(key_of(mapping, &port.name, false)),
         optional: port.optional,
         rust_type: port.rust_type.clone(),
@@ -183,7 +183,7 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
             continue;
         }
         let key = plain(&one.key);
-        node.reads.push(Read {
+        node.reads.push(NodeRead {
             key: key.clone(),
             mode: ReadMode::Borrow,
             optional: false,
@@ -193,7 +193,7 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
             read.optional = true;
         }
         for action in &mut node.actions {
-            action.writes.push(Write {
+            action.writes.push(NodeWrite {
                 key: key.clone(),
                 optional: false,
                 rust_type: String::new(),

@@ -12,8 +12,8 @@
 
 use crate::diagnostic::{Diagnostic, Site};
 use crate::graph::{
-    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
-    ReadMode, To, Write,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
+    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 use crate::{check, check_types};
 
@@ -168,7 +168,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                 let rust_type = type_of(line, at);
                 if in_writes {
                     let writes = &mut actions.last_mut().expect("an action").writes;
-                    writes.push(Write {
+                    writes.push(NodeWrite {
                         key,
                         optional,
                         rust_type,
@@ -179,7 +179,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                     } else {
                         ReadMode::Borrow
                     };
-                    reads.push(Read {
+                    reads.push(NodeRead {
                         key,
                         mode,
                         optional,
@@ -202,19 +202,19 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
 
 fn chain(line: &[&str], id: &dyn Fn(&str) -> NodeId, edges: &mut Vec<Edge>) {
     let mut from = if line[0] == "start" {
-        From::Start
+        EdgeSource::Start
     } else {
-        From::Node(id(line[0]))
+        EdgeSource::Node(id(line[0]))
     };
     let mut at = 1;
     while at < line.len() {
         let action = (line[at] == "-").then(|| line[at + 1].to_owned());
         at += if action.is_some() { 3 } else { 1 };
         let to = match line[at] {
-            "end" => To::End(DEFAULT_ACTION.to_owned()),
+            "end" => EdgeTarget::End(DEFAULT_ACTION.to_owned()),
             word => match word.strip_prefix("end:") {
-                Some(label) => To::End(label.to_owned()),
-                None => To::Node(id(word)),
+                Some(label) => EdgeTarget::End(label.to_owned()),
+                None => EdgeTarget::Node(id(word)),
             },
         };
         edges.push(Edge {
@@ -223,8 +223,8 @@ fn chain(line: &[&str], id: &dyn Fn(&str) -> NodeId, edges: &mut Vec<Edge>) {
             to: to.clone(),
         });
         from = match to {
-            To::Node(id) => From::Node(id),
-            To::End(_) => From::Start,
+            EdgeTarget::Node(id) => EdgeSource::Node(id),
+            EdgeTarget::End(_) => EdgeSource::Start,
         };
         at += 1;
     }

@@ -2,7 +2,7 @@
 
 use super::notation::report_types;
 use crate::check_types;
-use crate::graph::{Graph, Input, Node, NodeKind, Read, ReadMode};
+use crate::graph::{Graph, Input, Node, NodeKind, NodeRead, ReadMode};
 
 #[test]
 fn equal_types_in_other_words() {
@@ -65,7 +65,7 @@ fn agree(written: &str, read: &str, optional: bool) -> bool {
         optional: false,
         rust_type: written.to_owned(),
     };
-    let read = Read {
+    let read = NodeRead {
         key: "a".to_owned(),
         mode: ReadMode::Borrow,
         optional,

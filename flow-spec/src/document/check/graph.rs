@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use crate::document::problem::{Problems, inside};
 use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::graph::{
-    Action, Branch, DEFAULT_ACTION, Edge, From, Graph, Input, Node, NodeId, NodeKind, Output, Read,
-    ReadMode, To, Write,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
+    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 
 use super::mappings;
@@ -117,9 +117,9 @@ impl<'a> Places<'a> {
         };
         if let Some(entry) = self.id(id) {
             let edge = Edge {
-                from: From::Start,
+                from: EdgeSource::Start,
                 action: None,
-                to: To::Node(entry),
+                to: EdgeTarget::Node(entry),
             };
             let parts = [pointer.clone(), pointer, self.node(entry.0)];
             self.edges.push(PlacedEdge { edge, parts });
@@ -133,9 +133,9 @@ impl<'a> Places<'a> {
             };
             let pointer = inside(&inside(&self.pointer, "edges"), index);
             let edge = Edge {
-                from: From::Node(from),
+                from: EdgeSource::Node(from),
                 action: Some(edge.condition.clone()),
-                to: To::Node(to),
+                to: EdgeTarget::Node(to),
             };
             let parts = ["from", "condition", "to"].map(|part| inside(&pointer, part));
             self.edges.push(PlacedEdge { edge, parts });
@@ -146,16 +146,16 @@ impl<'a> Places<'a> {
         for (index, end) in self.flow.ends.iter().enumerate() {
             let pointer = inside(&inside(&self.pointer, "ends"), index);
             let (from, parts) = match &end.from {
-                None => (From::Start, ["label"; 3]),
+                None => (EdgeSource::Start, ["label"; 3]),
                 Some(id) => match self.id(id) {
                     None => continue,
-                    Some(id) => (From::Node(id), ["from", "condition", "label"]),
+                    Some(id) => (EdgeSource::Node(id), ["from", "condition", "label"]),
                 },
             };
             let edge = Edge {
                 from,
                 action: end.condition.clone(),
-                to: To::End(end.label.clone()),
+                to: EdgeTarget::End(end.label.clone()),
             };
             let parts = parts.map(|part| inside(&pointer, part));
             self.edges.push(PlacedEdge { edge, parts });
@@ -177,9 +177,9 @@ impl<'a> Places<'a> {
                 continue;
             }
             let edge = Edge {
-                from: From::Node(NodeId(index)),
+                from: EdgeSource::Node(NodeId(index)),
                 action: None,
-                to: To::End(DEFAULT_ACTION.to_owned()),
+                to: EdgeTarget::End(DEFAULT_ACTION.to_owned()),
             };
             let parts = [self.node(index), self.node(index), self.node(index)];
             self.edges.push(PlacedEdge { edge, parts });
@@ -190,13 +190,13 @@ impl<'a> Places<'a> {
         let reads = node
             .inputs
             .values()
-            .map(|(name, rust_type, required)| Read {
+            .map(|(name, rust_type, required)| NodeRead {
                 key: key(&node.mappings.inputs, name),
                 mode: ReadMode::Borrow,
                 optional: !required,
                 rust_type: rust_type.unwrap_or_default().to_owned(),
             });
-        let write = |name: &String, optional: bool| Write {
+        let write = |name: &String, optional: bool| NodeWrite {
             key: key(&node.mappings.outputs, name),
             optional,
             rust_type: node.outputs.rust_type(name).unwrap_or_default().to_owned(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::diagnostic::Code;
 use crate::document::EdgeDocument;
 use crate::document::problem::{Problem, Problems, inside};
-use crate::graph::{Action, ERROR_ACTION, Node, Write};
+use crate::graph::{Action, ERROR_ACTION, Node, NodeWrite};
 use crate::suggest::did_you_mean;
 
 use super::graph::{Places, key};
@@ -85,14 +85,14 @@ fn apply(edge: &EdgeDocument, action: &mut Action, pointer: &str, problems: &mut
             problems.push(problem.help("give each its own key"));
             continue;
         }
-        action.writes.push(Write {
+        action.writes.push(NodeWrite {
             key: target.to_owned(),
             ..write.clone()
         });
     }
 }
 
-fn not_written(edge: &EdgeDocument, name: &str, written: &[Write], pointer: &str) -> Problem {
+fn not_written(edge: &EdgeDocument, name: &str, written: &[NodeWrite], pointer: &str) -> Problem {
     let message = format!(
         "`{}` does not write `{name}` on \"{}\"",
         edge.from, edge.condition
