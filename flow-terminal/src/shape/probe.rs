@@ -1,11 +1,4 @@
-//! The shape of a type as serde sees it: found out by having the type read from a deserializer that
-//! notes what is asked of it.
-//!
-//! A struct asks for its fields by name, an enum for its variants. The hard thing is that a type is
-//! read in one go, which goes through one variant of each enum and ends at the first value that
-//! cannot be made up. So it is read again and again, each time first through what is not known yet.
-//! A type that asks for nothing in particular, as an internally tagged enum does, is JSON to
-//! whoever fills it in.
+//! A deserializer that notes what is asked of it.
 
 use std::fmt;
 
@@ -15,141 +8,26 @@ use serde::de::{
 };
 use serde::forward_to_deserialize_any;
 
-/// How often a type is read at most. What is not known then is JSON.
-const READS: usize = 1000;
-
-/// How a value of a type is filled in.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
-    /// Nothing is known of it yet.
-    Unknown,
-    /// There is one value only.
-    Unit,
-    Bool,
-    Integer {
-        least: i128,
-        greatest: i128,
-    },
-    Number,
-    Char,
-    Text,
-    /// It may be left out.
-    Option(Box<Shape>),
-    Struct(Vec<Field>),
-    Enum(Vec<Variant>),
-    List(Box<Shape>),
-    /// Anything else.
-    Json,
-}
-
-/// A field of a struct or of a variant.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    pub(crate) shape: Shape,
-}
-
-/// A variant of an enum.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Variant {
-    pub(crate) name: &'static str,
-    pub(crate) content: Content,
-}
-
-/// What a variant holds.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Content {
-    /// That is not known yet.
-    Unknown,
-    Unit,
-    /// One value, or several without names.
-    Value(Shape),
-    Fields(Vec<Field>),
-}
-
-/// The shape of a type, whose values are read by a function.
-pub(crate) fn shape_of(
-    mut read: impl FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>,
-) -> Shape {
-    let mut shape = Shape::Unknown;
-    for _ in 0..READS {
-        let probe = Probe {
-            shape: &mut shape,
-            around: None,
-        };
-        // Whether it could be read is of no interest: it has said what it is before.
-        let _ = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(probe));
-        if shape.is_known() {
-            break;
-        }
-    }
-    shape.settle();
-    shape
-}
-
-impl Shape {
-    fn is_known(&self) -> bool {
-        match self {
-            Shape::Unknown => false,
-            Shape::Option(inner) | Shape::List(inner) => inner.is_known(),
-            Shape::Struct(fields) => fields.iter().all(|field| field.shape.is_known()),
-            Shape::Enum(variants) => variants.iter().all(|variant| variant.content.is_known()),
-            _ => true,
-        }
-    }
-
-    /// What did not come to be known is JSON.
-    fn settle(&mut self) {
-        match self {
-            Shape::Unknown => *self = Shape::Json,
-            Shape::Option(inner) | Shape::List(inner) => inner.settle(),
-            Shape::Struct(fields) => fields.iter_mut().for_each(|field| field.shape.settle()),
-            Shape::Enum(variants) => {
-                for variant in variants {
-                    match &mut variant.content {
-                        Content::Unknown => variant.content = Content::Value(Shape::Json),
-                        Content::Unit => {}
-                        Content::Value(shape) => shape.settle(),
-                        Content::Fields(fields) => {
-                            fields.iter_mut().for_each(|field| field.shape.settle());
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Content {
-    fn is_known(&self) -> bool {
-        match self {
-            Content::Unknown => false,
-            Content::Unit => true,
-            Content::Value(shape) => shape.is_known(),
-            Content::Fields(fields) => fields.iter().all(|field| field.shape.is_known()),
-        }
-    }
-}
+use super::{Content, Field, Shape, Variant};
 
 /// The types that are being read, from the inside to the outside: one that contains itself is not
 /// looked into again.
 #[derive(Clone, Copy)]
-struct Around<'a> {
+pub(super) struct Around<'a> {
     name: &'static str,
     parts: &'static [&'static str],
     outer: Option<&'a Around<'a>>,
 }
 
 /// Notes what is asked of it.
-struct Probe<'a> {
-    shape: &'a mut Shape,
-    around: Option<&'a Around<'a>>,
+pub(super) struct Probe<'a> {
+    pub(super) shape: &'a mut Shape,
+    pub(super) around: Option<&'a Around<'a>>,
 }
 
 /// There was nothing to read.
 #[derive(Debug)]
-struct Nothing;
+pub(super) struct Nothing;
 
 impl fmt::Display for Nothing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -498,184 +376,5 @@ impl<'de> VariantAccess<'de> for OneVariant<'_> {
             Content::Fields(fields) => visitor.visit_map(Fields::of(fields, self.around)),
             _ => Err(Nothing),
         }
-    }
-}
-
-#[cfg(test)]
-pub(crate) fn shape_of_type<T: de::DeserializeOwned>() -> Shape {
-    shape_of(|probe| erased_serde::deserialize::<T>(probe).map(drop))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-    use std::num::NonZeroU16;
-
-    use serde::Deserialize;
-
-    use super::*;
-
-    /// A value that cannot be made up.
-    #[derive(Deserialize)]
-    #[serde(try_from = "String")]
-    struct Date;
-
-    impl TryFrom<String> for Date {
-        type Error = String;
-
-        fn try_from(text: String) -> Result<Self, String> {
-            Err(format!("`{text}` is no date"))
-        }
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    struct Order {
-        #[serde(rename = "type")]
-        kind: Kind,
-        date: Date,
-        second_date: Option<Date>,
-        count: NonZeroU16,
-        price: f64,
-        lines: Vec<Line>,
-        by_name: HashMap<String, u8>,
-        pair: (u8, bool),
-        letter: char,
-        paid: bool,
-        nothing: (),
-        wrapped: Wrapped,
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    struct Wrapped(i8);
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    struct Line {
-        text: String,
-        inner: Vec<Line>,
-        after: Option<Box<Line>>,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    enum Kind {
-        Plain,
-        Dated(Date),
-        Sized {
-            height: u64,
-            dates: Vec<Date>,
-            way: Way,
-        },
-        Pair(u8, u8),
-        Other(Way),
-    }
-
-    #[derive(Deserialize)]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    enum Way {
-        Left { steps: u8 },
-        Right,
-    }
-
-    #[derive(Deserialize)]
-    #[serde(tag = "kind")]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    enum Tagged {
-        A { a: u8 },
-    }
-
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    #[expect(dead_code, reason = "only its shape is of interest")]
-    enum Untagged {
-        A(u8),
-    }
-
-    #[derive(Deserialize)]
-    struct Unit;
-
-    fn integer(least: i128, greatest: i128) -> Shape {
-        Shape::Integer { least, greatest }
-    }
-
-    fn option(inner: Shape) -> Shape {
-        Shape::Option(Box::new(inner))
-    }
-
-    fn list(inner: Shape) -> Shape {
-        Shape::List(Box::new(inner))
-    }
-
-    fn fields<const N: usize>(fields: [(&'static str, Shape); N]) -> Vec<Field> {
-        let field = |(name, shape)| Field { name, shape };
-        fields.into_iter().map(field).collect()
-    }
-
-    fn variants<const N: usize>(variants: [(&'static str, Content); N]) -> Shape {
-        let variant = |(name, content)| Variant { name, content };
-        Shape::Enum(variants.into_iter().map(variant).collect())
-    }
-
-    fn way() -> Shape {
-        let steps = fields([("steps", integer(0, 255))]);
-        variants([("Left", Content::Fields(steps)), ("Right", Content::Unit)])
-    }
-
-    #[test]
-    fn every_part_of_a_type_is_found() {
-        let sized = fields([
-            ("height", integer(0, u64::MAX.into())),
-            ("dates", list(Shape::Text)),
-            ("way", way()),
-        ]);
-        let kind = variants([
-            ("plain", Content::Unit),
-            ("dated", Content::Value(Shape::Text)),
-            ("sized", Content::Fields(sized)),
-            ("pair", Content::Value(Shape::Json)),
-            ("other", Content::Value(way())),
-        ]);
-        let line = Shape::Struct(fields([
-            ("text", Shape::Text),
-            ("inner", list(Shape::Json)),
-            ("after", option(Shape::Json)),
-        ]));
-        let expected = fields([
-            ("type", kind),
-            ("date", Shape::Text),
-            ("second_date", option(Shape::Text)),
-            ("count", integer(0, u16::MAX.into())),
-            ("price", Shape::Number),
-            ("lines", list(line)),
-            ("by_name", Shape::Json),
-            ("pair", Shape::Json),
-            ("letter", Shape::Char),
-            ("paid", Shape::Bool),
-            ("nothing", Shape::Unit),
-            ("wrapped", integer(-128, 127)),
-        ]);
-        assert_eq!(shape_of_type::<Order>(), Shape::Struct(expected));
-    }
-
-    #[test]
-    fn what_has_no_shape_of_its_own_is_json() {
-        assert_eq!(shape_of_type::<Tagged>(), Shape::Json);
-        assert_eq!(shape_of_type::<Untagged>(), Shape::Json);
-        assert_eq!(shape_of_type::<serde_json::Value>(), Shape::Json);
-        assert_eq!(shape_of_type::<u128>(), Shape::Json);
-    }
-
-    #[test]
-    fn simple_types_are_what_they_are() {
-        assert_eq!(shape_of_type::<Unit>(), Shape::Unit);
-        assert_eq!(
-            shape_of_type::<Option<Vec<bool>>>(),
-            option(list(Shape::Bool))
-        );
-        assert_eq!(shape_of_type::<Way>(), way());
-        assert_eq!(shape_of_type::<Date>(), Shape::Text);
     }
 }
