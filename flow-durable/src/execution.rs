@@ -136,7 +136,7 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::get`].
+    /// As [`Runtime::get`](crate::Runtime::get).
     pub async fn refreshed(&self) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(self.row.id).await?;
         Ok(Execution::new(self.owned.clone(), row))
@@ -192,7 +192,7 @@ impl OpenQuestion {
         OpenQuestion { row }
     }
 
-    /// What [`Runtime::resume`] takes.
+    /// What [`Runtime::resume`](crate::Runtime::resume) takes.
     pub fn token(&self) -> Token {
         self.row.token
     }

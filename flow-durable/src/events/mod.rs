@@ -31,7 +31,7 @@ use super::error::RuntimeError;
 use super::owned::Owned;
 use reader::{Item, Reader};
 
-/// The stream that [`Runtime::events`] gives. It never ends, unless it was asked for
+/// The stream that [`Runtime::events`](crate::Runtime::events) gives. It never ends, unless it was asked for
 /// [what there is now](EventFilter::until_now) only.
 ///
 /// When the store fails, the stream gives the error and goes on where it was: the next item is the

@@ -263,7 +263,7 @@ pub trait Answer: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// There will be none. The run ends with [`FlowError::Unanswered`].
+    /// There will be none. The run ends with [`FlowError::Unanswered`](crate::FlowError::Unanswered).
     async fn answer(&self, question: &Question) -> Result<Value, BoxError>;
 }
 
