@@ -14,17 +14,8 @@ pub(crate) use tokens::{actions_tokens, list};
 #[derive(Debug, Clone)]
 pub(crate) struct Contract {
     pub(crate) kind: Kind,
-    /// Its step is handed a `Visit`: it has attempts, a timeout or a `Context`.
-    pub(crate) visit: bool,
-    /// It can fail.
-    pub(crate) fallible: bool,
-    /// It makes attempts, so that a policy can be given to it.
-    pub(crate) attempts: bool,
-    /// It asks again and again, until a deadline.
-    pub(crate) poll: bool,
-    /// It takes something by value and has no `retry` of its own, so that there can be one attempt
-    /// only.
-    pub(crate) once: bool,
+    pub(crate) attempts: Attempts,
+    pub(crate) failure: Failure,
     /// It makes one attempt, without a timeout, unless a flow asks for more.
     pub(crate) single: bool,
     /// It has mistakes, which are reported where it is: a flow that uses it says nothing more.
@@ -48,6 +39,50 @@ pub(crate) enum Kind {
     Flow,
     /// A type whose values come from people.
     Human,
+}
+
+/// How many attempts a node makes, and with them whether its step is handed a `Visit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attempts {
+    /// None, and no visit: it just runs.
+    None,
+    /// None, but a visit: it asks for its `Context`, polls, or fails beside `exec` only.
+    Visit,
+    /// One: it takes something by value and has no `retry` of its own.
+    One,
+    /// As many as its policy or the flow's allows.
+    Many,
+}
+
+impl Attempts {
+    pub(crate) fn has_visit(self) -> bool {
+        self != Attempts::None
+    }
+
+    /// Whether a policy can be given to it.
+    pub(crate) fn takes_policy(self) -> bool {
+        matches!(self, Attempts::One | Attempts::Many)
+    }
+}
+
+/// Whether a node can fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    Never,
+    /// With an error.
+    Possible,
+    /// With an error, or since what it asks for did not come in time: a poll or a question with a
+    /// deadline, whose `"timeout"` can be routed.
+    OrTimeout,
+}
+
+impl Failure {
+    pub(crate) fn possible_if(can_fail: bool) -> Self {
+        match can_fail {
+            true => Failure::Possible,
+            false => Failure::Never,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -107,11 +142,8 @@ impl Contract {
     pub(crate) fn empty() -> Self {
         Contract {
             kind: Kind::Function,
-            visit: false,
-            fallible: false,
-            attempts: false,
-            poll: false,
-            once: false,
+            attempts: Attempts::None,
+            failure: Failure::Never,
             single: false,
             broken: false,
             reads: Vec::new(),
@@ -162,6 +194,16 @@ impl Contract {
             *rust_type = without(rust_type, &parameters);
         }
         self
+    }
+
+    /// Whether it can fail.
+    pub(crate) fn fallible(&self) -> bool {
+        self.failure != Failure::Never
+    }
+
+    /// Whether it fails when what it asks for does not come in time.
+    pub(crate) fn times_out(&self) -> bool {
+        self.failure == Failure::OrTimeout
     }
 
     /// Whether there is nothing to collect of it.

@@ -5,13 +5,26 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitInt, LitStr, Token, braced, bracketed};
 
-use super::{ActionPort, Contract, Kind, Mode, ReadPort, WritePort};
+use super::{ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort};
 
 const KINDS: [(Kind, &str); 4] = [
     (Kind::Function, "function"),
     (Kind::Type, "type_"),
     (Kind::Flow, "flow"),
     (Kind::Human, "human"),
+];
+
+const ATTEMPTS: [(Attempts, &str); 4] = [
+    (Attempts::None, "none"),
+    (Attempts::Visit, "visit"),
+    (Attempts::One, "one"),
+    (Attempts::Many, "many"),
+];
+
+const FAILURES: [(Failure, &str); 3] = [
+    (Failure::Never, "never"),
+    (Failure::Possible, "possible"),
+    (Failure::OrTimeout, "or_timeout"),
 ];
 
 const MODES: [(Mode, &str); 5] = [
@@ -26,7 +39,8 @@ fn word<T: Copy + PartialEq>(table: &[(T, &str)], value: T) -> Ident {
     let word = table
         .iter()
         .find(|(candidate, _)| *candidate == value)
-        .map_or("unknown", |(_, word)| word);
+        .map(|(_, word)| word);
+    let word = word.unwrap_or_else(|| unreachable!("each value has its word"));
     Ident::new(word, Span::call_site())
 }
 
@@ -46,20 +60,13 @@ impl ToTokens for Contract {
             ..
         } = self;
         let kind = word(&KINDS, self.kind);
-        let flags = [
-            (self.visit, "visit"),
-            (self.fallible, "fallible"),
-            (self.attempts, "attempts"),
-            (self.once, "once"),
-            (self.single, "single"),
-            (self.broken, "broken"),
-            (self.poll, "poll"),
-        ]
-        .into_iter()
-        .filter(|(set, _)| *set)
-        .map(|(_, flag)| Ident::new(flag, Span::call_site()));
+        let attempts = word(&ATTEMPTS, self.attempts);
+        let failure = word(&FAILURES, self.failure);
+        let flags = [(self.single, "single"), (self.broken, "broken")];
+        let flags = flags.into_iter().filter(|(set, _)| *set);
+        let flags = flags.map(|(_, flag)| Ident::new(flag, Span::call_site()));
         let actions = actions_tokens(&self.actions);
-        tokens.extend(quote!({ #kind [#(#flags)*] #about {#(#reads)*} {#(#writes)*} #actions }));
+        tokens.extend(quote!({ #kind #attempts #failure [#(#flags)*] #about {#(#reads)*} {#(#writes)*} #actions }));
     }
 }
 
@@ -107,6 +114,8 @@ impl Parse for Contract {
         braced!(content in input);
         let input = &content;
         let kind = value(&KINDS, &input.parse()?)?;
+        let attempts = value(&ATTEMPTS, &input.parse()?)?;
+        let failure = value(&FAILURES, &input.parse()?)?;
         let flags;
         bracketed!(flags in input);
         let mut set = Vec::new();
@@ -118,13 +127,10 @@ impl Parse for Contract {
         Ok(Contract {
             kind,
             about,
-            visit: has("visit"),
-            fallible: has("fallible"),
-            attempts: has("attempts"),
-            once: has("once"),
+            attempts,
+            failure,
             single: has("single"),
             broken: has("broken"),
-            poll: has("poll"),
             reads: list(input)?,
             writes: list(input)?,
             actions: list(input)?,

@@ -307,7 +307,7 @@ fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocu
         actions.push(action(DEFAULT_ACTION.to_owned(), &[]));
     }
     let decided = &plan.resolved.graph.graph().nodes[index].actions;
-    if contract.poll && decided.iter().any(|one| one.name == TIMEOUT_ACTION) {
+    if contract.times_out() && decided.iter().any(|one| one.name == TIMEOUT_ACTION) {
         actions.push(ActionDocument {
             name: TIMEOUT_ACTION.to_owned(),
             ..ActionDocument::default()

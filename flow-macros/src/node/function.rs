@@ -7,14 +7,14 @@ use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
-use crate::contract::{Contract, Mode, documentation};
+use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
 use crate::names::{here, is_type_name, plain};
 use crate::report::Report;
 use crate::runtime::runtime;
 use crate::settings::duration_tokens;
 
 use super::attribute::{NodeAttribute, Poll};
-use super::outcome::Returned;
+use super::outcome::{Outcome, Returned};
 use super::parameter::{Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
 
@@ -46,123 +46,16 @@ pub(super) fn expand(
     item: TokenStream,
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
-    let Function {
-        description,
-        vis,
-        sig,
-    } = syn::parse2(item).map_err(|error| {
+    let function: Function = syn::parse2(item).map_err(|error| {
         let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
         syn::Error::new(error.span(), text)
     })?;
-    refuse_unusual(&sig, report);
-    let name = &sig.ident;
-    let parameters = parameters(sig.inputs.iter(), report);
-    let returned = Returned::new(&sig.output, name.span(), report);
-    let answer = match &attribute.poll {
-        Some(_) => returned.answer(report),
-        None => returned.clone(),
-    };
-    let outcome = answer.outcome(&plain(name), attribute, report);
-
-    let settings = &attribute.settings;
-    let can_fail = returned.fallible || settings.timeout.is_some();
-    if let (Some((span, _)), false) = (&settings.retry, can_fail) {
-        let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        let help = "return a `Result`, give it a `timeout`, or remove `retry`";
-        report.error(Code::CannotFail, *span, message, help);
-    }
-    let repeats = settings.repeats() || attribute.poll.is_some();
-    let takes = parameters.iter().any(|parameter| parameter.takes());
-    let context = parameters
-        .iter()
-        .any(|parameter| parameter.kind == ParameterKind::Context);
-    let once = takes && !repeats;
-
-    let blocking = attribute.blocking.is_some();
-    if let (Some(span), Some(_)) = (attribute.blocking, sig.asyncness) {
-        let help = "remove `async`, or `blocking`: an async function does not block";
-        report.error(Code::Malformed, span, format!("`{name}` is async"), help);
-    }
-    let single = returned.fallible
-        && sig.asyncness.is_some()
-        && settings.retry.is_none()
-        && settings.timeout.is_none()
-        && attribute.poll.is_none()
-        && !context;
-    let arguments = parameters
-        .iter()
-        .map(|parameter| argument(parameter, repeats));
-    let attempted = Attempted {
-        call: match (blocking, single) {
-            (true, _) => blocking_call(name, &parameters, repeats),
-            (false, true) => quote!(Self::__attempt(#(#arguments),*)),
-            (false, false) => quote!(#name(#(#arguments),*)),
-        },
-        is_async: sig.asyncness.is_some() || blocking,
-        fallible: returned.fallible,
-        can_fail,
-        context,
-        once,
-        returned: returned.span,
-        give_up: None,
-    };
-    let value = attempted.value();
-    let awaits = attempted
-        .awaited_only()
-        .filter(|_| attribute.poll.is_none() && !blocking);
-    let attempts = (can_fail || context).then(|| {
-        let mutable = (can_fail && !once).then(|| quote!(mut));
-        quote!(let #mutable __attempts = __visit.attempts();)
-    });
-    let body = match &attribute.poll {
-        None => quote!(#attempts #value),
-        Some(poll) => polled(poll, attempts.as_ref(), &value),
-    };
-    let gives_up = attribute
-        .poll
-        .as_ref()
-        .is_some_and(|poll| poll.timeout.is_some());
-    let visit = can_fail || context || attribute.poll.is_some();
-    let contract = Contract {
-        visit,
-        fallible: can_fail || gives_up,
-        attempts: can_fail,
-        poll: gives_up,
-        once: once && can_fail,
-        single,
-        reads: parameters
-            .iter()
-            .filter_map(|parameter| parameter.port())
-            .collect(),
-        writes: outcome.writes.clone(),
-        about: attribute.about(description),
-        ..Contract::empty()
-    };
-    let generics = syn::Generics::default();
-    let step = Step {
-        name,
-        self_ty: quote!(#name),
-        generics: &generics,
-        lifetimes: Some(&sig.generics),
-        actions: attribute.actions.as_ref(),
-        receiver: None,
-        settings,
-        reads: parameters
-            .iter()
-            .filter(|parameter| parameter.kind != ParameterKind::Context)
-            .collect(),
-        outcome,
-        outcome_span: answer.span,
-        visit,
-        body,
-        awaits,
-        attempt: single.then(|| {
-            let arguments = parameters.iter().map(|parameter| local(&parameter.name));
-            quote!(#name(#(#arguments),*))
-        }),
-    }
-    .expand();
-    let contract = super::contract::contract(name, &vis, attribute, &contract);
+    refuse_unusual(&function.sig, report);
+    let node = Node::new(attribute, &function, report);
+    node.refuse_settings(report);
+    let (name, vis) = (&function.sig.ident, &function.vis);
+    let step = node.step().expand();
+    let contract = super::contract::contract(name, vis, attribute, &node.contract());
     // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value
     // as well.
     let default = is_type_name(name).then(|| {
@@ -184,6 +77,181 @@ pub(super) fn expand(
         #default
         #contract
     })
+}
+
+/// A function with its settings, and what follows from both.
+struct Node<'a> {
+    attribute: &'a NodeAttribute,
+    function: &'a Function,
+    parameters: Vec<Parameter>,
+    returned: Returned,
+    /// What the node returns: what the function does, but for a poll, which returns what is found
+    /// in the end.
+    answer: Returned,
+    outcome: Outcome,
+}
+
+impl<'a> Node<'a> {
+    fn new(attribute: &'a NodeAttribute, function: &'a Function, report: &mut Report) -> Self {
+        let sig = &function.sig;
+        let parameters = parameters(sig.inputs.iter(), report);
+        let returned = Returned::new(&sig.output, sig.ident.span(), report);
+        let answer = match &attribute.poll {
+            Some(_) => returned.answer(report),
+            None => returned.clone(),
+        };
+        let outcome = answer.outcome(&plain(&sig.ident), attribute, report);
+        Node {
+            attribute,
+            function,
+            parameters,
+            returned,
+            answer,
+            outcome,
+        }
+    }
+
+    fn refuse_settings(&self, report: &mut Report) {
+        let name = &self.function.sig.ident;
+        if let (Some((span, _)), false) = (&self.attribute.settings.retry, self.can_fail()) {
+            let message = format!("`{name}` cannot fail, so there is nothing to retry");
+            let help = "return a `Result`, give it a `timeout`, or remove `retry`";
+            report.error(Code::CannotFail, *span, message, help);
+        }
+        if let (Some(span), true) = (self.attribute.blocking, self.is_async()) {
+            let help = "remove `async`, or `blocking`: an async function does not block";
+            report.error(Code::Malformed, span, format!("`{name}` is async"), help);
+        }
+    }
+
+    fn is_async(&self) -> bool {
+        self.function.sig.asyncness.is_some()
+    }
+
+    fn is_blocking(&self) -> bool {
+        self.attribute.blocking.is_some()
+    }
+
+    /// Whether an attempt can fail.
+    fn can_fail(&self) -> bool {
+        self.returned.fallible || self.attribute.settings.timeout.is_some()
+    }
+
+    /// Whether it may be called more than once.
+    fn repeats(&self) -> bool {
+        self.attribute.settings.repeats() || self.attribute.poll.is_some()
+    }
+
+    /// Whether a call uses up what it takes.
+    fn once(&self) -> bool {
+        self.parameters.iter().any(Parameter::takes) && !self.repeats()
+    }
+
+    fn has_context(&self) -> bool {
+        let mut kinds = self.parameters.iter().map(|parameter| parameter.kind);
+        kinds.any(|kind| kind == ParameterKind::Context)
+    }
+
+    /// Whether it makes one attempt, without a timeout, unless a flow asks for more.
+    fn single(&self) -> bool {
+        let settings = &self.attribute.settings;
+        self.returned.fallible
+            && self.is_async()
+            && settings.retry.is_none()
+            && settings.timeout.is_none()
+            && self.attribute.poll.is_none()
+            && !self.has_context()
+    }
+
+    fn attempts(&self) -> Attempts {
+        match self.can_fail() {
+            true if self.once() => Attempts::One,
+            true => Attempts::Many,
+            false if self.has_context() || self.attribute.poll.is_some() => Attempts::Visit,
+            false => Attempts::None,
+        }
+    }
+
+    fn contract(&self) -> Contract {
+        let poll = self.attribute.poll.as_ref();
+        let gives_up = poll.is_some_and(|poll| poll.timeout.is_some());
+        let ports = self.parameters.iter().filter_map(Parameter::port);
+        Contract {
+            attempts: self.attempts(),
+            failure: match gives_up {
+                true => Failure::OrTimeout,
+                false => Failure::possible_if(self.can_fail()),
+            },
+            single: self.single(),
+            reads: ports.collect(),
+            writes: self.outcome.writes.clone(),
+            about: self.attribute.about(self.function.description.clone()),
+            ..Contract::empty()
+        }
+    }
+
+    /// One call, and what it may come to.
+    fn attempted(&self) -> Attempted {
+        let name = &self.function.sig.ident;
+        let arguments = self
+            .parameters
+            .iter()
+            .map(|parameter| argument(parameter, self.repeats()));
+        let call = match self.is_blocking() {
+            true => blocking_call(name, &self.parameters, self.repeats()),
+            false if self.single() => quote!(Self::__attempt(#(#arguments),*)),
+            false => quote!(#name(#(#arguments),*)),
+        };
+        Attempted {
+            call,
+            is_async: self.is_async() || self.is_blocking(),
+            fallible: self.returned.fallible,
+            can_fail: self.can_fail(),
+            context: self.has_context(),
+            once: self.once(),
+            returned: self.returned.span,
+            give_up: None,
+        }
+    }
+
+    fn step(&self) -> Step<'_> {
+        let name = &self.function.sig.ident;
+        let attempted = self.attempted();
+        let value = attempted.value();
+        let attempts = (self.can_fail() || self.has_context()).then(|| {
+            let mutable = (self.can_fail() && !self.once()).then(|| quote!(mut));
+            quote!(let #mutable __attempts = __visit.attempts();)
+        });
+        let awaits = attempted
+            .awaited_only()
+            .filter(|_| self.attribute.poll.is_none() && !self.is_blocking());
+        let names = self
+            .parameters
+            .iter()
+            .map(|parameter| local(&parameter.name));
+        let reads = self.parameters.iter();
+        Step {
+            name,
+            self_ty: quote!(#name),
+            generics: None,
+            lifetimes: Some(&self.function.sig.generics),
+            actions: self.attribute.actions.as_ref(),
+            receiver: None,
+            settings: &self.attribute.settings,
+            reads: reads
+                .filter(|parameter| parameter.kind != ParameterKind::Context)
+                .collect(),
+            outcome: &self.outcome,
+            outcome_span: self.answer.span,
+            visit: self.attempts().has_visit(),
+            body: match &self.attribute.poll {
+                None => quote!(#attempts #value),
+                Some(poll) => polled(poll, attempts.as_ref(), &value),
+            },
+            awaits,
+            attempt: self.single().then(|| quote!(#name(#(#names),*))),
+        }
+    }
 }
 
 /// What comes beside a function with mistakes.

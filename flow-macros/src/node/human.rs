@@ -15,7 +15,7 @@ use syn::{Attribute, Data, DataEnum, DeriveInput, LitStr, Path, Token};
 
 use crate::action::TOLD_BY_NODE;
 use crate::contract::{
-    About, ActionPort, Contract, Kind, Question, ReadPort, WritePort, documentation,
+    About, ActionPort, Contract, Failure, Kind, Question, ReadPort, WritePort, documentation,
 };
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{contract_arms, named_macro};
@@ -55,8 +55,10 @@ pub(super) fn expand(
     let times_out = attribute.settings.timeout.is_some();
     let contract = Contract {
         kind: Kind::Human,
-        fallible: times_out,
-        poll: times_out,
+        failure: match times_out {
+            true => Failure::OrTimeout,
+            false => Failure::Never,
+        },
         broken,
         reads: prompt.keys.iter().map(ReadPort::borrowed).collect(),
         writes: writes(&item, attribute, report),

@@ -4,7 +4,7 @@
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Generics;
+use syn::{Generics, ImplGenerics, WhereClause};
 
 use crate::contract::Mode;
 use crate::names::here;
@@ -20,14 +20,15 @@ pub(super) struct Step<'a> {
     pub(super) name: &'a Ident,
     /// `revise`, or `Ask<M>`.
     pub(super) self_ty: TokenStream,
-    pub(super) generics: &'a Generics,
+    /// Those of its type. A function has none.
+    pub(super) generics: Option<&'a Generics>,
     /// Generics of the function itself: lifetimes only.
     pub(super) lifetimes: Option<&'a Generics>,
     pub(super) receiver: Option<TokenStream>,
     pub(super) settings: &'a Settings,
     pub(super) reads: Vec<&'a Parameter>,
-    pub(super) outcome: Outcome,
-    pub(super) outcome_span: proc_macro2::Span,
+    pub(super) outcome: &'a Outcome,
+    pub(super) outcome_span: Span,
     pub(super) actions: Option<&'a syn::Path>,
     pub(super) visit: bool,
     /// An expression of the outcome's value, that may `return` an error.
@@ -43,87 +44,31 @@ impl Step<'_> {
     /// The trait implementations and `__step`.
     pub(super) fn expand(&self) -> TokenStream {
         let rt = runtime();
-        let Step {
-            self_ty,
-            receiver,
-            outcome,
-            body,
-            ..
-        } = self;
-        let (generics, _, bounds) = self.generics.split_for_impl();
-        let step = Ident::new("__step", here(self.name.span()));
-        let settings = self.settings;
-        let policy = (settings.retry.is_some() || settings.timeout.is_some()).then(|| {
-            let policy = settings.policy(&quote!(#rt::Policy::DEFAULT));
-            quote!(const POLICY: &'static #rt::Policy = &#policy;)
-        });
-        let ty = &outcome.ty;
+        let Step { self_ty, .. } = self;
+        let no_generics = Generics::default();
+        let generics = self.generics.unwrap_or(&no_generics);
+        let (generics, _, bounds) = generics.split_for_impl();
+        let policy =
+            (self.settings.retry.is_some() || self.settings.timeout.is_some()).then(|| {
+                let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
+                quote!(const POLICY: &'static #rt::Policy = &#policy;)
+            });
+        let ty = &self.outcome.ty;
         let actions = match &self.actions {
             Some(actions) => quote!(#actions),
             None => quote!(()),
         };
-        let types = outcome.types.iter().enumerate().map(|(index, ty)| {
+        let types = self.outcome.types.iter().enumerate().map(|(index, ty)| {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
-        let (lifetimes, _, lifetime_bounds) = match self.lifetimes {
-            Some(generics) => {
-                let (lifetimes, _, bounds) = generics.split_for_impl();
-                (Some(lifetimes), (), bounds)
-            }
-            None => (None, (), None),
-        };
-        let receiver = receiver.as_ref().map(|receiver| quote!(#receiver,));
-        let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
-        let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| {
-            let name = local(name);
-            quote!(#name: #ty)
-        });
-        // Where this type is another than the returned one, the error is at the latter.
-        let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
         let alias = self.alias_check();
-        // So is the error of a private type that a public node returns.
+        // The error of a private type that a public node returns is at the type.
         let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
-        // What is only awaited needs no state of its own around it.
-        let signature = quote!(#step #lifetimes (#receiver #visit #(#parameters),*));
-        let result = quote!(::core::result::Result<#ty, #rt::Failed>);
-        let function = match &self.awaits {
-            Some(future) => quote! {
-                pub fn #signature -> impl ::core::future::Future<Output = #result> #lifetime_bounds {
-                    #rt::infallible::<#ty, _>(#future)
-                }
-            },
-            None => quote! {
-                pub async fn #signature -> #result #lifetime_bounds {
-                    let __outcome = { #body };
-                    #done
-                    ::core::result::Result::Ok(__outcome)
-                }
-            },
-        };
-        let attempt = self.attempt.as_ref().map(|attempt| {
-            let parameters = self.reads.iter().map(|Parameter { name, ty, .. }| {
-                let name = local(name);
-                quote!(#name: #ty)
-            });
-            let parameters: Vec<TokenStream> = parameters.collect();
-            let arguments = self.reads.iter().map(|parameter| local(&parameter.name));
-            let failing =
-                quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
-            quote! {
-                #[inline]
-                fn __attempt #lifetimes (#receiver #(#parameters),*)
-                    -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>> #lifetime_bounds
-                {
-                    #failing
-                }
-                #[doc(hidden)]
-                #[inline]
-                pub fn __once #lifetimes (#receiver __scope: &#rt::Scope<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = #result> #lifetime_bounds
-                {
-                    #rt::once(__scope, Self::__attempt(#(#arguments),*))
-                }
-            }
-        });
+        let attempt = self
+            .attempt
+            .as_ref()
+            .map(|attempt| self.first_attempt(attempt));
+        let function = self.function();
         quote! {
             #[doc(hidden)]
             #[allow(non_local_definitions, reason = "a node may be defined in a function")]
@@ -148,11 +93,93 @@ impl Step<'_> {
         }
     }
 
+    /// `__step` itself.
+    fn function(&self) -> TokenStream {
+        let rt = runtime();
+        let (ty, body) = (&self.outcome.ty, &self.body);
+        let step = Ident::new("__step", here(self.name.span()));
+        let (lifetimes, bounds) = self.lifetimes();
+        let receiver = self.receiver();
+        let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
+        let parameters = self.parameters();
+        let signature = quote!(#step #lifetimes (#receiver #visit #(#parameters),*));
+        let result = quote!(::core::result::Result<#ty, #rt::Failed>);
+        // What is only awaited needs no state of its own around it.
+        if let Some(future) = &self.awaits {
+            return quote! {
+                pub fn #signature -> impl ::core::future::Future<Output = #result> #bounds {
+                    #rt::infallible::<#ty, _>(#future)
+                }
+            };
+        }
+        // Where this type is another than the returned one, the error is at the latter.
+        let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
+        quote! {
+            pub async fn #signature -> #result #bounds {
+                let __outcome = { #body };
+                #done
+                ::core::result::Result::Ok(__outcome)
+            }
+        }
+    }
+
+    /// The attempt as a function of its own, and `__once`, which makes it without a visit.
+    fn first_attempt(&self, attempt: &TokenStream) -> TokenStream {
+        let rt = runtime();
+        let ty = &self.outcome.ty;
+        let (lifetimes, bounds) = self.lifetimes();
+        let receiver = self.receiver();
+        let parameters: Vec<TokenStream> = self.parameters().collect();
+        let arguments = self.reads.iter().map(|parameter| local(&parameter.name));
+        let failing = quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
+        quote! {
+            #[inline]
+            fn __attempt #lifetimes (#receiver #(#parameters),*)
+                -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>> #bounds
+            {
+                #failing
+            }
+            #[doc(hidden)]
+            #[inline]
+            pub fn __once #lifetimes (#receiver __scope: &#rt::Scope<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failed>> #bounds
+            {
+                #rt::once(__scope, Self::__attempt(#(#arguments),*))
+            }
+        }
+    }
+
+    /// The lifetimes that the function names, and its `where`.
+    fn lifetimes(&self) -> (Option<ImplGenerics<'_>>, Option<&WhereClause>) {
+        match self.lifetimes {
+            Some(generics) => {
+                let (lifetimes, _, bounds) = generics.split_for_impl();
+                (Some(lifetimes), bounds)
+            }
+            None => (None, None),
+        }
+    }
+
+    fn receiver(&self) -> Option<TokenStream> {
+        let receiver = self.receiver.as_ref();
+        receiver.map(|receiver| quote!(#receiver,))
+    }
+
+    /// What it reads, as parameters.
+    fn parameters(&self) -> impl Iterator<Item = TokenStream> {
+        self.reads.iter().map(|Parameter { name, ty, .. }| {
+            let name = local(name);
+            quote!(#name: #ty)
+        })
+    }
+
     /// A return type counts as a `Result` if its name is `Result`, so that one behind another name
     /// would be a value like any other and its error would be lost: it is refused.
     fn alias_check(&self) -> Option<TokenStream> {
         let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);
-        if !self.generics.params.is_empty() {
+        if self
+            .generics
+            .is_some_and(|generics| !generics.params.is_empty())
+        {
             return None;
         }
         let site = here(self.outcome_span);

@@ -39,7 +39,7 @@ pub(in crate::flow) fn check_body(
     let collects = each
         .declared(flow)
         .and_then(|node| node.settings.collect_errors);
-    if let (Some(span), false) = (collects, contract.fallible || body.times_out(flow)) {
+    if let (Some(span), false) = (collects, contract.fallible() || body.times_out(flow)) {
         let message = format!("`{name}` cannot fail, so there are no errors to collect");
         report.error(
             Code::CannotFail,

@@ -2,7 +2,7 @@
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 
-use crate::contract::{ActionPort, Contract, Kind};
+use crate::contract::{ActionPort, Attempts, Contract, Kind};
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::report::Report;
@@ -96,12 +96,12 @@ fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &m
         let message = format!("`{name}` is asked for once, so there is nothing to retry");
         let help = "remove `retry`; `timeout = \"24h\"` says how long there is to answer";
         report.error(Code::NamesNothing, *span, message, help);
-    } else if !contract.attempts {
+    } else if !contract.attempts.takes_policy() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
         let help =
             "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
         report.error(Code::CannotFail, *span, message, help);
-    } else if contract.once && retry.repeats() {
+    } else if contract.attempts == Attempts::One && retry.repeats() {
         let message = format!("`{name}` takes a value that its first attempt uses up");
         let help = "read it by reference, or put the `retry` on its `#[node]`, so that each attempt gets a clone";
         report.error(Code::TakenTooEarly, *span, message, help);

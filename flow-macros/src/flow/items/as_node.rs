@@ -6,7 +6,7 @@ use syn::LitStr;
 use syn::spanned::Spanned as _;
 
 use crate::contract::{
-    About, ActionPort, Contract, Kind, Mode, ReadPort, WritePort, documentation,
+    About, ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort, documentation,
 };
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
@@ -82,8 +82,8 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
         });
     let contract = Contract {
         kind: Kind::Flow,
-        fallible: true,
-        attempts: true,
+        attempts: Attempts::Many,
+        failure: Failure::Possible,
         reads: reads.collect(),
         writes: writes.collect(),
         actions: actions.collect(),

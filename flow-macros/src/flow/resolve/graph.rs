@@ -87,7 +87,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
                 name: DEFAULT_ACTION.to_owned(),
                 writes: Vec::new(),
             }];
-        } else if contract.poll
+        } else if contract.times_out()
             && node.action(TIMEOUT_ACTION).is_none()
             && routes_timeout(flow, instances, index)
         {
@@ -167,7 +167,7 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         kind: kind(instance, contract),
         reads: contract.reads.iter().map(read).collect(),
         actions,
-        fallible: contract.fallible || (instance.times_out(flow) && instance.path().is_some()),
+        fallible: contract.fallible() || (instance.times_out(flow) && instance.path().is_some()),
     };
     forgive_mapping(mapping, contract, &mut node);
     node

@@ -9,7 +9,7 @@ use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
-use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort};
+use crate::contract::{ActionPort, Contract, Failure, Kind, Mode, ReadPort};
 use crate::report::Report;
 
 use super::declaration;
@@ -78,11 +78,12 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                 let contract = of_path(path)?;
                 // A person who is given time by the flow may be too late, as one whose type gives
                 // it.
-                let times_out = contract.kind == Kind::Human && instance.times_out(flow);
-                Contract {
-                    fallible: contract.fallible || times_out,
-                    poll: contract.poll || times_out,
-                    ..contract
+                match contract.kind == Kind::Human && instance.times_out(flow) {
+                    true => Contract {
+                        failure: Failure::OrTimeout,
+                        ..contract
+                    },
+                    false => contract,
                 }
             }
             InstanceKind::Branch(index) => contract_of_branch(&flow.branches[*index], &optional),

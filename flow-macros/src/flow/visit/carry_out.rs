@@ -42,7 +42,7 @@ impl Visit<'_> {
 
     /// Where it goes on when it found nothing in time, and when it has failed.
     pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
-        let timeout = match self.contract.poll {
+        let timeout = match self.contract.times_out() {
             true => self.plan.route(self.index, TIMEOUT_ACTION),
             false => None,
         };
@@ -76,12 +76,12 @@ impl Visit<'_> {
             && self.settings.retry.is_none()
             && self.settings.timeout.is_none();
         let function = Ident::new(if alone { "__once" } else { "__step" }, *site);
-        let visit = self.contract.visit.then(|| match alone {
+        let visit = self.contract.attempts.has_visit().then(|| match alone {
             true => quote_spanned!(*site=> scope,),
             false => quote_spanned!(*site=> visit,),
         });
-        let bounded = self.settings.timeout.is_some() && !self.contract.attempts;
-        let made = (bounded || (self.contract.visit && !alone))
+        let bounded = self.settings.timeout.is_some() && !self.contract.attempts.takes_policy();
+        let made = (bounded || (self.contract.attempts.has_visit() && !alone))
             .then(|| self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY)));
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
         if bounded {

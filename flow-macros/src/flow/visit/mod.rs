@@ -126,7 +126,7 @@ impl<'a> Visit<'a> {
         let bounded = self.settings.retry.is_some() || self.settings.timeout.is_some();
         let bounded_here = match self.contract.kind {
             Kind::Function | Kind::Type => {
-                self.settings.timeout.is_some() && !self.contract.attempts
+                self.settings.timeout.is_some() && !self.contract.attempts.takes_policy()
             }
             Kind::Flow => bounded,
             Kind::Human => true,

@@ -13,9 +13,8 @@ use super::phase::Phase;
 impl Node<'_> {
     /// It, and the call of `exec` if there is nothing to do but to await that.
     pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
-        let contract = self.contract();
         let can_fail = self.exec_can_fail();
-        let attempts = contract.visit.then(|| {
+        let attempts = self.attempts().has_visit().then(|| {
             let mutable = (can_fail && !self.once()).then(|| quote!(mut));
             quote!(let #mutable __attempts = __visit.attempts();)
         });

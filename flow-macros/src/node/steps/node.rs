@@ -5,7 +5,7 @@ use flow_spec::Code;
 use proc_macro2::Ident;
 use syn::{FnArg, Generics, PatType, Signature};
 
-use crate::contract::{Contract, Kind};
+use crate::contract::{Attempts, Contract, Failure, Kind};
 use crate::names::snake_case;
 use crate::node::attribute::NodeAttribute;
 use crate::node::outcome::{Outcome, Returned};
@@ -101,30 +101,32 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn contract(&self) -> Contract {
-        let fails =
-            |phase: &Option<Phase>| phase.as_ref().is_some_and(|phase| phase.returned.fallible);
         let saved = self.fallback.is_some() && !fails(&self.fallback);
-        let context = [
+        let fails = fails(&self.prep) || fails(&self.post) || (self.exec_can_fail() && !saved);
+        let ports = self.reads.iter().filter_map(Parameter::port);
+        Contract {
+            kind: Kind::Type,
+            attempts: self.attempts(),
+            failure: Failure::possible_if(fails),
+            reads: ports.collect(),
+            writes: self.outcome.writes.clone(),
+            ..Contract::empty()
+        }
+    }
+
+    pub(super) fn attempts(&self) -> Attempts {
+        let phases = [
             self.prep.as_ref(),
             Some(&self.exec),
             self.fallback.as_ref(),
             self.post.as_ref(),
         ];
-        let context = context.into_iter().flatten().any(Phase::has_context);
-        let any_fails = fails(&self.prep) || self.exec_can_fail() || fails(&self.post);
-        Contract {
-            kind: Kind::Type,
-            visit: any_fails || context,
-            fallible: fails(&self.prep) || fails(&self.post) || (self.exec_can_fail() && !saved),
-            attempts: self.exec_can_fail(),
-            once: self.once() && self.exec_can_fail(),
-            reads: self
-                .reads
-                .iter()
-                .filter_map(|parameter| parameter.port())
-                .collect(),
-            writes: self.outcome.writes.clone(),
-            ..Contract::empty()
+        let has_context = phases.into_iter().flatten().any(Phase::has_context);
+        match self.exec_can_fail() {
+            true if self.once() => Attempts::One,
+            true => Attempts::Many,
+            false if has_context || fails(&self.prep) || fails(&self.post) => Attempts::Visit,
+            false => Attempts::None,
         }
     }
 
@@ -174,6 +176,10 @@ impl<'a> Node<'a> {
                         .is_some_and(|prep| used_name(&prep) == name)
             })
     }
+}
+
+fn fails(phase: &Option<Phase>) -> bool {
+    phase.as_ref().is_some_and(|phase| phase.returned.fallible)
 }
 
 /// The reads of all phases, each once.
