@@ -1,5 +1,6 @@
 //! What can go wrong with executions.
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,32 +8,30 @@ use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
 /// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was,
 /// and can be read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
     /// The store failed.
-    Store {
-        /// The execution, if it was about one.
-        execution: Option<ExecutionId>,
-        /// The path of the node whose record could not be written, or of the flow.
-        path: Option<String>,
-        /// Why.
-        error: Arc<StoreError>,
-    },
+    #[error(transparent)]
+    Store(StoreFailure),
     /// No flow of this name was registered.
+    #[error("no flow `{flow}` is registered: `runtime.register({flow}::new())`")]
     NotRegistered {
         /// The flow's name.
         flow: String,
     },
     /// Another flow of this name was registered before.
+    #[error("a flow `{flow}` is registered already")]
     AlreadyRegistered {
         /// The flow's name.
         flow: &'static str,
     },
     /// There is no such execution, or it belongs to somebody else: see
     /// [`Executions`](super::Executions).
+    #[error("there is no execution {0}")]
     NotFound(ExecutionId),
     /// The execution is over, so that it can be neither answered nor cancelled.
+    #[error("execution {execution} is {status} already")]
     Over {
         /// The execution.
         execution: ExecutionId,
@@ -40,6 +39,11 @@ pub enum RuntimeError {
         status: Status,
     },
     /// The flow has changed since the execution was started, and its journal no longer fits.
+    #[error(
+        "execution {execution} was started with another version of the flow `{flow}`, and its journal no \
+         longer fits:{}",
+        lines(changes)
+    )]
     FlowChanged {
         /// The execution.
         execution: ExecutionId,
@@ -52,6 +56,11 @@ pub enum RuntimeError {
     /// one of the records. What it computes between two steps (the condition of a `branch`, a
     /// value that a mapping hands over, a type's own `Deserialize`) is not the same as it was,
     /// or the journal has been changed. No step has run.
+    #[error(
+        "execution {execution}: its flow is unchanged, and yet a replay does not come to record {seq}, `{kind}` \
+         of `{step}`: a condition or a value between two steps depends on something that is not the same in a \
+         replay, such as the time or a global variable"
+    )]
     ReplayDiverged {
         /// The execution.
         execution: ExecutionId,
@@ -63,6 +72,11 @@ pub enum RuntimeError {
         step: String,
     },
     /// The journal is in the format of another version of this library.
+    #[error(
+        "execution {execution} has a journal of format {found}, which {} version of this library wrote; this one \
+         reads format {known}",
+        if found < known { "an older" } else { "a newer" }
+    )]
     JournalFormat {
         /// The execution.
         execution: ExecutionId,
@@ -72,6 +86,7 @@ pub enum RuntimeError {
         known: u32,
     },
     /// Something stored cannot be read: it is damaged, or its type has changed.
+    #[error("execution {execution} at `{path}`: {reason}")]
     Unreadable {
         /// The execution.
         execution: ExecutionId,
@@ -81,6 +96,7 @@ pub enum RuntimeError {
         reason: String,
     },
     /// A value cannot be stored as JSON and read back.
+    #[error("{}`{path}`: the value cannot be stored: {reason}", prefix(execution))]
     Unstorable {
         /// The execution, if it has been stored.
         execution: Option<ExecutionId>,
@@ -91,8 +107,10 @@ pub enum RuntimeError {
     },
     /// There is no question with this token, or it belongs to somebody else: see
     /// [`Executions`](super::Executions).
+    #[error("there is no question with this token")]
     UnknownToken,
     /// The question has been answered before.
+    #[error("the question of execution {execution} at `{path}` has been answered already")]
     AlreadyAnswered {
         /// The execution.
         execution: ExecutionId,
@@ -101,6 +119,7 @@ pub enum RuntimeError {
     },
     /// The question is no longer asked: the run has gone on without an answer, since what asked was
     /// dropped.
+    #[error("execution {execution} at `{path}` no longer asks: it has gone on without an answer")]
     Withdrawn {
         /// The execution.
         execution: ExecutionId,
@@ -108,6 +127,7 @@ pub enum RuntimeError {
         path: String,
     },
     /// The time to answer is over.
+    #[error("the time to answer the question of execution {execution} at `{path}` is over")]
     Expired {
         /// The execution.
         execution: ExecutionId,
@@ -115,6 +135,9 @@ pub enum RuntimeError {
         path: String,
     },
     /// The answer is not of the type that was asked for.
+    #[error(
+        "execution {execution} at `{path}` asks for a `{expected}`, and the answer is none: {reason}"
+    )]
     WrongType {
         /// The execution.
         execution: ExecutionId,
@@ -126,6 +149,9 @@ pub enum RuntimeError {
         reason: String,
     },
     /// The idempotency key was used before, with another input.
+    #[error(
+        "execution {execution} was started with the idempotency key `{idempotency_key}` and another input"
+    )]
     OtherInput {
         /// The execution that was started with it.
         execution: ExecutionId,
@@ -133,6 +159,7 @@ pub enum RuntimeError {
         idempotency_key: String,
     },
     /// The journal has no record of this number, or no longer has what is needed to go back to it.
+    #[error("execution {execution} has no record {seq}, or no longer the records that lead to it")]
     NoRecord {
         /// The execution.
         execution: ExecutionId,
@@ -140,13 +167,61 @@ pub enum RuntimeError {
         seq: u64,
     },
     /// Another process has taken the execution over, or ended it.
+    #[error("execution {0} has been taken over or ended by another process")]
     TakenOver(ExecutionId),
     /// The runtime was shut down before the execution was done. Another one goes on with it.
+    #[error("the runtime was shut down before execution {0} was done; another one goes on with it")]
     ShutDown(ExecutionId),
     /// The task of the execution ended before the execution was done: its tokio runtime has ended.
     /// Another process goes on with it, or this one when [`recover`](super::Runtime::recover)
     /// is called.
+    #[error(
+        "the task of execution {0} ended before it was done; another process goes on with it, or this one after \
+         `recover`"
+    )]
     TaskEnded(ExecutionId),
+}
+
+/// What a store did not do, and for which execution.
+#[derive(Debug, Clone)]
+pub struct StoreFailure {
+    /// The execution, if it was about one.
+    pub execution: Option<ExecutionId>,
+    /// The path of the node whose record could not be written, or of the flow.
+    pub path: Option<String>,
+    /// Why. What the underlying store reported is its source, and that of this error.
+    pub error: Arc<StoreError>,
+}
+
+impl fmt::Display for StoreFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.execution, &self.path) {
+            (Some(execution), Some(path)) => write!(f, "execution {execution} at `{path}`: ")?,
+            (Some(execution), None) => write!(f, "execution {execution}: ")?,
+            (None, _) => {}
+        }
+        self.error.fmt(f)
+    }
+}
+
+impl Error for StoreFailure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+/// Each on a line of its own.
+fn lines(changes: &[String]) -> String {
+    changes
+        .iter()
+        .map(|change| format!("\n  {change}"))
+        .collect()
+}
+
+/// The execution of an error at a path, if it has been stored.
+fn prefix(execution: &Option<ExecutionId>) -> String {
+    let prefix = |id| format!("execution {id} at ");
+    execution.map(prefix).unwrap_or_default()
 }
 
 impl RuntimeError {
@@ -159,27 +234,24 @@ impl RuntimeError {
             StoreError::LeaseLost(execution) => RuntimeError::TakenOver(execution),
             StoreError::NotFound(execution) => RuntimeError::NotFound(execution),
             StoreError::UnknownToken(_) => RuntimeError::UnknownToken,
-            error => RuntimeError::Store {
+            error => RuntimeError::Store(StoreFailure {
                 execution,
                 path,
                 error: Arc::new(error),
-            },
+            }),
         }
     }
 
     /// What is damaged, if that is what is wrong.
     pub(crate) fn damaged(&self) -> Option<Damaged> {
-        let RuntimeError::Store {
-            execution, error, ..
-        } = self
-        else {
+        let RuntimeError::Store(failure) = self else {
             return None;
         };
-        let StoreError::Corrupt { place, reason } = &**error else {
+        let StoreError::Corrupt { place, reason } = &*failure.error else {
             return None;
         };
         Some(Damaged {
-            execution: *execution,
+            execution: failure.execution,
             place: place.clone(),
             reason: reason.clone(),
         })
@@ -199,175 +271,5 @@ impl From<Damaged> for RuntimeError {
 impl From<StoreError> for RuntimeError {
     fn from(error: StoreError) -> Self {
         RuntimeError::store(None, None, error)
-    }
-}
-
-impl fmt::Display for RuntimeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RuntimeError::Store {
-                execution,
-                path,
-                error,
-            } => {
-                if let Some(execution) = execution {
-                    write!(f, "execution {execution}")?;
-                    if let Some(path) = path {
-                        write!(f, " at `{path}`")?;
-                    }
-                    f.write_str(": ")?;
-                }
-                error.fmt(f)
-            }
-            RuntimeError::NotRegistered { flow } => {
-                write!(
-                    f,
-                    "no flow `{flow}` is registered: `runtime.register({flow}::new())`"
-                )
-            }
-            RuntimeError::AlreadyRegistered { flow } => {
-                write!(f, "a flow `{flow}` is registered already")
-            }
-            RuntimeError::NotFound(id) => write!(f, "there is no execution {id}"),
-            RuntimeError::Over { execution, status } => {
-                write!(f, "execution {execution} is {status} already")
-            }
-            RuntimeError::FlowChanged {
-                execution,
-                flow,
-                changes,
-            } => {
-                write!(
-                    f,
-                    "execution {execution} was started with another version of the flow `{flow}`, and its journal no \
-                     longer fits:"
-                )?;
-                changes
-                    .iter()
-                    .try_for_each(|change| write!(f, "\n  {change}"))
-            }
-            RuntimeError::ReplayDiverged {
-                execution,
-                seq,
-                kind,
-                step,
-            } => {
-                write!(
-                    f,
-                    "execution {execution}: its flow is unchanged, and yet a replay does not come to record {seq}, \
-                     `{kind}` of `{step}`: a condition or a value between two steps depends on something that is not \
-                     the same in a replay, such as the time or a global variable"
-                )
-            }
-            RuntimeError::JournalFormat {
-                execution,
-                found,
-                known,
-            } => {
-                let age = if found < known { "an older" } else { "a newer" };
-                write!(
-                    f,
-                    "execution {execution} has a journal of format {found}, which {age} version of this library wrote; \
-                     this one reads format {known}"
-                )
-            }
-            RuntimeError::Unreadable {
-                execution,
-                path,
-                reason,
-            } => {
-                write!(f, "execution {execution} at `{path}`: {reason}")
-            }
-            RuntimeError::Unstorable {
-                execution: Some(id),
-                path,
-                reason,
-            } => {
-                write!(
-                    f,
-                    "execution {id} at `{path}`: the value cannot be stored: {reason}"
-                )
-            }
-            RuntimeError::Unstorable {
-                execution: None,
-                path,
-                reason,
-            } => {
-                write!(f, "`{path}`: the value cannot be stored: {reason}")
-            }
-            RuntimeError::UnknownToken => f.write_str("there is no question with this token"),
-            RuntimeError::AlreadyAnswered { execution, path } => {
-                write!(
-                    f,
-                    "the question of execution {execution} at `{path}` has been answered already"
-                )
-            }
-            RuntimeError::Withdrawn { execution, path } => {
-                write!(
-                    f,
-                    "execution {execution} at `{path}` no longer asks: it has gone on without an answer"
-                )
-            }
-            RuntimeError::Expired { execution, path } => {
-                write!(
-                    f,
-                    "the time to answer the question of execution {execution} at `{path}` is over"
-                )
-            }
-            RuntimeError::OtherInput {
-                execution,
-                idempotency_key,
-            } => {
-                write!(
-                    f,
-                    "execution {execution} was started with the idempotency key `{idempotency_key}` and another input"
-                )
-            }
-            RuntimeError::WrongType {
-                execution,
-                path,
-                expected,
-                reason,
-            } => {
-                write!(
-                    f,
-                    "execution {execution} at `{path}` asks for a `{expected}`, and the answer is none: {reason}"
-                )
-            }
-            RuntimeError::NoRecord { execution, seq } => {
-                write!(
-                    f,
-                    "execution {execution} has no record {seq}, or no longer the records that lead to it"
-                )
-            }
-            RuntimeError::TakenOver(id) => {
-                write!(
-                    f,
-                    "execution {id} has been taken over or ended by another process"
-                )
-            }
-            RuntimeError::TaskEnded(id) => {
-                write!(
-                    f,
-                    "the task of execution {id} ended before it was done; another process goes on with it, or this one \
-                     after `recover`"
-                )
-            }
-            RuntimeError::ShutDown(id) => {
-                write!(
-                    f,
-                    "the runtime was shut down before execution {id} was done; another one goes on with it"
-                )
-            }
-        }
-    }
-}
-
-impl std::error::Error for RuntimeError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            RuntimeError::Store { error, .. } => error.source(),
-            _ => None,
-        }
     }
 }

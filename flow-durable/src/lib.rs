@@ -21,7 +21,7 @@ mod runtime;
 mod steps;
 
 pub use engine::Durable;
-pub use error::RuntimeError;
+pub use error::{RuntimeError, StoreFailure};
 pub use events::{
     DeltaEvent, EventFilter, Events, ExecutionEvent, InvalidPattern, MissedDeltas, Pattern,
     RecordedEvent,

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_durable::{ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError};
+use flow_durable::{
+    ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError, StoreFailure,
+};
 
 use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
 use crate::stores::{CrashAfter, Damage, Damaged, Faulty, Refusing};
@@ -140,11 +142,11 @@ async fn a_store_that_fails_in_the_middle_loses_nothing() {
                 .await
                 .unwrap();
             let error = started.settled().await.unwrap_err();
-            let RuntimeError::Store {
+            let RuntimeError::Store(StoreFailure {
                 execution,
                 path,
                 error: cause,
-            } = &error
+            }) = &error
             else {
                 panic!("{error}")
             };
@@ -190,7 +192,7 @@ async fn an_error_of_the_store_names_what_was_not_stored_and_has_its_source() {
     pass(minutes(1)).await;
     gate.open();
     let error = started.settled().await.unwrap_err();
-    let RuntimeError::Store { path, .. } = &error else {
+    let RuntimeError::Store(StoreFailure { path, .. }) = &error else {
         panic!("{error}")
     };
     assert_eq!(

@@ -80,13 +80,7 @@ impl Plan<'_> {
             InstanceKind::Fork(branches) => visit::structs(self, store, visit, branches),
             _ => TokenStream::new(),
         });
-        let mut seen = HashSet::new();
-        let bounds = visits
-            .iter()
-            .flat_map(Visit::bounds)
-            .filter(|bound| seen.insert(bound.to_string()));
-        let (run, parts) = self.run(&visits);
-        let (values, fields) = self.outputs(store);
+        let (drive, parts) = self.drive(&visits, store);
         let described = self.described(store);
         let stored = self.stored(store);
         let ended = quote_spanned! {site=>
@@ -112,29 +106,48 @@ impl Plan<'_> {
                         #rt::run_with(self, input, settings)
                     }
                 }
-                impl<__E> #rt::Drive<__E> for #name
-                where
-                    __E: #rt::StateHooks<__State>,
-                    #(#bounds,)*
-                {
-                    // Not an `async fn`, which would move its arguments once more when it begins.
-                    fn drive(
-                        &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
-                    ) -> impl ::core::future::Future<
-                        Output = ::core::result::Result<#output, #rt::Failed>,
-                    > + ::core::marker::Send {
-                        async move {
-                            let mut state = __State::new(input);
-                            let end = #run;
-                            #rt::StateHooks::at_end(engine, scope, &state);
-                            #rt::Hooks::flow_ended(engine, scope, end.as_str());
-                            #(#values)*
-                            ::core::result::Result::Ok(#output { #(#fields)* end })
-                        }
-                    }
-                }
+                #drive
             };
         }
+    }
+
+    /// How an engine runs the flow, and the functions that this calls.
+    fn drive(&self, visits: &[Visit<'_>], store: &Store) -> (TokenStream, TokenStream) {
+        let name = &self.flow.name;
+        let TypeNames { input, output, .. } = &self.names;
+        let site = here(name.span());
+        let rt = runtime_at(site);
+        let mut seen = HashSet::new();
+        let bounds = visits
+            .iter()
+            .flat_map(Visit::bounds)
+            .filter(|bound| seen.insert(bound.to_string()));
+        let (run, functions) = self.run(visits);
+        let (values, fields) = self.outputs(store);
+        let drive = quote_spanned! {site=>
+            impl<__E> #rt::Drive<__E> for #name
+            where
+                __E: #rt::StateHooks<__State>,
+                #(#bounds,)*
+            {
+                // Not an `async fn`, which would move its arguments once more when it begins.
+                fn drive(
+                    &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
+                ) -> impl ::core::future::Future<
+                    Output = ::core::result::Result<#output, #rt::Failed>,
+                > + ::core::marker::Send {
+                    async move {
+                        let mut state = __State::new(input);
+                        let end = #run;
+                        #rt::StateHooks::at_end(engine, scope, &state);
+                        #rt::Hooks::flow_ended(engine, scope, end.as_str());
+                        #(#values)*
+                        ::core::result::Result::Ok(#output { #(#fields)* end })
+                    }
+                }
+            }
+        };
+        (drive, functions)
     }
 
     /// An expression of the end that the flow reaches, and the functions that it calls. `state` is

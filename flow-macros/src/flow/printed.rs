@@ -1,83 +1,95 @@
 //! Expressions as their author would write them. rustc's own way of printing tokens sets spaces
 //! where nobody would.
 
-use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 
 /// The tokens in one line. Literals stay as they are.
 pub(super) fn printed(tokens: TokenStream) -> String {
-    let mut text = String::new();
-    let mut before = Before::Nothing;
+    let mut line = Line {
+        text: String::new(),
+        before: Before::Nothing,
+    };
     for token in tokens {
-        match &token {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::Brace => ("{ ", " }"),
-                    Delimiter::None => ("", ""),
-                };
-                let tight = group.delimiter() != Delimiter::Brace;
-                if !(before.is_tight() || tight && matches!(before, Before::Operand)) {
-                    text.push(' ');
-                }
-                text.push_str(open);
-                text.push_str(&printed(group.stream()));
-                text.push_str(close);
-                before = Before::Operand;
-            }
-            TokenTree::Punct(punct) => {
-                let letter = punct.as_char();
-                let stays = matches!(letter, '.' | ',' | ';' | '?' | ':');
-                let is_macro = letter == '!'
-                    && matches!(before, Before::Operand)
-                    && punct.spacing() == Spacing::Alone;
-                let joined = matches!(before, Before::Joint { .. });
-                if !(stays || is_macro || joined || before.is_tight()) {
-                    text.push(' ');
-                }
-                text.push(letter);
-                let prefix = match before {
-                    Before::Operand => false,
-                    Before::Joint { prefix } => prefix,
-                    _ => true,
-                };
-                before = match (letter, punct.spacing()) {
-                    ('.', _) => Before::Tight,
-                    (':', Spacing::Alone) if text.ends_with("::") => Before::Tight,
-                    ('!', Spacing::Alone) if is_macro => Before::Tight,
-                    (_, Spacing::Joint) => Before::Joint { prefix },
-                    ('*' | '&' | '-' | '!' | '|', Spacing::Alone) if prefix => Before::Tight,
-                    ('?', _) => Before::Operand,
-                    _ => Before::Operator,
-                };
-            }
-            TokenTree::Ident(word) => {
-                if !before.is_tight() {
-                    text.push(' ');
-                }
-                text.push_str(&word.to_string());
-                let keyword = [
-                    "as", "else", "if", "in", "let", "match", "move", "mut", "return",
-                ];
-                before = match keyword.iter().any(|keyword| word == keyword) {
-                    true => Before::Operator,
-                    false => Before::Operand,
-                };
-            }
-            TokenTree::Literal(literal) => {
-                if !before.is_tight() {
-                    text.push(' ');
-                }
-                text.push_str(&literal.to_string());
-                before = Before::Operand;
-            }
+        match token {
+            TokenTree::Group(group) => line.group(&group),
+            TokenTree::Punct(punct) => line.sign(&punct),
+            TokenTree::Ident(word) => line.word(&word),
+            TokenTree::Literal(literal) => line.value(&literal.to_string()),
         }
     }
-    text
+    line.text
+}
+
+/// What is printed so far.
+struct Line {
+    text: String,
+    before: Before,
+}
+
+impl Line {
+    fn group(&mut self, group: &Group) {
+        let (open, close) = match group.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::Brace => ("{ ", " }"),
+            Delimiter::None => ("", ""),
+        };
+        let is_call = group.delimiter() != Delimiter::Brace && self.before == Before::Operand;
+        if !(self.before.is_tight() || is_call) {
+            self.text.push(' ');
+        }
+        self.text.push_str(open);
+        self.text.push_str(&printed(group.stream()));
+        self.text.push_str(close);
+        self.before = Before::Operand;
+    }
+
+    fn sign(&mut self, punct: &Punct) {
+        let (letter, spacing) = (punct.as_char(), punct.spacing());
+        let stays = matches!(letter, '.' | ',' | ';' | '?' | ':');
+        let is_macro = letter == '!' && self.before == Before::Operand && spacing == Spacing::Alone;
+        let joined = matches!(self.before, Before::Joint { .. });
+        if !(stays || is_macro || joined || self.before.is_tight()) {
+            self.text.push(' ');
+        }
+        self.text.push(letter);
+        let prefix = match self.before {
+            Before::Operand => false,
+            Before::Joint { prefix } => prefix,
+            _ => true,
+        };
+        self.before = match (letter, spacing) {
+            ('.', _) => Before::Tight,
+            (':', Spacing::Alone) if self.text.ends_with("::") => Before::Tight,
+            ('!', Spacing::Alone) if is_macro => Before::Tight,
+            (_, Spacing::Joint) => Before::Joint { prefix },
+            ('*' | '&' | '-' | '!' | '|', Spacing::Alone) if prefix => Before::Tight,
+            ('?', _) => Before::Operand,
+            _ => Before::Operator,
+        };
+    }
+
+    fn word(&mut self, word: &Ident) {
+        self.value(&word.to_string());
+        let keywords = [
+            "as", "else", "if", "in", "let", "match", "move", "mut", "return",
+        ];
+        if keywords.iter().any(|keyword| word == keyword) {
+            self.before = Before::Operator;
+        }
+    }
+
+    fn value(&mut self, text: &str) {
+        if !self.before.is_tight() {
+            self.text.push(' ');
+        }
+        self.text.push_str(text);
+        self.before = Before::Operand;
+    }
 }
 
 /// What stands before a token.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// The beginning.
     Nothing,

@@ -87,16 +87,7 @@ impl NodeAttribute {
         report: &mut Report,
     ) -> syn::Result<()> {
         let again = match name.to_string().as_str() {
-            "actions" => {
-                equals(name, input, "actions = Verdict")?;
-                let expected =
-                    |span| syn::Error::new(span, "expected the name of an enum of actions");
-                let actions: Path = input.parse().map_err(|error| expected(error.span()))?;
-                if let Some(word) = keyword_in(&actions) {
-                    return Err(expected(word.span()));
-                }
-                self.actions.replace(actions).is_some()
-            }
+            "actions" => self.actions.replace(actions(name, input)?).is_some(),
             "writes" => self.writes.replace(writes(name, input, report)?).is_some(),
             "human" => {
                 equals(name, input, "human = \"Deploy?\"")?;
@@ -119,11 +110,8 @@ impl NodeAttribute {
             }
             other => {
                 if !self.settings.parse(name, input, report)? {
-                    let names: Vec<&str> = OWN
-                        .into_iter()
-                        .chain(SETTINGS.into_iter().take(2))
-                        .collect();
-                    let help = did_you_mean(other, names.iter().copied()).unwrap_or_default();
+                    let names = OWN.into_iter().chain(SETTINGS.into_iter().take(2));
+                    let help = did_you_mean(other, names).unwrap_or_default();
                     report.error(
                         Code::NamesNothing,
                         name.span(),
@@ -144,6 +132,17 @@ impl NodeAttribute {
             );
         }
         Ok(())
+    }
+}
+
+/// `= Verdict`
+fn actions(name: &Ident, input: ParseStream<'_>) -> syn::Result<Path> {
+    equals(name, input, "actions = Verdict")?;
+    let expected = |span| syn::Error::new(span, "expected the name of an enum of actions");
+    let actions: Path = input.parse().map_err(|error| expected(error.span()))?;
+    match keyword_in(&actions) {
+        Some(word) => Err(expected(word.span())),
+        None => Ok(actions),
     }
 }
 

@@ -7,7 +7,7 @@ use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::parse::ParseStream;
-use syn::{Token, parenthesized};
+use syn::{Lit, Token, parenthesized};
 
 use crate::report::Report;
 use crate::runtime::runtime;
@@ -91,6 +91,27 @@ impl Retry {
         let (wait, max_wait) = (duration_tokens(*wait), duration_tokens(*max_wait));
         quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter)))
     }
+
+    /// Sets one of its settings. False if there is none of this name, which is reported.
+    fn set(&mut self, name: &Ident, value: &Lit, report: &mut Report) -> bool {
+        match name.to_string().as_str() {
+            "attempts" => self.attempts = count(value, "attempts", report).unwrap_or(1),
+            "wait" => self.wait = duration(value, report).unwrap_or_default(),
+            "max_wait" => self.max_wait = duration(value, report).unwrap_or(Duration::MAX),
+            "backoff" => {
+                self.backoff = number(value, "backoff", 1.0..=f64::MAX, report).unwrap_or(1.0);
+            }
+            "jitter" => self.jitter = number(value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
+            unknown => {
+                let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
+                let help = did_you_mean(unknown, names).unwrap_or_default();
+                let message = format!("`retry` has no setting `{unknown}`");
+                report.error(Code::NamesNothing, name.span(), message, help);
+                return false;
+            }
+        }
+        true
+    }
 }
 
 /// `(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5)`
@@ -126,27 +147,7 @@ pub(super) fn retry(
             );
         }
         equals(&name, &content, &format!("{name} = …"))?;
-        let value = literal(&content)?;
-        match name.to_string().as_str() {
-            "attempts" => retry.attempts = count(&value, "attempts", report).unwrap_or(1),
-            "wait" => retry.wait = duration(&value, report).unwrap_or_default(),
-            "max_wait" => retry.max_wait = duration(&value, report).unwrap_or(Duration::MAX),
-            "backoff" => {
-                retry.backoff = number(&value, "backoff", 1.0..=f64::MAX, report).unwrap_or(1.0)
-            }
-            "jitter" => retry.jitter = number(&value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
-            unknown => {
-                let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
-                let help = did_you_mean(unknown, names).unwrap_or_default();
-                unknown_given = true;
-                report.error(
-                    Code::NamesNothing,
-                    name.span(),
-                    format!("`retry` has no setting `{unknown}`"),
-                    help,
-                );
-            }
-        }
+        unknown_given |= !retry.set(&name, &literal(&content)?, report);
         given.push(name);
         if !content.is_empty() {
             content.parse::<Token![,]>()?;

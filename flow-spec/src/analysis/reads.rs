@@ -99,24 +99,36 @@ fn unassigned(
         return diagnostic;
     }
     if !exists(key) {
-        let help = match (suggestions.of(key.name), key.loop_only) {
-            (_, Some(within)) => format!(
-                "`{}` exists only inside `{}`, for one item at a time",
-                key.name,
-                words::name(graph, within)
-            ),
-            (Some(near), _) if reads_by_name_only(node) => format!("did you mean `{near}`?"),
-            (Some(near), _) => format!(
-                "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
-                name = node.name.rsplit("::").next().unwrap_or_default(),
-                key = key.name
-            ),
-            (None, None) => words::supply(graph, id, read),
-        };
+        let help = unwritten_help(model, suggestions, key, (id, read));
         return report(format!("{what}, which nothing writes")).help(help);
     }
     let diagnostic = report(format!("{what}, which is not written on every path to it")).note(path);
     explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
+}
+
+/// What to do about a read of a key that nothing writes.
+fn unwritten_help(
+    model: &Model<'_>,
+    suggestions: &Suggestions<'_>,
+    key: &Key<'_>,
+    (id, read): (NodeId, &NodeRead),
+) -> String {
+    let graph = model.graph;
+    let node = graph.node(id);
+    match (suggestions.of(key.name), key.loop_only) {
+        (_, Some(within)) => format!(
+            "`{}` exists only inside `{}`, for one item at a time",
+            key.name,
+            words::name(graph, within)
+        ),
+        (Some(near), _) if reads_by_name_only(node) => format!("did you mean `{near}`?"),
+        (Some(near), _) => format!(
+            "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
+            name = node.name.rsplit("::").next().unwrap_or_default(),
+            key = key.name
+        ),
+        (None, None) => words::supply(graph, id, read),
+    }
 }
 
 /// Adds why a node on the path that could write the key did not.

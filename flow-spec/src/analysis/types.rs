@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_KEY, Graph, NodeKind};
+use crate::graph::{ERROR_KEY, Graph, NodeId, NodeKind, NodeRead, Output};
 
 /// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to
 /// do it. As [`check`], it reports a thousand mistakes at most.
@@ -26,62 +26,65 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
         })
         .collect();
     for id in graph.node_ids() {
-        let node = graph.node(id);
         if found.is_full() {
             break;
         }
-        for read in &node.reads {
+        for read in &graph.node(id).reads {
             // An item has a type of its own, and is not a key of the flow.
-            let Some(owner) = owners.get(read.key.as_str()) else {
-                continue;
-            };
-            let owned = value_type(owner.rust_type, read.optional);
-            if loops.contains(read.key.as_str()) || reads_as(&read.rust_type, owned) {
+            if loops.contains(read.key.as_str()) {
                 continue;
             }
-            let message = format!(
-                "`{}` reads `{}` as `{}`, but {} is `{}`",
-                node.name, read.key, read.rust_type, owner.what, owner.rust_type
-            );
-            found.push(
-                Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
-                    .help("read the type that is written, or map the read to another key")
-                    .related(
-                        owner.site,
-                        format!("`{}` is `{}` here", read.key, owner.rust_type),
-                    ),
-            );
+            if let Some(owner) = owners.get(read.key.as_str()) {
+                check_read(graph, id, read, owner, &mut found);
+            }
         }
     }
     for (at, output) in graph.outputs.iter().enumerate() {
         if found.is_full() {
             break;
         }
-        let Some(owner) = owners.get(output.key.as_str()) else {
-            continue;
-        };
-        if !same(
-            &output.rust_type,
-            value_type(owner.rust_type, output.optional),
-        ) {
-            let message = format!(
-                "the output `{}` is declared as `{}`, but {} is `{}`",
-                output.key, output.rust_type, owner.what, owner.rust_type
-            );
-            found.push(
-                Diagnostic::new(Code::TypeMismatch, Site::Output(at), message)
-                    .help(format!(
-                        "declare it as `{}: {}`",
-                        output.key, owner.rust_type
-                    ))
-                    .related(
-                        owner.site,
-                        format!("`{}` is `{}` here", output.key, owner.rust_type),
-                    ),
-            );
+        if let Some(owner) = owners.get(output.key.as_str()) {
+            check_output(at, output, owner, &mut found);
         }
     }
     found.sorted()
+}
+
+fn check_read(graph: &Graph, id: NodeId, read: &NodeRead, owner: &Owner<'_>, found: &mut Found) {
+    let owned = value_type(owner.rust_type, read.optional);
+    if reads_as(&read.rust_type, owned) {
+        return;
+    }
+    let message = format!(
+        "`{}` reads `{}` as `{}`, but {} is `{}`",
+        graph.node(id).name,
+        read.key,
+        read.rust_type,
+        owner.what,
+        owner.rust_type
+    );
+    found.push(
+        Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
+            .help("read the type that is written, or map the read to another key")
+            .related(owner.site, owner.text(&read.key)),
+    );
+}
+
+fn check_output(at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {
+    let owned = value_type(owner.rust_type, output.optional);
+    if same(&output.rust_type, owned) {
+        return;
+    }
+    let message = format!(
+        "the output `{}` is declared as `{}`, but {} is `{}`",
+        output.key, output.rust_type, owner.what, owner.rust_type
+    );
+    let help = format!("declare it as `{}: {}`", output.key, owner.rust_type);
+    found.push(
+        Diagnostic::new(Code::TypeMismatch, Site::Output(at), message)
+            .help(help)
+            .related(owner.site, owner.text(&output.key)),
+    );
 }
 
 /// What gives a key its type.
@@ -89,6 +92,13 @@ struct Owner<'g> {
     rust_type: &'g str,
     site: Site,
     what: String,
+}
+
+impl Owner<'_> {
+    /// What stands at its site.
+    fn text(&self, key: &str) -> String {
+        format!("`{key}` is `{}` here", self.rust_type)
+    }
 }
 
 /// The first input or writer of each key whose type is known; reports the later ones that differ.

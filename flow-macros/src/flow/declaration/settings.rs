@@ -31,46 +31,34 @@ pub(super) fn check_settings(
     };
     if instance.path().is_some() {
         check_policy(settings, name, contract, report);
-    } else if !runs_hidden {
+    }
+    let mut nothing = |span, message: String, help: &str| {
+        report.error(Code::NamesNothing, span, message, help);
+    };
+    if instance.path().is_none() && !runs_hidden {
         let given = [
             settings.retry.as_ref().map(|(span, _)| *span),
             settings.timeout.map(|(span, _)| span),
         ];
         for span in given.into_iter().flatten() {
             let message = format!("`{name}` makes no attempts of its own");
-            report.error(
-                Code::NamesNothing,
-                span,
-                message,
-                "give this setting to the nodes inside it",
-            );
+            nothing(span, message, "give this setting to the nodes inside it");
         }
     }
-    let loops = matches!(instance.kind, InstanceKind::Each { .. });
-    let forks = matches!(instance.kind, InstanceKind::Fork(_));
-    if let Some((span, _)) = settings
-        .concurrency
-        .filter(|_| !loops && !forks && !instance.hidden)
-    {
+    let is_loop = matches!(instance.kind, InstanceKind::Each { .. });
+    let is_fork = matches!(instance.kind, InstanceKind::Fork(_));
+    let takes = |allowed: bool| allowed || instance.hidden;
+    if let (Some((span, _)), false) = (settings.concurrency, takes(is_loop || is_fork)) {
         let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
-        report.error(
-            Code::NamesNothing,
+        nothing(
             span,
             message,
             "it is a setting of a fork or of a loop over items",
         );
     }
-    if let Some(span) = settings
-        .collect_errors
-        .filter(|_| !loops && !instance.hidden)
-    {
+    if let (Some(span), false) = (settings.collect_errors, takes(is_loop)) {
         let message = format!("`collect_errors` does nothing for `{name}`");
-        report.error(
-            Code::NamesNothing,
-            span,
-            message,
-            "it is a setting of a loop over items",
-        );
+        nothing(span, message, "it is a setting of a loop over items");
     }
 }
 

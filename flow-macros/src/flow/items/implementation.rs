@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::LitStr;
 
@@ -43,13 +43,7 @@ pub(super) fn implementation(
     };
     let seen_around = as_node::seen_around(flow, names);
     let asks = asks(instances);
-    let keys: Vec<&Ident> = unique(&flow.inputs)
-        .map(|parameter| &parameter.name)
-        .collect();
-    let parameters = unique(&flow.inputs).map(|parameter| {
-        let (name, ty) = (&parameter.name, parameter.field_type());
-        quote!(#name: #ty)
-    });
+    let input_function = input_function(flow, names);
     quote! {
         const _: () = {
             // For a flow with mistakes, which has no methods of its own that come first.
@@ -81,14 +75,27 @@ pub(super) fn implementation(
             impl #rt::Node for #name {}
             #rt::export!(#name);
             #seen_around
-            impl #name {
-                #[doc(hidden)]
-                #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
-                pub fn __input(#(#parameters),*) -> #input {
-                    #input { #(#keys),* }
-                }
-            }
+            #input_function
         };
+    }
+}
+
+/// The input by its parts, for flows around this one.
+fn input_function(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> TokenStream {
+    let name = &flow.name;
+    let parameters = unique(&flow.inputs).map(|parameter| {
+        let (name, ty) = (&parameter.name, parameter.field_type());
+        quote!(#name: #ty)
+    });
+    let keys = unique(&flow.inputs).map(|parameter| &parameter.name);
+    quote! {
+        impl #name {
+            #[doc(hidden)]
+            #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
+            pub fn __input(#(#parameters),*) -> #input {
+                #input { #(#keys),* }
+            }
+        }
     }
 }
 

@@ -137,30 +137,7 @@ impl Visit<'_> {
         let (traits, carried_out) = body_visit.awaited();
         let bounds = body_visit.bounds();
         let result = item_type(self.plan, body);
-        let path = &body_visit.path;
-        let value = match (
-            body_visit.contract.returns_nothing(),
-            body_visit.contract.kind,
-        ) {
-            (true, _) => quote_spanned!(site=> ()),
-            (false, Kind::Flow) => {
-                quote_spanned!(site=> <#path as #rt::Collected>::collected(outcome))
-            }
-            (false, _) => quote_spanned!(site=> outcome),
-        };
-        let action = match (
-            body_visit.contract.kind,
-            &body_visit.contract.actions[..],
-            body_visit.contract.writes.len(),
-        ) {
-            (Kind::Flow, ..) => quote_spanned!(site=> outcome.end.as_str()),
-            (_, [], _) => quote_spanned!(site=> "default"),
-            (_, _, 0) => quote_spanned!(site=> #rt::Action::action(&outcome)),
-            (_, _, writes) => {
-                let last = syn::Index::from(writes);
-                quote_spanned!(site=> #rt::Action::action(&outcome.#last))
-            }
-        };
+        let (value, action) = (body_visit.item_value(), body_visit.item_action());
         let store = match branch {
             Some(branch) => {
                 let own = &branch.name;
@@ -194,6 +171,32 @@ impl Visit<'_> {
                 #rt::Hooks::node_finished(engine, scope, #action);
                 scope.leave();
                 ::core::result::Result::Ok(#value)
+            }
+        }
+    }
+
+    /// What a loop collects of `outcome`.
+    fn item_value(&self) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        match (self.contract.returns_nothing(), self.contract.kind) {
+            (true, _) => quote_spanned!(*site=> ()),
+            (false, Kind::Flow) => {
+                quote_spanned!(*site=> <#path as #rt::Collected>::collected(outcome))
+            }
+            (false, _) => quote_spanned!(*site=> outcome),
+        }
+    }
+
+    /// The action that `outcome` took, or the end of a flow.
+    fn item_action(&self) -> TokenStream {
+        let (rt, site, contract) = (&self.rt, self.site, self.contract);
+        match (contract.kind, &contract.actions[..], contract.writes.len()) {
+            (Kind::Flow, ..) => quote_spanned!(site=> outcome.end.as_str()),
+            (_, [], _) => quote_spanned!(site=> "default"),
+            (_, _, 0) => quote_spanned!(site=> #rt::Action::action(&outcome)),
+            (_, _, writes) => {
+                let last = syn::Index::from(writes);
+                quote_spanned!(site=> #rt::Action::action(&outcome.#last))
             }
         }
     }

@@ -12,37 +12,69 @@ use crate::names::ident;
 use super::branch_store::BranchStore;
 use super::{Place, Visit};
 
+/// A branch, and the variables that the expansion has for it.
+struct Branch {
+    store: BranchStore,
+    /// Its store.
+    own: Ident,
+    /// Its future.
+    run: Ident,
+}
+
 impl Visit<'_> {
-    /// The body of a fork's `async fn`, and the functions of the nodes in its branches. The
-    /// branches are polled where they are: a future that a combinator takes is moved once for
-    /// each that it is in, which cost as much as all else.
+    /// The body of a fork's `async fn`, and the functions of the nodes in its branches.
     pub(super) fn fork(&self, branches: &[Vec<usize>]) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
-        let stores: Vec<BranchStore> = branches
-            .iter()
-            .enumerate()
-            .map(|(number, chain)| BranchStore::new(self.plan, self, number, chain))
-            .collect();
-        let owns: Vec<Ident> = (0..stores.len())
-            .map(|number| format_ident!("own_{number}", span = site))
-            .collect();
-        let made = stores.iter().zip(&owns).map(|(store, own)| {
-            let value = self.branch_store(store);
+        let branches = self.branches(branches);
+        let made = branches.iter().map(|branch| {
+            let (own, value) = (&branch.own, self.branch_store(&branch.store));
             quote_spanned!(site=> let mut #own = #value;)
         });
-        let (limit, room) = match self.settings.concurrency {
-            Some((_, limit)) => (
-                quote_spanned!(site=> let limit = &#rt::Limit::new(#limit);),
-                quote_spanned!(site=> let _room = limit.room().await;),
-            ),
-            None => (TokenStream::new(), TokenStream::new()),
+        let limit = self
+            .settings
+            .concurrency
+            .map(|(_, limit)| quote_spanned!(site=> let limit = &#rt::Limit::new(#limit);));
+        let joined = self.joined(&branches);
+        let outcome = self.outcome(quote_spanned!(site=> joined));
+        let writes = branches.iter().map(|branch| self.write_back(branch));
+        let route = self.route(DEFAULT_ACTION);
+        let body = quote_spanned! {site=>
+            #(#made)*
+            #limit
+            let joined = {
+                let base: &__State = state;
+                #joined
+            };
+            #outcome
+            #(#writes)*
+            ::core::result::Result::Ok(#route)
         };
-        let runs: Vec<Ident> = (0..stores.len())
-            .map(|number| format_ident!("run_{number}", span = site))
-            .collect();
-        let pinned = stores.iter().zip(&owns).zip(&runs).rev();
+        let functions = branches.iter().flat_map(|branch| {
+            let visits = self.branch_visits(&branch.store);
+            visits.iter().map(Visit::expand).collect::<Vec<_>>()
+        });
+        (body, functions.collect())
+    }
+
+    fn branches(&self, chains: &[Vec<usize>]) -> Vec<Branch> {
+        let branch = |(number, chain): (usize, &Vec<usize>)| Branch {
+            store: BranchStore::new(self.plan, self, number, chain),
+            own: format_ident!("own_{number}", span = self.site),
+            run: format_ident!("run_{number}", span = self.site),
+        };
+        chains.iter().enumerate().map(branch).collect()
+    }
+
+    /// Runs the branches at the same time. They are polled where they are: a future that a
+    /// combinator takes is moved once for each that it is in, which cost as much as all else.
+    fn joined(&self, branches: &[Branch]) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let room = self
+            .settings
+            .concurrency
+            .map(|_| quote_spanned!(site=> let _room = limit.room().await;));
         // In reverse, so that the first branch is the first to be dropped.
-        let pinned = pinned.map(|((store, own), run)| {
+        let pinned = branches.iter().rev().map(|Branch { store, own, run }| {
             let steps = self.branch_steps(store);
             quote_spanned! {site=>
                 let own = &mut #own;
@@ -56,7 +88,7 @@ impl Visit<'_> {
                 });
             }
         });
-        let polled = runs.iter().enumerate().map(|(number, run)| {
+        let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
             quote_spanned! {site=>
                 if !done[#number] {
                     match ::core::future::Future::poll(#run.as_mut(), cx) {
@@ -67,8 +99,8 @@ impl Visit<'_> {
                 }
             }
         });
-        let count = runs.len();
-        let joined = quote_spanned! {site=>
+        let count = branches.len();
+        quote_spanned! {site=>
             #(#pinned)*
             let mut done = [false; #count];
             ::core::future::poll_fn(move |cx| {
@@ -80,41 +112,20 @@ impl Visit<'_> {
                 }
             })
             .await
-        };
-        let outcome = self.outcome(quote_spanned!(site=> joined));
-        let writes = stores.iter().zip(&owns).flat_map(|(store, own)| {
-            store
-                .keys()
-                .into_iter()
-                .map(|key| {
-                    let field = ident(key, self.instance.span);
-                    quote_spanned! {site=>
-                        if let ::core::option::Option::Some(value) = #own.#field {
-                            state.#field = ::core::option::Option::Some(value);
-                        }
-                    }
-                })
-                .collect::<Vec<_>>()
+        }
+    }
+
+    /// Writes what a branch wrote to the store of the flow.
+    fn write_back(&self, Branch { store, own, .. }: &Branch) -> TokenStream {
+        let keys = store.keys().into_iter().map(|key| {
+            let field = ident(key, self.instance.span);
+            quote_spanned! {self.site=>
+                if let ::core::option::Option::Some(value) = #own.#field {
+                    state.#field = ::core::option::Option::Some(value);
+                }
+            }
         });
-        let writes: Vec<TokenStream> = writes.collect();
-        let route = self.route(DEFAULT_ACTION);
-        let more = stores.iter().flat_map(|store| {
-            let visits = self.branch_visits(store);
-            visits.iter().map(Visit::expand).collect::<Vec<_>>()
-        });
-        let more = more.collect();
-        let body = quote_spanned! {site=>
-            #(#made)*
-            #limit
-            let joined = {
-                let base: &__State = state;
-                #joined
-            };
-            #outcome
-            #(#writes)*
-            ::core::result::Result::Ok(#route)
-        };
-        (body, more)
+        keys.collect()
     }
 
     /// The value of a branch's store at the fork.
