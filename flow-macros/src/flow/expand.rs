@@ -14,12 +14,12 @@ use crate::text::type_text;
 use super::document;
 use super::instances::{InstanceKind, Instances};
 use super::items::node_variant;
-use super::plan::Plan;
+use super::plan::{Place, Plan};
 use super::resolve::Resolved;
 use super::store::{Store, is_option};
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
-use super::visit::{self, Place, Visit};
+use super::visit::{self, Visit};
 
 /// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await`
 /// with what it keeps across the others, so that it takes four times as long for a function with
@@ -77,7 +77,7 @@ impl Plan<'_> {
             .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
-            InstanceKind::Fork(branches) => visit::structs(self, store, visit, branches),
+            InstanceKind::Fork(_) => visit::structs(self, store, visit),
             _ => TokenStream::new(),
         });
         let (drive, parts) = self.drive(&visits, store);

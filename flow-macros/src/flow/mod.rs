@@ -1,4 +1,4 @@
-//! `flow!`: parse → resolve → lower → expand.
+//! `flow!`: parse → resolve → plan → expand.
 //!
 //! The first half, [`define`], sees the flow alone. It emits all that does not depend on the nodes'
 //! contracts (the flow's types, and its own contract) and asks the nodes for theirs. The second
@@ -99,6 +99,15 @@ fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
             let (errors, stub) = (report.into_tokens(), expand::stub(&flow));
             quote!(#errors #stub)
         }
+    }
+}
+
+/// The plan of a flow as text, from what [`resolved`] is given.
+#[cfg(test)]
+pub(crate) fn shown_plan(tokens: TokenStream) -> String {
+    match told.parse2(tokens).expect("what the last macro hands over") {
+        Told::All { flow, contracts } => plan::shown(flow, &contracts),
+        Told::Group { .. } => panic!("the nodes of a large flow"),
     }
 }
 

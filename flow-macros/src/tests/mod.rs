@@ -6,5 +6,6 @@ mod determinism;
 mod goldens;
 mod mutation;
 mod output;
+mod plan;
 mod properties;
 mod rustc;

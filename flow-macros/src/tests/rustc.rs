@@ -78,6 +78,17 @@ impl Rustc {
         expansions
     }
 
+    /// The plan of a flow without mistakes.
+    pub(super) fn plan(&self, tokens: TokenStream) -> String {
+        let first_half = flow::define(tokens);
+        let asks = asks(&first_half);
+        let [Ask { nodes, body }] = &asks[..] else {
+            panic!("a flow without mistakes asks once: {first_half}");
+        };
+        let contracts = self.contracts(nodes);
+        flow::shown_plan(quote!(#body [#contracts]))
+    }
+
     /// What the nodes of a flow tell, in the order in which it asks them.
     pub(super) fn told_to(&self, tokens: TokenStream) -> TokenStream {
         let asks = asks(&flow::define(tokens));
@@ -86,7 +97,7 @@ impl Rustc {
     }
 
     fn contracts(&self, nodes: &[String]) -> TokenStream {
-        let nothing = || quote!({ function [] {} {} {} });
+        let nothing = || quote!({ function none never [] "" "" {} {} {} });
         let contract = |name: &String| {
             self.contracts
                 .get(name)

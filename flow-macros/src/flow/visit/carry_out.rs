@@ -179,6 +179,6 @@ impl Visit<'_> {
 
     /// Whether a flow used as a node is tried again, and so needs its inputs again.
     pub(super) fn repeats(&self) -> bool {
-        self.contract.kind == Kind::Flow && self.settings.repeats()
+        self.plan.repeats(self.index)
     }
 }

@@ -6,14 +6,15 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
+use crate::flow::plan::Place;
 use crate::flow::results::item_type;
 use crate::names::{hidden, ident, plain};
 
-use super::{Place, Visit};
+use super::Visit;
 
 impl Visit<'_> {
     /// The body of a loop's `async fn`, and the function that runs it for one item.
-    pub(super) fn each(&self, body: usize, item: &Ident) -> (TokenStream, TokenStream) {
+    pub(super) fn each(&self, body: usize) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
         let function = hidden("item", &plain(&self.instance.name), self.instance.span);
         let collects = self.settings.collect_errors.is_some();
@@ -50,7 +51,7 @@ impl Visit<'_> {
             #write
             ::core::result::Result::Ok(#route)
         };
-        (code, self.item_function(&function, body, item))
+        (code, self.item_function(&function, body))
     }
 
     /// An expression of the results, one item after the other. `run` runs one, `kept` is what is
@@ -118,7 +119,7 @@ impl Visit<'_> {
     }
 
     /// The `async fn` that runs the body for one item.
-    fn item_function(&self, function: &Ident, body: usize, item: &Ident) -> TokenStream {
+    fn item_function(&self, function: &Ident, body: usize) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let branch = match self.place {
             Place::Branch(branch) => Some(branch),
@@ -130,7 +131,6 @@ impl Visit<'_> {
             body,
             Place::Item {
                 branch,
-                item,
                 of: self.index,
             },
         );
@@ -140,7 +140,7 @@ impl Visit<'_> {
         let (value, action) = (body_visit.item_value(), body_visit.item_action());
         let store = match branch {
             Some(branch) => {
-                let own = &branch.name;
+                let own = self.branch_struct(branch);
                 quote_spanned!(site=> base: &__State, own: &#own,)
             }
             None => quote_spanned!(site=> state: &__State,),

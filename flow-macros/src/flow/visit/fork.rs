@@ -7,14 +7,15 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::flow::items::node_variant;
+use crate::flow::plan::{BranchPlan, Place};
 use crate::names::ident;
 
-use super::branch_store::BranchStore;
-use super::{Place, Visit};
+use super::Visit;
+use super::branch_store::taken_field;
 
 /// A branch, and the variables that the expansion has for it.
-struct Branch {
-    store: BranchStore,
+struct Branch<'a> {
+    plan: &'a BranchPlan<'a>,
     /// Its store.
     own: Ident,
     /// Its future.
@@ -23,11 +24,11 @@ struct Branch {
 
 impl Visit<'_> {
     /// The body of a fork's `async fn`, and the functions of the nodes in its branches.
-    pub(super) fn fork(&self, branches: &[Vec<usize>]) -> (TokenStream, TokenStream) {
+    pub(super) fn fork(&self) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
-        let branches = self.branches(branches);
+        let branches = self.branches();
         let made = branches.iter().map(|branch| {
-            let (own, value) = (&branch.own, self.branch_store(&branch.store));
+            let (own, value) = (&branch.own, self.branch_store(branch.plan));
             quote_spanned!(site=> let mut #own = #value;)
         });
         let limit = self
@@ -50,32 +51,33 @@ impl Visit<'_> {
             ::core::result::Result::Ok(#route)
         };
         let functions = branches.iter().flat_map(|branch| {
-            let visits = self.branch_visits(&branch.store);
+            let visits = self.branch_visits(branch.plan);
             visits.iter().map(Visit::expand).collect::<Vec<_>>()
         });
         (body, functions.collect())
     }
 
-    fn branches(&self, chains: &[Vec<usize>]) -> Vec<Branch> {
-        let branch = |(number, chain): (usize, &Vec<usize>)| Branch {
-            store: BranchStore::new(self.plan, self, number, chain),
-            own: format_ident!("own_{number}", span = self.site),
-            run: format_ident!("run_{number}", span = self.site),
-        };
-        chains.iter().enumerate().map(branch).collect()
+    fn branches(&self) -> Vec<Branch<'_>> {
+        let branches = self.plan.branches(self.index).iter();
+        let named = branches.map(|plan| Branch {
+            plan,
+            own: format_ident!("own_{}", plan.number, span = self.site),
+            run: format_ident!("run_{}", plan.number, span = self.site),
+        });
+        named.collect()
     }
 
     /// Runs the branches at the same time. They are polled where they are: a future that a
     /// combinator takes is moved once for each that it is in, which cost as much as all else.
-    fn joined(&self, branches: &[Branch]) -> TokenStream {
+    fn joined(&self, branches: &[Branch<'_>]) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let room = self
             .settings
             .concurrency
             .map(|_| quote_spanned!(site=> let _room = limit.room().await;));
         // In reverse, so that the first branch is the first to be dropped.
-        let pinned = branches.iter().rev().map(|Branch { store, own, run }| {
-            let steps = self.branch_steps(store);
+        let pinned = branches.iter().rev().map(|Branch { plan, own, run }| {
+            let steps = self.branch_steps(plan);
             quote_spanned! {site=>
                 let own = &mut #own;
                 let mut #run = ::core::pin::pin!(async move {
@@ -116,8 +118,8 @@ impl Visit<'_> {
     }
 
     /// Writes what a branch wrote to the store of the flow.
-    fn write_back(&self, Branch { store, own, .. }: &Branch) -> TokenStream {
-        let keys = store.keys().into_iter().map(|key| {
+    fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
+        let keys = plan.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
             quote_spanned! {self.site=>
                 if let ::core::option::Option::Some(value) = #own.#field {
@@ -129,18 +131,18 @@ impl Visit<'_> {
     }
 
     /// The value of a branch's store at the fork.
-    fn branch_store(&self, branch: &BranchStore) -> TokenStream {
+    fn branch_store(&self, branch: &BranchPlan<'_>) -> TokenStream {
         let site = self.site;
-        let name = &branch.name;
+        let name = self.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
             quote_spanned!(site=> #field: ::core::option::Option::None)
         });
-        let taken = branch.takes.iter().map(|&(node, read)| {
-            let visit = Visit::new(self.plan, self.store, node, Place::Loop);
-            let port = &visit.contract.reads[read];
-            let (value, its_trait) = visit.value(read, port);
-            let field = BranchStore::taken(node, read, site);
+        let taken = branch.takes.iter().map(|&by| {
+            let visit = Visit::new(self.plan, self.store, by.node, Place::Loop);
+            let port = &visit.contract.reads[by.read];
+            let (value, its_trait) = visit.value(by.read, port);
+            let field = taken_field(by, site);
             let value = match port.mode.optional() {
                 true => value,
                 false => quote_spanned!(site=> ::core::option::Option::Some(#value)),
@@ -150,7 +152,7 @@ impl Visit<'_> {
         quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* })
     }
 
-    fn branch_visits<'b>(&'b self, branch: &'b BranchStore) -> Vec<Visit<'b>> {
+    fn branch_visits<'b>(&'b self, branch: &'b BranchPlan<'b>) -> Vec<Visit<'b>> {
         let visits = branch
             .chain
             .iter()
@@ -159,7 +161,7 @@ impl Visit<'_> {
     }
 
     /// The nodes of a branch, one after the other.
-    fn branch_steps(&self, branch: &BranchStore) -> TokenStream {
+    fn branch_steps(&self, branch: &BranchPlan<'_>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let steps = self.branch_visits(branch).into_iter().map(|visit| {
             let visited = visit.visited(&TokenStream::new());

@@ -1,8 +1,8 @@
 //! One node in the loop, in a branch of a fork or in a loop over items: hands it what it reads, has
 //! it carried out, and writes what it returned.
 //!
-//! Generated code knows the engine as `engine`, the place of the run as `scope`, and the store by
-//! the names that [`Place`] says.
+//! Generated code knows the engine as `engine`, the place of the run as `scope`, the flow's store
+//! as `state`, and in a branch as `base`, beside `own`, what the branch itself writes.
 
 mod branch_store;
 mod carry_out;
@@ -23,11 +23,9 @@ use crate::settings::{Settings, duration_tokens};
 
 use super::instances::{Instance, InstanceKind};
 use super::mapped::mapping;
-use super::plan::Plan;
+use super::plan::{Place, Plan};
 use super::store::Store;
 use super::syntax::Mapping;
-
-use branch_store::BranchStore;
 
 pub(super) use branch_store::structs;
 
@@ -46,23 +44,6 @@ pub(super) struct Visit<'a> {
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
     pub(super) place: Place<'a>,
-}
-
-/// Where in the flow a node stands, and with that where its keys are.
-#[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
-    /// In the flow's own loop: `state` is the store.
-    Loop,
-    /// In a branch of a fork: `base` is the store as it stood at the fork, `own` is what the branch
-    /// writes.
-    Branch(&'a BranchStore),
-    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch: the
-    /// store cannot be changed, and `item` is the item.
-    Item {
-        branch: Option<&'a BranchStore>,
-        item: &'a Ident,
-        of: usize,
-    },
 }
 
 impl<'a> Visit<'a> {
@@ -173,7 +154,7 @@ impl<'a> Visit<'a> {
         let bounds = self.bounds();
         let (store, result) = match self.place {
             Place::Branch(branch) => {
-                let own = &branch.name;
+                let own = self.branch_struct(branch);
                 let store = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
                 (store, quote_spanned!(self.site=> ()))
             }
@@ -212,8 +193,8 @@ impl<'a> Visit<'a> {
                 };
                 (body, TokenStream::new())
             }
-            InstanceKind::Fork(branches) => self.fork(branches),
-            InstanceKind::Each { body, item, .. } => self.each(*body, item),
+            InstanceKind::Fork(_) => self.fork(),
+            InstanceKind::Each { body, .. } => self.each(*body),
             InstanceKind::Branch(index) => (self.branch(*index), TokenStream::new()),
             InstanceKind::Wait(duration) => {
                 let duration = duration_tokens(*duration);

@@ -1,50 +1,20 @@
-//! What a node reads: where its value is, and how it is handed over.
+//! The values that a node reads, as expressions. The plan says where they are and how they get to
+//! the node.
 //!
 //! The hard thing is a value that is read again later: then it is cloned, through a trait of its
 //! own, so that a type that is not `Clone` is told who reads it.
 
-use flow_spec::{Code, NodeId, Take};
+use flow_spec::{Code, NodeId};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::mapped::key_of;
+use crate::flow::plan::{Handover, Read, Slot};
 use crate::flow::store::is_option;
-use crate::names::{ident, plain};
+use crate::names::ident;
 
-use super::branch_store::BranchStore;
-use super::{Place, Visit};
-
-/// Where a value is.
-enum Slot {
-    /// A field that can be moved out of.
-    Owned(TokenStream),
-    /// A field that can only be looked at.
-    Shared(TokenStream),
-    /// What the branch has taken out of the store before it started.
-    Taken(TokenStream),
-    /// In the first, if it was written, and else in the second.
-    Either(TokenStream, TokenStream),
-    /// The item of a loop.
-    Item,
-    /// Nobody writes it.
-    Nowhere,
-}
-
-impl Slot {
-    /// An `Option` of a reference to a value that is in a field.
-    fn borrowed(&self, site: Span) -> TokenStream {
-        match self {
-            Slot::Owned(field) | Slot::Shared(field) | Slot::Taken(field) => {
-                quote_spanned!(site=> #field.as_ref())
-            }
-            Slot::Either(own, base) => {
-                quote_spanned!(site=> #own.as_ref().or(#base.as_ref()))
-            }
-            Slot::Item | Slot::Nowhere => unreachable!("what is in no field is handed over before"),
-        }
-    }
-}
+use super::Visit;
+use super::branch_store::taken_field;
 
 /// A value that a node reads, and the name it is bound to: bound first, it has its own type, which
 /// is then coerced to the parameter's, as `&String` is to `&str`.
@@ -79,73 +49,66 @@ impl Visit<'_> {
         (traits, arguments)
     }
 
-    fn slot(&self, read: usize, key: &str) -> Slot {
-        let site = self.site;
-        let field = ident(key, self.instance.span);
-        let of_branch = |branch: &BranchStore, node: usize| {
-            let (own, base) = (
-                quote_spanned!(site=> own.#field),
-                quote_spanned!(site=> base.#field),
-            );
-            match branch.written_before(node, key) {
-                Some(false) => Slot::Owned(own),
-                Some(true) => Slot::Either(own, base),
-                None if branch.takes(self.index, read) => {
-                    let taken = BranchStore::taken(self.index, read, site);
-                    Slot::Taken(quote_spanned!(site=> own.#taken))
-                }
-                None => match branch.moved(key, site) {
-                    Some(moved) => Slot::Shared(quote_spanned!(site=> own.#moved)),
-                    None => Slot::Shared(base),
-                },
-            }
-        };
-        match self.place {
-            Place::Item { item, .. } if plain(item) == key => Slot::Item,
-            _ if !self.store.has(key) => Slot::Nowhere,
-            Place::Loop => Slot::Owned(quote_spanned!(site=> state.#field)),
-            Place::Branch(branch) => of_branch(branch, self.index),
-            Place::Item { branch: None, .. } => Slot::Shared(quote_spanned!(site=> state.#field)),
-            Place::Item {
-                branch: Some(branch),
-                of,
-                ..
-            } => match of_branch(branch, of) {
-                Slot::Owned(field) | Slot::Taken(field) => Slot::Shared(field),
-                other => other,
-            },
-        }
-    }
-
     /// The value of a read, and the trait by which it is cloned if it is.
     pub(super) fn value(&self, read: usize, port: &ReadPort) -> (TokenStream, Option<TokenStream>) {
         let (rt, site) = (&self.rt, self.site);
-        let key = plain(key_of(self.mapping, &port.name, true));
-        let take = match self.plan.resolved.graph.take(NodeId(self.index), read) {
-            Take::Move if self.repeats() => Take::Clone {
-                later: Some(NodeId(self.index)),
-            },
-            take => take,
+        let Read {
+            key,
+            slot,
+            handover,
+        } = self.plan.read(self.place, self.index, read);
+        let whole = match slot {
+            Slot::Item => return (self.item(port.mode), None),
+            Slot::Nowhere => return (quote_spanned!(site=> ::core::option::Option::None), None),
+            Slot::OwnOrBase => {
+                let field = ident(key, self.instance.span);
+                if port.mode == Mode::Borrow {
+                    return (
+                        quote_spanned!(site=> #rt::either(&own.#field, &base.#field)),
+                        None,
+                    );
+                }
+                quote_spanned!(site=> own.#field.as_ref().or(base.#field.as_ref()))
+            }
+            Slot::State | Slot::Base | Slot::Own | Slot::Taken(_) => {
+                let field = self.field(slot, key);
+                match (port.mode, handover) {
+                    (Mode::Borrow, _) => return (quote_spanned!(site=> #rt::get(&#field)), None),
+                    (Mode::Take, Handover::Move) => {
+                        return (quote_spanned!(site=> #rt::take(&mut #field)), None);
+                    }
+                    (Mode::MaybeTake, Handover::Move) => {
+                        let value = quote_spanned!(site=> #field.take());
+                        return (self.flattened(value, key, port), None);
+                    }
+                    _ => quote_spanned!(site=> #field.as_ref()),
+                }
+            }
         };
-        let slot = self.slot(read, &key);
-        let value = match (&slot, port.mode) {
-            (Slot::Nowhere, _) => quote_spanned!(site=> ::core::option::Option::None),
-            (Slot::Item, mode) => self.item(mode),
-            (Slot::Owned(field) | Slot::Shared(field) | Slot::Taken(field), Mode::Borrow) => {
-                quote_spanned!(site=> #rt::get(&#field))
-            }
-            (Slot::Either(own, base), Mode::Borrow) => {
-                quote_spanned!(site=> #rt::either(&#own, &#base))
-            }
-            (stored, Mode::MaybeBorrow) => stored.borrowed(site),
-            (stored, Mode::MaybeDeref) => self.deref(stored.borrowed(site), &key),
-            (Slot::Taken(field), mode) if !self.repeats() => taken(rt, field, mode, site),
-            (Slot::Owned(field), mode) if take == Take::Move => taken(rt, field, mode, site),
-            (stored, Mode::Take | Mode::MaybeTake) => {
-                return self.cloned(stored, take, &key, port);
-            }
+        let value = match (port.mode, handover) {
+            (_, Handover::Clone { later }) => return self.cloned(&whole, later, key, port),
+            (Mode::MaybeDeref, _) => self.deref(whole, key),
+            _ => whole,
         };
-        (self.flattened(value, &key, port), None)
+        (self.flattened(value, key, port), None)
+    }
+
+    /// The field in which a value is.
+    fn field(&self, slot: Slot, key: &str) -> TokenStream {
+        let site = self.site;
+        let field = ident(key, self.instance.span);
+        match slot {
+            Slot::State => quote_spanned!(site=> state.#field),
+            Slot::Base => quote_spanned!(site=> base.#field),
+            Slot::Own => quote_spanned!(site=> own.#field),
+            Slot::Taken(by) => {
+                let taken = taken_field(by, site);
+                quote_spanned!(site=> own.#taken)
+            }
+            Slot::OwnOrBase | Slot::Item | Slot::Nowhere => {
+                unreachable!("`{key}` is not in one field")
+            }
+        }
     }
 
     /// The item of a loop.
@@ -165,18 +128,13 @@ impl Visit<'_> {
     /// The value of a read that is cloned, and the trait for it.
     fn cloned(
         &self,
-        slot: &Slot,
-        take: Take,
+        whole: &TokenStream,
+        later: Option<NodeId>,
         key: &str,
         port: &ReadPort,
     ) -> (TokenStream, Option<TokenStream>) {
         let (rt, site) = (&self.rt, self.site);
-        let later = match take {
-            Take::Clone { later } => later,
-            Take::Move => Some(NodeId(self.index)),
-        };
         let name = Ident::new(&format!("{key}_read_later"), site);
-        let whole = slot.borrowed(site);
         let cloned = match port.mode {
             Mode::Take => quote_spanned!(site=> #name::__clone(#rt::written(#whole))),
             _ => quote_spanned!(site=> #whole.map(#name::__clone)),
@@ -242,12 +200,5 @@ impl Visit<'_> {
                 fn __clone(&self) -> Self { ::core::clone::Clone::clone(self) }
             }
         }
-    }
-}
-
-fn taken(rt: &TokenStream, field: &TokenStream, mode: Mode, site: Span) -> TokenStream {
-    match mode {
-        Mode::MaybeTake => quote_spanned!(site=> #field.take()),
-        _ => quote_spanned!(site=> #rt::take(&mut #field)),
     }
 }

@@ -9,10 +9,11 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::{ActionPort, Kind, WritePort};
 use crate::flow::mapped::key_of;
+use crate::flow::plan::Place;
 use crate::flow::store::agreement_trait;
 use crate::names::{ident, plain};
 
-use super::{Place, Visit};
+use super::Visit;
 
 impl Visit<'_> {
     /// Writes the outcome, and gives the route.

@@ -1,15 +1,26 @@
-//! The plan of a flow: what its expansion looks things up in, and the order in which its nodes are
-//! written. Data and questions, no tokens.
+//! The plan of a flow: lookup tables for its expansion, the order in which its nodes are written,
+//! where each value is that a node reads, and whether it is moved or cloned. No tokens.
+
+mod branch;
+mod order;
+mod reads;
+#[cfg(test)]
+mod shown;
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, EdgeSource, EdgeTarget, NodeId};
+use flow_spec::{ERROR_ACTION, ERROR_KEY, EdgeSource, NodeId};
 
 use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::Resolved;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use crate::contract::{Contract, Kind};
+
+pub(super) use branch::{BranchPlan, TakenBy};
+pub(super) use reads::{Handover, Place, Read, Slot};
+#[cfg(test)]
+pub(crate) use shown::shown;
 
 /// A flow without mistakes, with lookup tables for its expansion.
 pub(super) struct Plan<'a> {
@@ -21,6 +32,10 @@ pub(super) struct Plan<'a> {
     pub(super) bodies: HashSet<usize>,
     /// These, and what stands in a fork: the loop itself does not visit them.
     pub(super) inner: HashSet<usize>,
+    /// The keys that the inputs and the nodes write.
+    keys: HashSet<&'a str>,
+    /// By fork: its branches.
+    branches: HashMap<usize, Vec<BranchPlan<'a>>>,
     /// By node and action: the index of the route.
     routes: HashMap<(usize, &'a str), usize>,
 }
@@ -48,19 +63,70 @@ impl<'a> Plan<'a> {
                 _ => {}
             }
         }
-        Plan {
+        let mut plan = Plan {
             flow,
             instances,
             resolved,
             names: TypeNames::of(flow),
             bodies,
             inner,
+            keys: HashSet::new(),
+            branches: HashMap::new(),
             routes: routes.collect(),
-        }
+        };
+        plan.keys = plan.written_keys();
+        plan.branches = plan.planned_branches();
+        plan
+    }
+
+    fn written_keys(&self) -> HashSet<&'a str> {
+        let graph = self.resolved.graph.graph();
+        let inputs = graph.inputs.iter().map(|input| input.key.as_str());
+        let actions = graph.nodes.iter().flat_map(|node| &node.actions);
+        let writes = actions.flat_map(|action| &action.writes);
+        let error = self
+            .nodes()
+            .any(|(index, _, contract)| self.error_route(index, contract).is_some());
+        inputs
+            .chain(writes.map(|write| write.key.as_str()))
+            .chain(error.then_some(ERROR_KEY))
+            .collect()
+    }
+
+    fn planned_branches(&self) -> HashMap<usize, Vec<BranchPlan<'a>>> {
+        let forks = self.instances.list.iter().enumerate();
+        let forks = forks.filter_map(|(fork, instance)| match &instance.kind {
+            InstanceKind::Fork(chains) => Some((fork, chains)),
+            _ => None,
+        });
+        let planned = forks.map(|(fork, chains)| {
+            let branches = chains.iter().enumerate();
+            let branches =
+                branches.map(|(number, chain)| BranchPlan::new(self, fork, number, chain));
+            (fork, branches.collect())
+        });
+        planned.collect()
     }
 }
 
 impl Plan<'_> {
+    /// Whether anything writes the key.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.keys.contains(key)
+    }
+
+    /// The branches of a fork.
+    pub(super) fn branches(&self, fork: usize) -> &[BranchPlan<'_>] {
+        self.branches.get(&fork).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether the node is a flow that is tried again as a whole, and needs its inputs each time.
+    pub(super) fn repeats(&self, node: usize) -> bool {
+        let declared = self.instances.list[node].declared(self.flow);
+        self.resolved.contracts[node].kind == Kind::Flow
+            && declared.is_some_and(|declared| declared.settings.repeats())
+    }
+
     pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {
         let nodes = self
             .instances
@@ -87,39 +153,5 @@ impl Plan<'_> {
         (fallible && !own_end)
             .then(|| self.route(node, ERROR_ACTION))
             .flatten()
-    }
-
-    /// The nodes of the loop, each after those that lead to it, unless it leads back to them.
-    pub(super) fn in_order(&self) -> Vec<usize> {
-        let mut targets = vec![Vec::new(); self.instances.list.len()];
-        let mut starts = Vec::new();
-        for edge in &self.resolved.graph.graph().edges {
-            match (&edge.from, &edge.to) {
-                (EdgeSource::Node(NodeId(from)), EdgeTarget::Node(NodeId(to))) => {
-                    targets[*from].push(*to)
-                }
-                (EdgeSource::Start, EdgeTarget::Node(NodeId(first))) => starts.push(*first),
-                (_, EdgeTarget::End(_)) => {}
-            }
-        }
-        // Depth first: a node is done when all that it leads to is. The last one that is done comes
-        // first.
-        let mut done = Vec::new();
-        let mut seen = self.inner.clone();
-        let mut under_way = Vec::new();
-        for root in starts.into_iter().chain(0..targets.len()) {
-            if seen.insert(root) {
-                under_way.push(root);
-            }
-            while let Some(&node) = under_way.last() {
-                match targets[node].pop() {
-                    Some(next) if seen.insert(next) => under_way.push(next),
-                    Some(_) => {}
-                    None => done.extend(under_way.pop()),
-                }
-            }
-        }
-        done.reverse();
-        done
     }
 }

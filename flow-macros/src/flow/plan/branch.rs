@@ -1,0 +1,105 @@
+//! A branch of a fork: what it writes, and what it takes out of the flow's store before it starts.
+//!
+//! Values are taken then because branches only look at the flow's store while they run.
+
+use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
+
+use super::Plan;
+
+/// A branch, and the store of its own that it needs.
+pub(in crate::flow) struct BranchPlan<'a> {
+    pub(in crate::flow) fork: usize,
+    /// Which of the fork's branches it is.
+    pub(in crate::flow) number: usize,
+    /// Its nodes.
+    pub(in crate::flow) chain: &'a [usize],
+    /// By position in the chain: the keys that a node writes.
+    writes: Vec<Vec<BranchWrite<'a>>>,
+    /// The reads whose values are taken out of the store as it stood at the fork.
+    pub(in crate::flow) takes: Vec<TakenBy>,
+    /// Those of them that leave the key empty.
+    moves: Vec<(&'a str, TakenBy)>,
+}
+
+struct BranchWrite<'a> {
+    key: &'a str,
+    /// The node may leave it unwritten.
+    optional: bool,
+}
+
+/// The read that a value was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::flow) struct TakenBy {
+    pub(in crate::flow) node: usize,
+    pub(in crate::flow) read: usize,
+}
+
+impl<'a> BranchPlan<'a> {
+    pub(super) fn new(plan: &Plan<'a>, fork: usize, number: usize, chain: &'a [usize]) -> Self {
+        let graph = plan.resolved.graph.graph();
+        let mut branch = BranchPlan {
+            fork,
+            number,
+            chain,
+            writes: chain.iter().map(|&node| writes(graph, node)).collect(),
+            takes: Vec::new(),
+            moves: Vec::new(),
+        };
+        for &node in chain {
+            if matches!(graph.nodes[node].kind, NodeKind::Each { .. }) {
+                continue;
+            }
+            for (read, port) in graph.nodes[node].reads.iter().enumerate() {
+                let early = branch.written_before(node, &port.key).is_none();
+                if port.mode == ReadMode::Take && early && plan.has(&port.key) {
+                    let by = TakenBy { node, read };
+                    branch.takes.push(by);
+                    if plan.resolved.graph.take(NodeId(node), read) == Take::Move {
+                        branch.moves.push((&port.key, by));
+                    }
+                }
+            }
+        }
+        branch
+    }
+
+    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it
+    /// unwritten. The body of a loop is not in the chain itself, and sees what its loop sees.
+    pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
+        let position = self.chain.iter().position(|&other| other == node)?;
+        let earlier = self.writes[..position].iter().flatten();
+        earlier
+            .filter(|write| write.key == key)
+            .map(|write| write.optional)
+            .reduce(|first, second| first && second)
+    }
+
+    /// The read for which a key has been moved out of the store, for a node further on in the
+    /// branch.
+    pub(super) fn moved(&self, key: &str) -> Option<TakenBy> {
+        let (_, by) = self.moves.iter().find(|(moved, _)| *moved == key)?;
+        Some(*by)
+    }
+
+    /// The keys that it writes, each once.
+    pub(in crate::flow) fn keys(&self) -> Vec<&'a str> {
+        let mut keys: Vec<&str> = Vec::new();
+        for BranchWrite { key, .. } in self.writes.iter().flatten() {
+            if !keys.contains(key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+}
+
+fn writes(graph: &Graph, node: usize) -> Vec<BranchWrite<'_>> {
+    let actions = graph.nodes[node].actions.iter();
+    let writes = actions.flat_map(|action| &action.writes);
+    writes
+        .map(|write| BranchWrite {
+            key: &write.key,
+            optional: write.optional,
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! Where the value of a read is, and whether the node borrows it, gets it or gets a clone.
+
+use flow_spec::{NodeId, Take};
+
+use crate::contract::Mode;
+use crate::flow::instances::InstanceKind;
+use crate::names::plain;
+
+use super::{BranchPlan, Plan, TakenBy};
+
+/// Where in the flow a node stands, and with that where its keys are.
+#[derive(Clone, Copy)]
+pub(in crate::flow) enum Place<'a> {
+    /// In the flow's own loop.
+    Loop,
+    /// In a branch of a fork, which sees the store as it stood at the fork and what the branch
+    /// writes.
+    Branch(&'a BranchPlan<'a>),
+    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch. It
+    /// cannot change the store.
+    Item {
+        branch: Option<&'a BranchPlan<'a>>,
+        of: usize,
+    },
+}
+
+/// A read of a node.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::flow) struct Read<'a> {
+    pub(in crate::flow) key: &'a str,
+    pub(in crate::flow) slot: Slot,
+    pub(in crate::flow) handover: Handover,
+}
+
+/// Where a value is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::flow) enum Slot {
+    /// In the flow's store.
+    State,
+    /// In the flow's store as it stood at the fork.
+    Base,
+    /// In the branch's own store.
+    Own,
+    /// In the branch's own store if it was written there, and else in the flow's.
+    OwnOrBase,
+    /// In the branch's own store, which took it for this read before it started.
+    Taken(TakenBy),
+    /// It is the item of a loop.
+    Item,
+    /// Nobody writes it.
+    Nowhere,
+}
+
+/// How a value gets to the node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::flow) enum Handover {
+    Borrow,
+    Move,
+    /// Since this node needs it later. `None`: since the flow returns it.
+    Clone {
+        later: Option<NodeId>,
+    },
+}
+
+impl Plan<'_> {
+    /// A read of a node that stands there.
+    pub(in crate::flow) fn read(&self, place: Place<'_>, node: usize, read: usize) -> Read<'_> {
+        let key = &self.resolved.graph.graph().nodes[node].reads[read].key;
+        let slot = self.slot(place, TakenBy { node, read }, key);
+        let handover = match self.resolved.contracts[node].reads[read].mode {
+            Mode::Borrow | Mode::MaybeBorrow | Mode::MaybeDeref => Handover::Borrow,
+            Mode::Take | Mode::MaybeTake => self.taken(place, TakenBy { node, read }, slot),
+        };
+        Read {
+            key,
+            slot,
+            handover,
+        }
+    }
+
+    fn slot(&self, place: Place<'_>, by: TakenBy, key: &str) -> Slot {
+        let (branch, node) = match place {
+            Place::Item { of, .. } if self.item_of(of).as_deref() == Some(key) => {
+                return Slot::Item;
+            }
+            _ if !self.has(key) => return Slot::Nowhere,
+            Place::Loop | Place::Item { branch: None, .. } => return Slot::State,
+            Place::Branch(branch) => (branch, by.node),
+            Place::Item {
+                branch: Some(branch),
+                of,
+            } => (branch, of),
+        };
+        match branch.written_before(node, key) {
+            Some(false) => Slot::Own,
+            Some(true) => Slot::OwnOrBase,
+            None if branch.takes.contains(&by) => Slot::Taken(by),
+            None => branch.moved(key).map_or(Slot::Base, Slot::Taken),
+        }
+    }
+
+    /// How a value gets to a node that takes it.
+    fn taken(&self, place: Place<'_>, by: TakenBy, slot: Slot) -> Handover {
+        let itself = Handover::Clone {
+            later: Some(NodeId(by.node)),
+        };
+        if slot == Slot::Item {
+            return Handover::Move;
+        }
+        if self.repeats(by.node) {
+            return match self.resolved.graph.take(NodeId(by.node), by.read) {
+                Take::Clone { later } => Handover::Clone { later },
+                Take::Move => itself,
+            };
+        }
+        let own = match (place, slot) {
+            (Place::Item { .. }, _) => false,
+            // A branch took it for this read alone.
+            (_, Slot::Taken(other)) if other == by => return Handover::Move,
+            (_, slot) => matches!(slot, Slot::State | Slot::Own),
+        };
+        match self.resolved.graph.take(NodeId(by.node), by.read) {
+            Take::Clone { later } => Handover::Clone { later },
+            Take::Move if own => Handover::Move,
+            Take::Move => itself,
+        }
+    }
+
+    /// The name of the item of a loop.
+    fn item_of(&self, each: usize) -> Option<String> {
+        match &self.instances.list[each].kind {
+            InstanceKind::Each { item, .. } => Some(plain(item)),
+            _ => None,
+        }
+    }
+}

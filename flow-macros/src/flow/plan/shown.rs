@@ -1,0 +1,103 @@
+//! A plan as text, for tests.
+
+use flow_spec::NodeId;
+
+use crate::contract::Contract;
+use crate::flow::instances::{InstanceKind, Instances};
+use crate::flow::{parse, resolve};
+use crate::report::Report;
+
+use super::{BranchPlan, Handover, Place, Plan, Read, Slot, TakenBy};
+
+/// The plan of a flow without mistakes: its nodes in the order in which they are written, and of
+/// each what it reads and which routes it has.
+pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) -> String {
+    let mut report = Report::default();
+    let flow = parse::parse(tokens, &mut report).flow.expect("it parses");
+    let instances = Instances::collect(&flow, &mut report);
+    let resolved = resolve::resolve(&flow, &instances, contracts, &mut report);
+    let resolved = resolved.unwrap_or_else(|| panic!("{}", report.into_tokens()));
+    let plan = Plan::new(&flow, &instances, &resolved);
+    let mut lines = Vec::new();
+    for node in plan.in_order() {
+        plan.show(node, Place::Loop, "", &mut lines);
+    }
+    lines.join("\n")
+}
+
+impl Plan<'_> {
+    fn show(&self, node: usize, place: Place<'_>, indent: &str, lines: &mut Vec<String>) {
+        let instance = &self.instances.list[node];
+        lines.push(format!("{indent}{}", instance.shown));
+        for read in 0..self.resolved.contracts[node].reads.len() {
+            let read = self.read(place, node, read);
+            lines.push(format!("{indent}  {}", self.read_text(&read)));
+        }
+        let deeper = format!("{indent}    ");
+        match &instance.kind {
+            InstanceKind::Each { body, .. } => {
+                let branch: Option<&BranchPlan<'_>> = match place {
+                    Place::Branch(branch) => Some(branch),
+                    _ => None,
+                };
+                self.show(*body, Place::Item { branch, of: node }, &deeper, lines);
+            }
+            InstanceKind::Fork(_) => {
+                for branch in self.branches(node) {
+                    lines.push(format!("{indent}  branch {}", branch.number));
+                    for by in &branch.takes {
+                        let taken = self.read(Place::Loop, by.node, by.read);
+                        lines.push(format!("{indent}    takes {}", self.read_text(&taken)));
+                    }
+                    for &node in branch.chain {
+                        self.show(node, Place::Branch(branch), &deeper, lines);
+                    }
+                }
+            }
+            _ => {}
+        }
+        let mut routes: Vec<(usize, &str)> = self
+            .routes
+            .iter()
+            .filter(|((from, _), _)| *from == node)
+            .map(|((_, action), route)| (*route, *action))
+            .collect();
+        routes.sort_unstable();
+        for (route, action) in routes {
+            lines.push(format!("{indent}  \"{action}\" is route {route}"));
+        }
+    }
+
+    fn read_text(
+        &self,
+        Read {
+            key,
+            slot,
+            handover,
+        }: &Read<'_>,
+    ) -> String {
+        let name = |node: usize| &self.instances.list[node].shown;
+        let slot = match slot {
+            Slot::State => "of the store".to_owned(),
+            Slot::Base => "of the store at the fork".to_owned(),
+            Slot::Own => "of the branch".to_owned(),
+            Slot::OwnOrBase => "of the branch or the store at the fork".to_owned(),
+            Slot::Taken(TakenBy { node, read }) => {
+                format!("taken for read {read} of {}", name(*node))
+            }
+            Slot::Item => "the item".to_owned(),
+            Slot::Nowhere => "written by nobody".to_owned(),
+        };
+        let handover = match handover {
+            Handover::Borrow => "borrowed".to_owned(),
+            Handover::Move => "moved".to_owned(),
+            Handover::Clone { later: None } => "cloned, since the flow returns it".to_owned(),
+            Handover::Clone {
+                later: Some(NodeId(reader)),
+            } => {
+                format!("cloned, since {} needs it later", name(*reader))
+            }
+        };
+        format!("{key}: {slot}, {handover}")
+    }
+}
