@@ -1,7 +1,7 @@
 //! How contracts reach `flow!`: through a macro of each node's own name.
 //!
 //! `flow!` expands to a call of its first node's macro, which appends its contract to a list and
-//! calls the next; the last one hands everything to `__flow_resolved!`. `use nodes::review;` brings
+//! calls the next; the last to be called is `__flow_resolved!`. `use nodes::review;` brings
 //! the function and the macro alike, so contracts are found wherever the node is, and rustc itself
 //! explains a name that is none. A chain of macro calls counts against the recursion limit, so a
 //! flow's nodes are asked in groups; a group's end defines a macro that hands on what the group has
@@ -15,7 +15,7 @@ use quote::{format_ident, quote};
 use syn::{Path, Visibility};
 
 use crate::contract::{Contract, Kind};
-use crate::names::plain;
+use crate::names::{is_type_name, plain};
 use crate::runtime::runtime;
 
 /// How many nodes are asked in one chain.
@@ -23,19 +23,12 @@ const GROUP: usize = 60;
 
 /// The macro that tells `contract`, for the node `name`.
 pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {
-    named_macro(name, vis, &contract_arms(contract))
+    named_macro(name, vis, &contract_arms(name, contract))
 }
 
 /// The arms of a macro that tells `contract`.
-pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
+pub(crate) fn contract_arms(name: &Ident, contract: &Contract) -> TokenStream {
     let rt = runtime();
-    let asks = match contract.kind {
-        Kind::Function | Kind::Type => quote!(#rt::NoQuestion),
-        Kind::Flow => quote!($type),
-        // One with mistakes asks nothing, so that whoever runs the flow has no further error.
-        Kind::Human if contract.broken => quote!(#rt::NoQuestion),
-        Kind::Human => quote!(#rt::Asked<$type>),
-    };
     // What a flow holds of the node, and what it makes of the value that it declares.
     let (held, value) = match contract.kind {
         Kind::Human => (
@@ -44,17 +37,23 @@ pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
         ),
         _ => (quote!($type), quote!($($value)*)),
     };
+    // Only what is named as a type is is held as a value.
+    let as_value = is_type_name(name).then(|| {
+        quote! {
+            (@type $type:ty) => { #held };
+            (@value $type:ty, $($value:tt)*) => { #value };
+        }
+    });
+    let told = told_arm(&quote!(#contract));
+    quote!(#told #as_value (@nothing) => {};)
+}
+
+/// The arm that appends `contracts` to what was told before, and asks the next.
+fn told_arm(contracts: &TokenStream) -> TokenStream {
     quote! {
         (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
-            $next! { @contract [$($rest),*] $body [$($told)* #contract] }
+            $next! { @contract [$($rest),*] $body [$($told)* #contracts] }
         };
-        (@contract [] $body:tt [$($told:tt)*]) => {
-            #rt::flow_resolved! { $body [$($told)* #contract] }
-        };
-        (@type $type:ty) => { #held };
-        (@value $type:ty, $($value:tt)*) => { #value };
-        (@asks $type:ty) => { #asks };
-        (@nothing) => {};
     }
 }
 
@@ -153,10 +152,6 @@ fn unique_name(name: &Ident) -> Ident {
 /// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together
 /// with `body`.
 pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
-    let rt = runtime();
-    if nodes.is_empty() {
-        return quote!(#rt::flow_resolved! { { #body } [] });
-    }
     let mut tokens = TokenStream::new();
     let mut chain: Vec<Path> = nodes.to_vec();
     if nodes.len() > GROUP {
@@ -167,27 +162,25 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
                 plain(flow),
                 span = Span::call_site()
             );
-            let (first, rest) = (&group[0], &group[1..]);
-            tokens.extend(quote!(#first! { @contract [#(#rest),*] { @define #collected } [] }));
+            tokens.extend(chain_of(group, &quote!(@define #collected)));
             chain.push(collected.into());
         }
     }
-    let (first, rest) = (&chain[0], &chain[1..]);
-    tokens.extend(quote!(#first! { @contract [#(#rest),*] { #body } [] }));
+    tokens.extend(chain_of(&chain, body));
     tokens
+}
+
+/// The call of the first of these macros, and what it takes to call the others.
+fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
+    let rt = runtime();
+    let resolved: Path = syn::parse_quote!(#rt::flow_resolved);
+    let mut chain = macros.iter().chain([&resolved]);
+    let first = chain.next();
+    quote!(#first! { @contract [#(#chain),*] { #body } [] })
 }
 
 /// The macro that a group's end defines: it hands on what the group has told.
 pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
-    let rt = runtime();
-    quote! {
-        macro_rules! #name {
-            (@contract [$next:path $(, $rest:path)*] $body:tt [$($before:tt)*]) => {
-                $next! { @contract [$($rest),*] $body [$($before)* #told] }
-            };
-            (@contract [] $body:tt [$($before:tt)*]) => {
-                #rt::flow_resolved! { $body [$($before)* #told] }
-            };
-        }
-    }
+    let told = told_arm(told);
+    quote!(macro_rules! #name { #told })
 }

@@ -12,7 +12,7 @@ use crate::runtime::runtime_at;
 use crate::text::type_text;
 
 use super::document;
-use super::instances::{InstanceKind, Instances};
+use super::instances::{InstanceKind, Instances, path_key};
 use super::items::node_variant;
 use super::plan::{Place, Plan};
 use super::resolve::Resolved;
@@ -381,15 +381,43 @@ impl Plan<'_> {
                 _ => quote_spanned!(site=> node #id self.#field),
             }
         });
+        let asks = self.asks();
         let types = store
             .types()
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));
         quote_spanned! {site=>
             impl #name {
+                #asks
                 #rt::inner! { #parts }
                 #rt::values! { self {#(#values,)*} {#(#types,)*} }
             }
             #rt::embed!(#name);
+        }
+    }
+
+    /// Whether it asks people, or a flow in it does.
+    fn asks(&self) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
+        let mut seen = HashSet::new();
+        let asking = self.nodes().filter_map(|(_, instance, contract)| {
+            let path = instance.path().filter(|path| seen.insert(path_key(path)))?;
+            match contract.kind {
+                Kind::Human => Some(quote_spanned!(site=> true)),
+                Kind::Flow => {
+                    let path = located(path);
+                    Some(quote_spanned!(site=> <#path>::__ASKS_PEOPLE))
+                }
+                Kind::Function | Kind::Type => None,
+            }
+        });
+        quote_spanned! {site=>
+            #[doc(hidden)]
+            pub const __ASKS_PEOPLE: bool = {
+                #[allow(unused_imports, reason = "for flows with mistakes")]
+                use #rt::Unresolved as _;
+                false #(|| #asking)*
+            };
         }
     }
 

@@ -23,7 +23,7 @@ mod visit;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::parse::{ParseStream, Parser as _};
+use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
 
 use crate::contract::Contract;
@@ -71,7 +71,7 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .then(|| quote!(#(#conditions)* ::flow_runtime::flow! { #(#others)* #rest }))
 }
 
-/// The expansion of `flow_resolved! { { … } [contracts] }`.
+/// The expansion of `flow_resolved! { @contract [] { … } [contracts] }`.
 pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
     let told = match told.parse2(tokens) {
         Ok(told) => told,
@@ -123,6 +123,11 @@ enum Told {
 }
 
 fn told(input: ParseStream<'_>) -> syn::Result<Told> {
+    input.parse::<Token![@]>()?;
+    input.parse::<Ident>()?;
+    let nobody_else;
+    bracketed!(nobody_else in input);
+    nobody_else.parse::<Nothing>()?;
     let body;
     braced!(body in input);
     let contracts;

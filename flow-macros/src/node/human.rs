@@ -226,7 +226,7 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
 /// What tells the contract; of an enum, also its actions to other nodes.
 fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     let rt = runtime();
-    let mut arms = contract_arms(contract);
+    let mut arms = contract_arms(&item.ident, contract);
     if let Data::Enum(data) = &item.data {
         let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
         arms.extend(crate::action::told_arm(&actions, contract.broken));

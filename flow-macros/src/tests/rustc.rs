@@ -71,7 +71,7 @@ impl Rustc {
         let mut expansions = vec![expansion.clone()];
         for Ask { nodes, body } in asks(&expansion) {
             let contracts = self.contracts(&nodes);
-            let expansion = flow::resolved(quote!(#body [#contracts]));
+            let expansion = flow::resolved(quote!(@contract [] #body [#contracts]));
             self.learn(&expansion);
             expansions.push(expansion);
         }
@@ -86,7 +86,7 @@ impl Rustc {
             panic!("a flow without mistakes asks once: {first_half}");
         };
         let contracts = self.contracts(nodes);
-        flow::shown_plan(quote!(#body [#contracts]))
+        flow::shown_plan(quote!(@contract [] #body [#contracts]))
     }
 
     /// What the nodes of a flow tell, in the order in which it asks them.
@@ -228,16 +228,10 @@ fn asks(expansion: &TokenStream) -> Vec<Ask> {
             ] if at.as_char() == '@' && word == "contract" => {
                 let mut nodes = vec![plain(&first.to_string())];
                 nodes.extend(last_names(rest));
+                // The last of the chain is `flow_resolved`.
+                nodes.pop();
                 Some(Ask {
                     nodes,
-                    body: body.clone(),
-                })
-            }
-            [body @ TokenTree::Group(group), TokenTree::Group(_)]
-                if first == "flow_resolved" && group.delimiter() == Delimiter::Brace =>
-            {
-                Some(Ask {
-                    nodes: Vec::new(),
                     body: body.clone(),
                 })
             }

@@ -25,7 +25,7 @@ pub use crate::flow::{Described, Flow, Route, Target};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry};
-pub use crate::question::{Asked, NoQuestion, Unasked};
+pub use crate::question::{Asked, AsksPeople, Unasked};
 pub use crate::spec_text::as_text;
 pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
@@ -50,6 +50,9 @@ pub trait Writes<const INDEX: usize> {
 pub trait Unresolved {
     /// Nothing.
     const __INNER: Inner = Inner::NOTHING;
+
+    /// It asks nobody, so that whoever runs it has no further error.
+    const __ASKS_PEOPLE: bool = false;
 
     /// Adds nothing.
     #[cfg(feature = "json")]

@@ -16,10 +16,6 @@ pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
 #[cfg(feature = "stored")]
 pub use ask::ask;
 
-/// A node that asks nobody.
-#[derive(Debug)]
-pub struct NoQuestion;
-
 /// A node whose value `T` comes from a person.
 pub struct Asked<T>(PhantomData<fn() -> T>);
 
@@ -35,29 +31,20 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
-/// What needs nobody to answer, as it asks nothing: a node, a flow, or several of them as a tree of
-/// pairs.
+/// A flow that asks nobody anything, and so needs nobody to answer.
 ///
-/// No message is to show it, nor the types that stand for questions: rustc names the flow and
-/// [`Unattended`](crate::Unattended) instead, or [`CanAnswer`].
+/// No message is to show it: rustc names the flow and [`Unattended`](crate::Unattended) instead, or
+/// [`CanAnswer`].
 ///
 /// The lifetime means nothing. A bound without one, on types that are all known, would have to hold
 /// where a flow is defined, and not only where it is run.
 pub trait Unasked<'a> {}
 
-impl<'a> Unasked<'a> for NoQuestion {}
+/// Whether a flow asks people, as a type.
+#[derive(Debug)]
+pub struct AsksPeople<const ASKS: bool>;
 
-/// What rustc has in place of a name that is not a node. It has said so, and that is enough.
-impl<'a> Unasked<'a> for () {}
-
-#[diagnostic::do_not_recommend]
-impl<'a, A: Unasked<'a>, B: Unasked<'a>> Unasked<'a> for (A, B) {}
-
-#[diagnostic::do_not_recommend]
-impl<'a, T: AnsweredByNobody> Unasked<'a> for Asked<T> {}
-
-/// Never implemented, so that nothing that asks is [`Unasked`].
-pub trait AnsweredByNobody {}
+impl<'a> Unasked<'a> for AsksPeople<false> {}
 
 /// Options with nobody to ask.
 #[derive(Debug, Clone, Copy)]

@@ -1,17 +1,14 @@
 //! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the
 //! contracts.
 
-use std::collections::HashSet;
-
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::LitStr;
 
-use crate::flow::instances::{Instance, Instances, path_key};
+use crate::flow::instances::Instances;
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
-use crate::names::{here, snake_case};
-use crate::protocol::macro_path;
+use crate::names::snake_case;
 use crate::runtime::runtime;
 
 use super::enums::{ends, node_variant};
@@ -42,7 +39,6 @@ pub(super) fn implementation(
         impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
     };
     let seen_around = as_node::seen_around(flow, names);
-    let asks = asks(instances);
     let input_function = input_function(flow, names);
     quote! {
         const _: () = {
@@ -67,7 +63,7 @@ pub(super) fn implementation(
                 }
             }
             #[diagnostic::do_not_recommend]
-            impl<'__a> #rt::Unasked<'__a> for #name where #asks: #rt::Unasked<'__a> {}
+            impl<'__a> #rt::Unasked<'__a> for #name where #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a> {}
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
             }
@@ -97,30 +93,6 @@ fn input_function(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> Tok
             }
         }
     }
-}
-
-/// What the flow asks people, as a type: a tree of pairs, which stays flat where a list of hundreds
-/// would exceed rustc's recursion limit.
-fn asks(instances: &Instances) -> TokenStream {
-    let rt = runtime();
-    let mut seen = HashSet::new();
-    let paths = instances.list.iter().filter_map(Instance::path);
-    let mut level: Vec<TokenStream> = paths
-        .filter(|path| seen.insert(path_key(path)))
-        .map(|path| {
-            let macro_path = macro_path(path);
-            let last = path.segments.last().map(|last| last.ident.span());
-            quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@asks #path))
-        })
-        .collect();
-    while level.len() > 1 {
-        let pairs = level.chunks(2).map(|pair| match pair {
-            [left, right] => quote!((#left, #right)),
-            rest => quote!(#(#rest)*),
-        });
-        level = pairs.collect();
-    }
-    level.pop().unwrap_or_else(|| quote!(#rt::NoQuestion))
 }
 
 /// The lines of the routing table.
