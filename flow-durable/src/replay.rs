@@ -74,6 +74,12 @@ pub(crate) struct Replay {
     live: Vec<Waker>,
 }
 
+/// Until when a wait takes, in milliseconds since 1970, as its record says. Records of which this is
+/// `None` are refused when they are loaded.
+pub(crate) fn waits_until(payload: &str) -> Option<u64> {
+    payload.parse().ok()
+}
+
 impl Replay {
     pub(crate) fn new(records: Vec<Record>) -> Self {
         let mut replay = Replay::default();
@@ -111,7 +117,7 @@ impl Replay {
             RecordKind::AttemptFailed => {
                 visited.failed_attempts.insert(attempt);
             }
-            RecordKind::Waiting => visited.waits_until = Some(payload.parse().unwrap_or(at_ms)),
+            RecordKind::Waiting => visited.waits_until = waits_until(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
             RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),

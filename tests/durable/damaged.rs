@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flow_durable::{
-    ExecutionId, RuntimeError, StartOptions, Status, Store, StoreError, StoreFailure,
+    ExecutionId, RecordKind, RuntimeError, StartOptions, Status, Store, StoreError, StoreFailure,
 };
 
-use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, later, stops};
+use crate::gates::{Gate, Later, LaterInput, Stops, StopsInput, increase, later, stops};
 use crate::stores::{CrashAfter, Damage, Damaged, Faulty, Refusing};
 use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
+use flow_runtime::prelude::*;
 
 /// An execution that has been stopped at the gate, which is open now.
 async fn left(gate: &Gate) -> (Shared, ExecutionId) {
@@ -106,6 +107,45 @@ async fn a_damaged_record_is_named() {
             3,
             "{damage:?}"
         );
+    }
+}
+
+flow! {
+    /// A long wait, and a step after it.
+    Waits(number: u64) -> (number: u64) {
+        start >> wait(1h) >> increase >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_does_not_say_until_when_is_not_over() {
+    for payload in ["", "soon", "-1"] {
+        let store = store();
+        let first = runtime(store.clone(), Waits::new());
+        let input = WaitsInput { number: 1 };
+        let started = first.start::<Waits>(input, StartOptions::new()).await;
+        let id = started.unwrap().id();
+        pass(minutes(1)).await;
+        first.shut_down().await;
+        let records = store.records(id, 0, usize::MAX).await.unwrap();
+        let wait = records.iter().find(|one| one.kind == RecordKind::Waiting);
+        let seq = wait.unwrap().seq;
+        let failing = Faulty::new(&store, Damaged::at(seq, Damage::Payload(payload)));
+        let second = runtime(failing.clone(), Waits::new());
+        second.recover().await.unwrap();
+        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        let RuntimeError::Unreadable { path, reason, .. } = &error else {
+            panic!("{error}")
+        };
+        assert_eq!(path, "waits.wait");
+        assert_eq!(
+            *reason,
+            format!("record {seq}, a wait, is damaged: it does not say until when")
+        );
+        failing.fault.mend();
+        assert_eq!(second.recover().await.unwrap().resumed, [id]);
+        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(execution.output::<Waits>().unwrap().unwrap().number, 2);
     }
 }
 

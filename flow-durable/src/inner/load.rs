@@ -14,6 +14,7 @@ use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
 use crate::registered::Registered;
+use crate::replay::waits_until;
 use crate::steps::missing;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
@@ -268,14 +269,24 @@ fn journaled(
             return Err(unreadable(id, flow.namespace(), reason));
         }
     };
-    match gap {
-        Some(gap) => Err(gap),
+    match gap.or_else(|| damaged_wait(id, &records)) {
+        Some(error) => Err(error),
         None => Ok(Journaled {
             input,
             snapshot,
             records,
         }),
     }
+}
+
+/// A wait of which nobody knows how long it takes.
+fn damaged_wait(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
+    let mut waits = records
+        .iter()
+        .filter(|record| record.kind == RecordKind::Waiting);
+    let Record { seq, path, .. } = waits.find(|wait| waits_until(&wait.payload).is_none())?;
+    let reason = format!("record {seq}, a wait, is damaged: it does not say until when");
+    Some(unreadable(id, path, reason))
 }
 
 fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeError {

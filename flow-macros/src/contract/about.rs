@@ -28,7 +28,8 @@ impl ToTokens for About {
         let description = self.description.as_deref().unwrap_or_default();
         let settings = match self.settings.is_empty() {
             true => String::new(),
-            false => serde_json::to_string(&self.settings).unwrap_or_default(),
+            false => serde_json::to_string(&self.settings)
+                .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}")),
         };
         tokens.extend(quote!(#description #settings));
         if let Some(Question { prompt, expects }) = &self.question {

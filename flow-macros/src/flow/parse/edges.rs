@@ -127,6 +127,11 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
         "wait" if input.peek(token::Paren) => {
             let content;
             let paren = parenthesized!(content in input);
+            if let Ok(quoted) = content.fork().parse::<LitStr>() {
+                let help = format!("`wait({})`", quoted.value());
+                let text = format!("the length of a pause is written without quotes: {help}");
+                return Err(syn::Error::new(quoted.span(), text));
+            }
             let text = content.parse::<TokenStream>()?.to_string().replace(' ', "");
             let duration = parse_duration(&text, paren.span.join(), report).unwrap_or_default();
             Ok(StepSyntax::Wait(Rc::new(WaitSyntax {
