@@ -11,11 +11,11 @@
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __embed_flow {
-    ($flow:ty) => {
+    ($flow:ty, $name:expr, $namespace:expr) => {
         const _: () = {
             use $crate::__private::Unresolved as _;
             const SPEC: $crate::__private::Spec = $crate::__private::Spec {
-                namespace: <$flow as $crate::__private::Flow>::NAMESPACE,
+                namespace: $namespace,
                 inner: <$flow>::__INNER,
             };
             #[used]
@@ -27,7 +27,7 @@ macro_rules! __embed_flow {
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "flowspec"))]
             static RECORD: [u8; SPEC.record_length()] = SPEC.record();
             $crate::__private::inventory::submit! {
-                $crate::__private::linked::<$flow>($crate::__linked_spec!($flow, RECORD))
+                $crate::__private::linked($name, $namespace, $crate::__linked_spec!($flow, RECORD))
             }
         };
     };
@@ -94,7 +94,6 @@ macro_rules! __inner_spec {
 
 pub use crate::{__embed_flow as embed, __flow_spec as spec, __inner_spec as inner};
 
-use crate::flow::Flow;
 use crate::spec_text::as_text;
 
 /// How every record begins.
@@ -242,10 +241,14 @@ pub struct LinkedFlow {
 inventory::collect!(LinkedFlow);
 
 /// What [`flows`] lists of this flow.
-pub const fn linked<F: Flow>(spec: &'static [u8]) -> LinkedFlow {
+pub const fn linked(
+    name: &'static str,
+    namespace: &'static str,
+    spec: &'static [u8],
+) -> LinkedFlow {
     LinkedFlow {
-        name: F::NAME,
-        namespace: F::NAMESPACE,
+        name,
+        namespace,
         spec,
     }
 }

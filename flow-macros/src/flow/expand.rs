@@ -95,6 +95,8 @@ impl Plan<'_> {
                 impl #name {
                     #(#steps)*
                     #parts
+                }
+                impl #name where for<'__a> &'__a #name: ::core::marker::Send {
                     #[doc(hidden)]
                     #[inline]
                     pub fn __run_direct(&self, input: #input) -> #ended {
@@ -127,6 +129,7 @@ impl Plan<'_> {
         let drive = quote_spanned! {site=>
             impl<__E> #rt::Drive<__E> for #name
             where
+                for<'__a> &'__a #name: ::core::marker::Send,
                 __E: #rt::StateHooks<__State>,
                 #(#bounds,)*
             {
@@ -371,6 +374,7 @@ impl Plan<'_> {
         let site = here(name.span());
         let rt = runtime_at(site);
         let parts = document::parts(self);
+        let (text, namespace) = (name.to_string(), self.flow.namespace());
         let values = self
             .nodes()
             .filter(|(_, instance, contract)| instance.is_type() && contract.kind != Kind::Human);
@@ -391,7 +395,7 @@ impl Plan<'_> {
                 #rt::inner! { #parts }
                 #rt::values! { self {#(#values,)*} {#(#types,)*} }
             }
-            #rt::embed!(#name);
+            #rt::embed!(#name, #text, #namespace);
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type, Visibility};
 
+use crate::names::snake_case;
 use crate::settings::Settings;
 
 /// A whole `flow!`.
@@ -25,6 +26,16 @@ pub(crate) struct FlowSyntax {
     pub(crate) unread: Vec<Ident>,
     /// The ends in statements that could not be read.
     pub(crate) unread_ends: Vec<(Span, Option<LitStr>)>,
+}
+
+impl FlowSyntax {
+    /// The first segment of the paths of its nodes: as declared, or else its name in snake case.
+    pub(crate) fn namespace(&self) -> String {
+        match &self.namespace {
+            Some(declared) => declared.value(),
+            None => snake_case(&self.name.to_string()),
+        }
+    }
 }
 
 /// An input or an output.

@@ -200,7 +200,7 @@ impl<'a> Node<'a> {
         let call = match self.is_blocking() {
             true => blocking_call(name, &self.parameters, self.repeats()),
             false if self.single() => quote!(Self::__attempt(#(#arguments),*)),
-            false => quote!(#name(#(#arguments),*)),
+            false => quote_spanned!(here(name.span())=> #name(#(#arguments),*)),
         };
         Attempted {
             call,

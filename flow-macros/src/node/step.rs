@@ -8,7 +8,7 @@ use syn::{Generics, ImplGenerics, WhereClause};
 
 use crate::contract::Mode;
 use crate::names::here;
-use crate::runtime::runtime;
+use crate::runtime::{runtime, runtime_at};
 use crate::settings::Settings;
 
 use super::outcome::Outcome;
@@ -97,30 +97,46 @@ impl Step<'_> {
     fn function(&self) -> TokenStream {
         let rt = runtime();
         let (ty, body) = (&self.outcome.ty, &self.body);
-        let step = Ident::new("__step", here(self.name.span()));
+        let site = here(self.name.span());
+        let step = Ident::new("__step", site);
         let (lifetimes, bounds) = self.lifetimes();
         let receiver = self.receiver();
         let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
         let parameters = self.parameters();
         let signature = quote!(#step #lifetimes (#receiver #visit #(#parameters),*));
-        let result = quote!(::core::result::Result<#ty, #rt::Failed>);
         // What is only awaited needs no state of its own around it.
-        if let Some(future) = &self.awaits {
-            return quote! {
-                pub fn #signature -> impl ::core::future::Future<Output = #result> #bounds {
-                    #rt::infallible::<#ty, _>(#future)
-                }
-            };
+        if let Some(awaits) = &self.awaits {
+            let future = self.future(&quote!(#ty));
+            let at_name = runtime_at(site);
+            let awaited = quote_spanned!(site=> { #at_name::infallible::<#ty, _>(#awaits) });
+            let node_future = quote_spanned!(site=> #at_name::NodeFuture<#future>);
+            return quote!(pub fn #signature -> #node_future #bounds #awaited);
         }
+        let future = self.future(&quote!(::core::result::Result<#ty, #rt::Failed>));
         // Where this type is another than the returned one, the error is at the latter.
         let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
-        quote! {
-            pub async fn #signature -> #result #bounds {
+        let work = quote! {
+            {
                 let __outcome = { #body };
                 #done
                 ::core::result::Result::Ok(__outcome)
             }
-        }
+        };
+        let work = quote_spanned!(site=> async move #work);
+        quote!(pub fn #signature -> #future #bounds { #work })
+    }
+
+    /// The type of a future with this output. That it can be sent is said here, where it is an
+    /// error of the node and not of each flow around it. Only a flow knows the type parameters.
+    fn future(&self, output: &TokenStream) -> TokenStream {
+        let site = here(self.name.span());
+        let send = (!self.is_generic()).then(|| quote_spanned!(site=> + ::core::marker::Send));
+        quote_spanned!(site=> impl ::core::future::Future<Output = #output> #send)
+    }
+
+    fn is_generic(&self) -> bool {
+        self.generics
+            .is_some_and(|generics| !generics.params.is_empty())
     }
 
     /// The attempt as a function of its own, and `__once`, which makes it without a visit.
@@ -131,6 +147,13 @@ impl Step<'_> {
         let receiver = self.receiver();
         let parameters: Vec<TokenStream> = self.parameters().collect();
         let arguments = self.reads.iter().map(|parameter| local(&parameter.name));
+        let future = self.future(&quote!(::core::result::Result<#ty, #rt::Failed>));
+        let (site, arguments) = (
+            here(self.name.span()),
+            quote!(__scope, Self::__attempt(#(#arguments),*)),
+        );
+        let at_name = runtime_at(site);
+        let once = quote_spanned!(site=> #at_name::once(#arguments));
         let failing = quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
         quote! {
             #[inline]
@@ -141,9 +164,9 @@ impl Step<'_> {
             }
             #[doc(hidden)]
             #[inline]
-            pub fn __once #lifetimes (#receiver __scope: &#rt::Scope<'_>, #(#parameters),*) -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failed>> #bounds
+            pub fn __once #lifetimes (#receiver __scope: &#rt::Scope<'_>, #(#parameters),*) -> #future #bounds
             {
-                #rt::once(__scope, Self::__attempt(#(#arguments),*))
+                #once
             }
         }
     }

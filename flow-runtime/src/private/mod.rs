@@ -31,7 +31,7 @@ pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
-pub use once::{Failing, Infallible, Once, failing, infallible, once};
+pub use once::{Failing, NodeFuture, Once, failing, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
     CloneForAttempt, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get,
@@ -156,9 +156,11 @@ pub const fn retry(
 }
 
 /// What a loop over items keeps of each run of a flow.
-pub trait Collected: Flow {
-    /// It: the one output, or all of them.
+pub trait Collected {
+    /// What a run of the flow returns.
+    type Output;
+    /// What is kept of it: the one output, or all of them.
     type Item;
-    /// Takes it out of the output.
+    /// Takes that out of the output.
     fn collected(output: Self::Output) -> Self::Item;
 }

@@ -16,7 +16,7 @@ use crate::visit::{IntoFailure, Visit};
 pin_project! {
     /// The future of a node that cannot fail.
     #[derive(Debug)]
-    pub struct Infallible<F> {
+    pub struct NodeFuture<F> {
         #[pin]
         work: F,
     }
@@ -24,11 +24,11 @@ pin_project! {
 
 /// The outcome of `work`, as that of a step.
 #[inline]
-pub fn infallible<T, F: Future<Output = T>>(work: F) -> Infallible<F> {
-    Infallible { work }
+pub fn infallible<T, F: Future<Output = T>>(work: F) -> NodeFuture<F> {
+    NodeFuture { work }
 }
 
-impl<F: Future> Future for Infallible<F> {
+impl<F: Future> Future for NodeFuture<F> {
     type Output = Result<F::Output, Failed>;
 
     #[inline]

@@ -48,6 +48,7 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     };
     quote! {
         impl #rt::Collected for #name {
+            type Output = #output;
             type Item = #item;
             fn collected(output: #output) -> Self::Item { #value }
         }

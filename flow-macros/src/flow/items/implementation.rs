@@ -8,7 +8,6 @@ use syn::LitStr;
 
 use crate::flow::instances::Instances;
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
-use crate::names::snake_case;
 use crate::runtime::runtime;
 
 use super::enums::{ends, node_variant};
@@ -30,10 +29,7 @@ pub(super) fn implementation(
         end,
     } = names;
     let text = name.to_string();
-    let namespace = match &flow.namespace {
-        Some(namespace) => namespace.value(),
-        None => snake_case(&text),
-    };
+    let namespace = flow.namespace();
     let routes = routes(flow, instances, names);
     let run = quote! {
         impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send

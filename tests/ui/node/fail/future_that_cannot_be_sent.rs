@@ -3,7 +3,7 @@ use flow_runtime::prelude::*;
 use std::rc::Rc;
 
 #[node]
-async fn pay() -> u64 {
+async fn pay() -> u64 { //~
     let amount = Rc::new(3);
     std::future::ready(()).await;
     *amount
@@ -11,7 +11,7 @@ async fn pay() -> u64 {
 
 flow! {
     Payment() -> (pay: u64) {
-        start >> pay >> end; //~
+        start >> pay >> end;
     }
 }
 
