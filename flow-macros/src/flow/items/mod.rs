@@ -5,6 +5,7 @@
 
 mod as_node;
 mod attributes;
+mod builder;
 mod checks;
 mod enums;
 mod implementation;

@@ -8,6 +8,7 @@ use crate::names::{ident, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or};
+use super::builder;
 use crate::flow::types::TypeNames;
 
 impl Parameter {
@@ -22,7 +23,6 @@ impl Parameter {
 }
 
 pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
-    let rt = runtime();
     let (vis, input) = (&flow.vis, &names.input);
     let derives = derives(flow, &["Debug"]);
     let fields = unique(&flow.inputs).map(|parameter| {
@@ -30,27 +30,27 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         let documentation = docs_or(&parameter.attributes, &format!("The input `{name}`."));
         let setter = parameter
             .optional
-            .then(|| quote!(#[builder(default, setter(strip_option))]));
+            .then(|| quote!(#[builder(setter(strip_option))]));
         quote!(#documentation #setter pub #name: #ty)
     });
     let documentation = format!("What `{}` is given.", flow.name);
-    let (builder_doc, build_doc) = (
-        format!("Sets the inputs of `{}`.", flow.name),
-        "The inputs.",
-    );
+    let builder = builder::attribute(&format!("Sets the inputs of `{}`.", flow.name));
+    let set = unique(&flow.inputs).map(|parameter| builder::Field {
+        name: &parameter.name,
+        ty: parameter.field_type(),
+        default: parameter
+            .optional
+            .then(|| quote!(::core::option::Option::None)),
+    });
+    let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     quote! {
         #[doc = #documentation]
         #derives
-        #[derive(#rt::typed_builder::TypedBuilder)]
-        #[builder(
-            crate_module_path = #rt::typed_builder,
-            builder_method(doc = #builder_doc),
-            builder_type(doc = #builder_doc),
-            build_method(doc = #build_doc)
-        )]
+        #builder
         #vis struct #input { #(#fields),* }
         #debug
+        #build
     }
 }
 

@@ -14,10 +14,10 @@ use crate::protocol::macro_path;
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
+use super::builder;
 
 /// The flow's own struct: the values of its nodes.
 pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
-    let rt = runtime();
     let FlowSyntax { name, vis, .. } = flow;
     let documentation = docs_or(&flow.attributes, &format!("The flow `{name}`."));
     let is_other = |attribute: &&Attribute| {
@@ -50,26 +50,28 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         quote!(#name: #ty)
     });
     let default = default(flow, &valued);
-    let (builder_doc, build_doc) = (
-        format!("Sets what `{name}` needs."),
-        format!("The flow `{name}`."),
-    );
+    let builder = builder::attribute(&format!("Sets what `{name}` needs."));
+    let set: Vec<_> = valued
+        .iter()
+        .filter(|instance| is_set(flow, instance))
+        .map(|instance| builder::Field {
+            name: &instance.name,
+            ty: node_type(instance),
+            default: (!is_required(flow, instance)).then(|| default_value(flow, instance)),
+        })
+        .collect();
+    let build = builder::build(name, &format!("The flow `{name}`."), &set);
     quote! {
         #documentation
         #(#other)*
-        #[derive(#rt::typed_builder::TypedBuilder)]
-        #[builder(
-            crate_module_path = #rt::typed_builder,
-            builder_method(doc = #builder_doc),
-            builder_type(doc = #builder_doc),
-            build_method(doc = #build_doc)
-        )]
+        #builder
         #vis struct #name { #(#setters #fields,)* }
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
+        #build
         #functions
         #default
         #(#hints)*
@@ -98,16 +100,18 @@ fn without_values(
 }
 
 /// `new` and `Default`, if every node has a value without being given one.
-fn default(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
-    if valued.iter().any(|instance| is_required(flow, instance)) {
-        return None;
+fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
+    let required = valued.iter().filter(|instance| is_required(flow, instance));
+    let required: Vec<&Ident> = required.map(|instance| &instance.name).collect();
+    if !required.is_empty() {
+        return without_new(flow, &required);
     }
     let name = &flow.name;
     let values = valued.iter().map(|instance| {
         let (name, value) = (&instance.name, default_value(flow, instance));
         quote!(#name: #value)
     });
-    Some(quote! {
+    quote! {
         impl #name {
             /// The flow with the settings that it declares.
             pub fn new() -> Self {
@@ -119,7 +123,34 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
                 #name { #(#values),* }
             }
         }
-    })
+    }
+}
+
+/// A `new` that cannot be called, and says what to write instead. The lifetime means nothing: a bound
+/// without one would have to hold here.
+fn without_new(flow: &FlowSyntax, required: &[&Ident]) -> TokenStream {
+    let name = &flow.name;
+    let settings: Vec<String> = required.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("`{name}` has required settings: {}", settings.join(", "));
+    let calls: String = required.iter().map(|name| format!(".{name}(…)")).collect();
+    let note = format!("write `{name}::builder(){calls}.build()`");
+    quote! {
+        const _: () = {
+            #[diagnostic::on_unimplemented(message = #message, label = "has to be given settings", note = #note)]
+            pub trait HasAllSettings<'a> {}
+            #[diagnostic::do_not_recommend]
+            impl<'a> HasAllSettings<'a> for ::core::convert::Infallible {}
+            impl #name {
+                #[doc(hidden)]
+                pub fn new<'a>() -> Self
+                where
+                    Self: HasAllSettings<'a>,
+                {
+                    ::core::unreachable!("nothing implements the bound")
+                }
+            }
+        };
+    }
 }
 
 /// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
@@ -151,9 +182,7 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
 
 /// A declared type without a value is what the builder asks for.
 fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
-    !instance.hidden
-        && instance.declared(flow).is_some()
-        && declared_value(flow, instance).is_none()
+    is_set(flow, instance) && declared_value(flow, instance).is_none()
 }
 
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
@@ -193,12 +222,14 @@ fn value_function(instance: &Instance) -> Ident {
 
 fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let doc = format!("The node `{}`.", instance.name);
-    if is_required(flow, instance) {
+    if is_set(flow, instance) {
         return quote!(#[builder(setter(doc = #doc))]);
     }
     let value = default_value(flow, instance);
-    match instance.declared(flow).filter(|_| !instance.hidden) {
-        Some(_) => quote!(#[builder(default = #value, setter(doc = #doc))]),
-        None => quote!(#[builder(default = #value, setter(skip))]),
-    }
+    quote!(#[builder(default = #value, setter(skip))])
+}
+
+/// Whether the builder has a method for it.
+fn is_set(flow: &FlowSyntax, instance: &Instance) -> bool {
+    !instance.hidden && instance.declared(flow).is_some()
 }
