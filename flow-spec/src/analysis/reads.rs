@@ -202,10 +202,8 @@ fn error_help(model: &Model<'_>, id: NodeId, read: &NodeRead, missing: &Unassign
 fn optional_input_help(model: &Model<'_>, id: NodeId, read: &NodeRead, rust_type: &str) -> String {
     let input = format!("make the input required: `{}: {rust_type}`", read.key);
     match words::optional(model.graph, id, read) {
-        Some(optional) if !matches!(model.graph.node(id).kind, NodeKind::Each { .. }) => {
-            format!("{optional}, or {input}")
-        }
-        _ => input,
+        Some(optional) => format!("{optional}, or {input}"),
+        None => input,
     }
 }
 

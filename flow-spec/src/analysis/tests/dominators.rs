@@ -59,9 +59,9 @@ proptest! {
         let reached = graph.reached(None);
         let vertices: Vec<usize> = (0..graph.count).filter(|&vertex| reached[vertex]).collect();
         prop_assert_eq!(tree.len(), vertices.len());
-        for vertex in 0..graph.count {
+        for (vertex, &is_reached) in reached.iter().enumerate() {
             let number = tree.number(vertex);
-            prop_assert_eq!(number.is_some(), reached[vertex]);
+            prop_assert_eq!(number.is_some(), is_reached);
             prop_assert!(number.is_none_or(|number| tree.vertex(number) == vertex));
         }
         let number = |vertex: usize| tree.number(vertex).expect("it is reached");
