@@ -4,14 +4,14 @@ use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, ReturnType, Type, TypeReference};
+use syn::{GenericArgument, PathArguments, ReturnType, Type};
 
 use crate::contract::WritePort;
 use crate::report::Report;
 use crate::runtime::runtime;
 
 use super::attribute::NodeAttribute;
-use crate::text::{last_segment, option_of, type_text};
+use crate::text::{Owned, last_segment, option_of, owned, type_text};
 
 /// The return type of a function.
 #[derive(Clone)]
@@ -228,30 +228,9 @@ fn result_value(ty: &Type) -> Option<Type> {
     }
 }
 
-fn is_static(reference: &TypeReference) -> bool {
-    let lifetime = reference.lifetime.as_ref();
-    lifetime.is_some_and(|lifetime| lifetime.ident == "static")
-}
-
 /// What a node returns is kept by the flow, so it is owned and has a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     match ty {
-        Type::Reference(reference) if !is_static(reference) => {
-            let owned = match type_text(&reference.elem).as_str() {
-                "str" => "String".to_owned(),
-                elem => elem
-                    .strip_prefix('[')
-                    .and_then(|elem| elem.strip_suffix(']'))
-                    .map_or(elem.to_owned(), |elem| format!("Vec<{elem}>")),
-            };
-            let message = "a node returns a value of its own, for the flow to keep";
-            report.error(
-                Code::Malformed,
-                ty.span(),
-                message,
-                format!("return `{owned}`"),
-            );
-        }
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
             report.error(
@@ -261,6 +240,12 @@ fn refuse_unowned(ty: &Type, report: &mut Report) {
                 help,
             );
         }
-        _ => {}
+        _ => {
+            if let Some(Owned { ty, borrow }) = owned(ty) {
+                let message = "a node returns a value of its own, for the flow to keep";
+                let help = format!("return `{}`", type_text(&ty));
+                report.error(Code::Malformed, borrow, message, help);
+            }
+        }
     }
 }

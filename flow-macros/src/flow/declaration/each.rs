@@ -1,14 +1,17 @@
 //! Loops over items: whether a loop fits what it runs.
 
-use flow_spec::Code;
+use std::collections::HashMap;
+
+use flow_spec::{Code, Node};
 use syn::Ident;
 
 use crate::contract::{Contract, Kind, ReadPort};
-use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::mapped::{key_of, mapping};
 use crate::flow::syntax::FlowSyntax;
 use crate::names::plain;
 use crate::report::Report;
+use crate::text::type_text;
 
 /// Whether a loop over items fits what it runs: it reads the item, and can fail if its errors are
 /// collected.
@@ -47,6 +50,48 @@ pub(in crate::flow) fn check_body(
             message,
             "let it return a `Result`, or remove `collect_errors`",
         );
+    }
+}
+
+/// Types that have no items, as everyone spells them.
+const WITHOUT_ITEMS: [&str; 17] = [
+    "String", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
+    "i64", "i128", "isize", "f32", "f64",
+];
+
+/// Whether loops go over collections, as far as the spelling of a type tells. Of others rustc says
+/// that they cannot be iterated over.
+pub(in crate::flow) fn check_collections(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    nodes: &[Node],
+    report: &mut Report,
+) {
+    let inputs = flow.inputs.iter();
+    let inputs = inputs.map(|input| (plain(&input.name), type_text(&input.ty)));
+    let actions = nodes.iter().flat_map(|node| &node.actions);
+    let writes = actions.flat_map(|action| &action.writes);
+    let writes = writes.map(|write| (write.key.clone(), write.rust_type.clone()));
+    let types: HashMap<String, String> = writes.chain(inputs).collect();
+    for instance in &instances.list {
+        let InstanceKind::Each { over, .. } = &instance.kind else {
+            continue;
+        };
+        let Some(known) = types.get(&plain(over)) else {
+            continue;
+        };
+        let known = known.rsplit("::").next().unwrap_or(known);
+        if !WITHOUT_ITEMS.contains(&known) {
+            continue;
+        }
+        let help = match known {
+            "String" => format!(
+                "let a node make a `Vec` of it, such as `fn lines({over}: &str) -> Vec<String>`, and loop over that"
+            ),
+            _ => "loop over a `Vec` or another collection".to_owned(),
+        };
+        let message = format!("`{over}` is a `{known}`, which has no items to loop over");
+        report.error(Code::Malformed, over.span(), message, help);
     }
 }
 

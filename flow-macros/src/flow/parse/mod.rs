@@ -50,10 +50,11 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         inputs: parameters(
             input,
             "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
+            report,
         )?,
         outputs: if input.peek(Token![->]) {
             input.parse::<Token![->]>()?;
-            parameters(input, "the flow's outputs: `-> (key: Type, …)`")?
+            parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?
         } else {
             Vec::new()
         },

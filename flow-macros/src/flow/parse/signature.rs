@@ -7,9 +7,13 @@ use syn::{Attribute, Ident, LitStr, Token, Type, parenthesized, token};
 
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::report::Report;
-use crate::text::option_of;
+use crate::text::{Owned, option_of, owned, type_text};
 
-pub(super) fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<Vec<Parameter>> {
+pub(super) fn parameters(
+    input: ParseStream<'_>,
+    expected: &str,
+    report: &mut Report,
+) -> syn::Result<Vec<Parameter>> {
     if input.peek(Token![<]) {
         let text = "a flow is not generic: every key has one type. What varies can be a setting, as in \
                     `node ask: Ask<Box<dyn Model>>;`";
@@ -45,11 +49,22 @@ pub(super) fn parameters(input: ParseStream<'_>, expected: &str) -> syn::Result<
             },
         })
     };
-    Ok(
-        Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?
-            .into_iter()
-            .collect(),
-    )
+    let parsed = Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?;
+    let mut parameters: Vec<Parameter> = parsed.into_iter().collect();
+    for parameter in &mut parameters {
+        own(parameter, report);
+    }
+    Ok(parameters)
+}
+
+/// A flow owns its values. What is borrowed is reported, and goes on as owned.
+fn own(Parameter { name, ty, .. }: &mut Parameter, report: &mut Report) {
+    if let Some(Owned { ty: owned, borrow }) = owned(ty) {
+        let message = format!("`{name}` is borrowed, and a flow owns its values");
+        let help = format!("write `{}`", type_text(&owned));
+        report.error(Code::Malformed, borrow, message, help);
+        *ty = owned;
+    }
 }
 
 /// `namespace "sales.research"`

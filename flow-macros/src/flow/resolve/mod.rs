@@ -46,6 +46,7 @@ pub(crate) fn resolve(
     }
     let mut nodes = nodes(flow, instances, &contracts);
     declaration::check_mapped_keys(flow, instances, &nodes, report);
+    declaration::check_collections(flow, instances, &nodes, report);
     declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
     match flow_spec::check(graph) {
