@@ -264,7 +264,7 @@ impl LinkedFlow {
         self.namespace
     }
 
-    /// Its JSON, without the values of settings: what [`Flow::SPEC`] is.
+    /// Its JSON, without the values of settings: what [`Flow::SPEC`](crate::Flow::SPEC) is.
     pub fn spec(&self) -> &'static str {
         as_text(self.spec)
     }
