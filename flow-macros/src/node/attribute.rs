@@ -195,6 +195,13 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
 fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ident>> {
     let span = name.span();
     let key = |input: ParseStream<'_>| {
+        if let Ok(quoted) = input.fork().parse::<LitStr>() {
+            let text = match syn::parse_str::<Ident>(&quoted.value()) {
+                Ok(key) => format!("a key is written without quotes: `{key}`"),
+                Err(_) => "a key is a name, without quotes".to_owned(),
+            };
+            return Err(syn::Error::new(quoted.span(), text));
+        }
         let expected =
             |error: syn::Error| syn::Error::new(error.span(), "expected the name of a key");
         input.parse::<Ident>().map_err(expected)

@@ -5,13 +5,33 @@ use super::routes::{Effect, Resolver};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
-    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, NodeId, NodeKind, TIMEOUT_ACTION,
+    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, Node, NodeId, NodeKind, TIMEOUT_ACTION,
 };
 use crate::suggest::closest;
 
 /// Comparing names takes long, and a flow with so many wrong ones has another problem than slips of
 /// the fingers.
 const MOST_COMPARED: usize = 100_000;
+
+/// The most edges that advice writes out.
+const MOST_WRITTEN: usize = 3;
+
+/// What to write instead of an edge without an action, where `free` are the actions that have no
+/// edge.
+fn edges_of_all(node: &Node, free: &[usize], to: &str) -> String {
+    let first = [0];
+    let free = if free.is_empty() { &first } else { free };
+    let edges: Vec<String> = free
+        .iter()
+        .take(MOST_WRITTEN)
+        .map(|&action| words::step(&node.name, &node.actions[action].name, to))
+        .collect();
+    match (&edges[..], free.len() > MOST_WRITTEN) {
+        ([edge], _) => format!("write `{edge}`"),
+        (edges, false) => format!("write an edge for each: `{};`", edges.join("; ")),
+        (edges, true) => format!("write an edge for each: `{}; …`", edges.join("; ")),
+    }
+}
 
 impl<'g> Resolver<'g> {
     pub(super) fn start_action(&self, at: usize, edge: &Edge, action: &str) -> Diagnostic {
@@ -52,14 +72,24 @@ impl<'g> Resolver<'g> {
         let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
         let names = || node.actions.iter().map(|action| action.name.as_str());
         let near = self.near_action(id, wrong);
-        let free = self.routed[id.0].iter().position(Option::is_none);
+        let free: Vec<usize> = (0..node.actions.len())
+            .filter(|&action| self.routed[id.0][action].is_none())
+            .collect();
         let only_default = names().all(|name| name == DEFAULT_ACTION);
         let to = words::target(self.graph, &edge.to);
 
-        let mut message = format!("`{}` has no action \"{wrong}\"", node.name);
-        if wrong == DEFAULT_ACTION && !node.actions.is_empty() {
-            message.push_str(&format!(": it takes {}", words::quoted(names())));
-        }
+        let name = &node.name;
+        let takes = || words::quoted(names());
+        let message = if wrong != DEFAULT_ACTION || node.actions.is_empty() {
+            format!("`{name}` has no action \"{wrong}\"")
+        } else if edge.action.is_none() {
+            format!(
+                "this edge does not say which action of `{name}` it is for: it takes {}",
+                takes()
+            )
+        } else {
+            format!("`{name}` has no action \"{wrong}\": it takes {}", takes())
+        };
         let help = if let Some(near) = near {
             format!("did you mean \"{near}\"?")
         } else if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
@@ -75,8 +105,7 @@ impl<'g> Resolver<'g> {
                 _ => format!("it has no actions to choose from: write `{fixed}`"),
             }
         } else if wrong == DEFAULT_ACTION {
-            let action = &node.actions[free.unwrap_or(0)].name;
-            format!("write `{}`", words::step(&node.name, action, &to))
+            edges_of_all(node, &free, &to)
         } else {
             format!("it takes {}", words::quoted(names().chain(error)))
         };
@@ -96,8 +125,14 @@ impl<'g> Resolver<'g> {
                 None => Some(Effect::Failure),
             },
             None => {
-                if let Some(free) = free {
-                    self.routed[id.0][free] = Some(at);
+                // An edge without an action stands for all that have no edge yet.
+                let meant = if wrong == DEFAULT_ACTION {
+                    free.len()
+                } else {
+                    1
+                };
+                for &action in free.iter().take(meant) {
+                    self.routed[id.0][action] = Some(at);
                 }
                 None
             }

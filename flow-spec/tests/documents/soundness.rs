@@ -83,8 +83,6 @@ fn actions() {
     "#);
     let plain = flow(&[verdict()], &[], &[("review", "default", "default")]);
     assert_snapshot!(said(plain), @r#"
-    /nodes/0: action "rejected" of `review` goes nowhere [F002]
-    help: add it as `condition` to `edges`, or to `ends` if the flow ends there
     /ends/0/condition: `review` has no action "default": it takes "approved", "rejected" [F001]
     help: write an action that the node has as `condition`, or add this one to its `actions`
     "#);

@@ -7,6 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Path, Token};
 
 use crate::flow::syntax::FlowSyntax;
+use crate::names::{is_type_name, plain};
 
 fn docs(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes
@@ -44,4 +45,12 @@ pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
         true => TokenStream::new(),
         false => quote!(#[derive(#(#paths),*)]),
     }
+}
+
+/// For the types that stand beside a flow: what rustc says of the flow's name, it need not repeat
+/// for each of them.
+pub(super) fn said_of_the_flow(flow: &FlowSyntax) -> Option<TokenStream> {
+    let name = plain(&flow.name);
+    let is_usual = is_type_name(&flow.name) && !name.contains('_');
+    (!is_usual).then(|| quote!(#[allow(non_camel_case_types, reason = "said of the flow itself")]))
 }

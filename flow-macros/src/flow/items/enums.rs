@@ -11,7 +11,7 @@ use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
 use crate::names::{camel_case, ident, plain};
 
-use super::attributes::derives;
+use super::attributes::{derives, said_of_the_flow};
 use crate::flow::types::TypeNames;
 
 /// An end of a flow.
@@ -105,6 +105,7 @@ fn name_enum(
     variants: &[(Ident, String, String)],
 ) -> TokenStream {
     let vis = &flow.vis;
+    let allow = said_of_the_flow(flow);
     let (idents, docs, texts): (Vec<_>, Vec<_>, Vec<_>) = columns(variants);
     let any = (!variants.is_empty()).then(|| quote!(#[repr(u16)]));
     quote! {
@@ -112,6 +113,7 @@ fn name_enum(
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #derives
         #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
+        #allow
         #any
         #vis enum #name { #(#[doc = #docs] #idents),* }
         impl #name {

@@ -7,7 +7,7 @@ use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::{ident, plain};
 use crate::runtime::runtime;
 
-use super::attributes::{derives, docs_or};
+use super::attributes::{derives, docs_or, said_of_the_flow};
 use super::builder;
 use crate::flow::types::TypeNames;
 
@@ -44,9 +44,11 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     });
     let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
+    let allow = said_of_the_flow(flow);
     quote! {
         #[doc = #documentation]
         #derives
+        #allow
         #builder
         #vis struct #input { #(#fields),* }
         #debug
@@ -70,9 +72,11 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         .chain([&end_field])
         .collect();
     let debug = debug(output, shown.into_iter());
+    let allow = said_of_the_flow(flow);
     quote! {
         #[doc = #documentation]
         #derives
+        #allow
         #vis struct #output {
             #(#fields,)*
             /// The end at which the run arrived.

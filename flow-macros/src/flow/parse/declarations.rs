@@ -131,9 +131,15 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
 /// `for item in key { path { mapping } }`
 fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
     input.parse::<Token![for]>()?;
-    let item = input.parse()?;
+    let item: Ident = input.parse()?;
     input.parse::<Token![in]>()?;
-    let over = input.parse()?;
+    let over: Ident = input.parse()?;
+    if !input.peek(token::Brace) {
+        let text = format!(
+            "expected the node that each item goes to: `for {item} in {over} {{ step }}`; settings come after it"
+        );
+        return Err(input.error(text));
+    }
     let content;
     braced!(content in input);
     let path = type_path(&content)?;

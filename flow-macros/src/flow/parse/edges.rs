@@ -5,28 +5,26 @@
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
-use syn::{Ident, LitStr, Path, Token, bracketed, parenthesized, token};
+use syn::{LitStr, Path, Token, bracketed, parenthesized, token};
 
 use crate::flow::syntax::{EdgeSyntax, ForkSyntax, StepSyntax, WaitSyntax};
 use crate::report::Report;
 use crate::settings::parse_duration;
 
 use super::declarations::refuse_keyword;
+use super::foreign;
 
 /// `a - "x" >> b >> c`: an edge for each `>>`.
 pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyntax>> {
     let mut edges = Vec::new();
     let mut from = step(input, report)?;
     loop {
-        let action = action(input)?;
+        let action = action(&from, input)?;
         if !input.peek(Token![>>]) {
+            foreign::instead_of_an_arrow(&from, action.as_ref(), input)?;
             return match action {
-                None if is_other_arrow(input) => {
-                    Err(input.error("an edge is written with `>>`: `step >> next;`"))
-                }
                 None if input.peek(Token![<]) => {
                     let text = "generic arguments belong in a declaration, `node name: Type<…>;`, whose name the edge \
                                 then takes";
@@ -65,46 +63,30 @@ pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<
     }
 }
 
-/// What one might write instead of `>>`.
-fn is_other_arrow(input: ParseStream<'_>) -> bool {
-    input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>])
-}
-
 /// `- "action"`
-fn action(input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
+fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitStr>> {
     if !input.peek(Token![-]) || input.peek(Token![->]) {
         return Ok(None);
     }
     input.parse::<Token![-]>()?;
-    if let Ok(name) = input.fork().call(Ident::parse_any) {
-        return Err(syn::Error::new(
-            name.span(),
-            format!("an action is written in quotes: `- \"{name}\"`"),
-        ));
+    match input.fork().parse::<LitStr>() {
+        Ok(_) => input.parse().map(Some),
+        Err(_) => Err(foreign::action(from, input)),
     }
-    let action = input.parse();
-    action.map(Some).map_err(|error| {
-        syn::Error::new(
-            error.span(),
-            "expected an action in quotes: `- \"action\" >>`",
-        )
-    })
 }
 
 fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> {
     if input.peek(token::Bracket) {
         return Ok(StepSyntax::Fork(fork(input, report)?));
     }
-    let path = input.call(Path::parse_mod_style).map_err(|error| {
-        syn::Error::new(
-            error.span(),
-            "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`",
-        )
-    })?;
+    let path = input
+        .call(Path::parse_mod_style)
+        .map_err(|_| foreign::step(input))?;
     refuse_keyword(&path)?;
     let Some(word) = path.get_ident() else {
         return Ok(StepSyntax::Node(path));
     };
+    foreign::word(word, input)?;
     let span = word.span();
     match word.to_string().as_str() {
         "start" => Ok(StepSyntax::Start(span)),
@@ -122,6 +104,11 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
             }
             crate::settings::text(&label, "label", report);
             Ok(StepSyntax::End(span, Some(label)))
+        }
+        "end" if input.peek(LitStr) => {
+            let label: LitStr = input.parse()?;
+            let text = format!("an end's label is in parentheses: `end({})`", label.token());
+            Err(syn::Error::new(label.span(), text))
         }
         "end" => Ok(StepSyntax::End(span, None)),
         "wait" if input.peek(token::Paren) => {

@@ -4,6 +4,7 @@
 
 mod declarations;
 mod edges;
+mod foreign;
 mod recovery;
 mod signature;
 
@@ -11,7 +12,7 @@ use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, Token, braced, token};
+use syn::{Attribute, Ident, Token, Visibility, braced, token};
 
 use crate::report::Report;
 
@@ -43,7 +44,7 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
     let mut flow = FlowSyntax {
         attributes: input.call(Attribute::parse_outer)?,
         after_attributes: input.fork().parse()?,
-        vis: input.parse()?,
+        vis: visibility(input, report)?,
         name: input
             .parse()
             .map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
@@ -83,7 +84,7 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         }
     }
     if !input.is_empty() {
-        report.push(input.error("nothing can follow the flow's body"));
+        report.push(foreign::after_the_body(input));
         skip_to_end(input)?;
     }
     Ok(flow)
@@ -101,6 +102,8 @@ fn item(
         report.text(extra.span(), "this `;` ends nothing");
         return Ok(());
     }
+    foreign::attributes(input, report)?;
+    foreign::statement(input, flow)?;
     let keyword = input.fork().call(Ident::parse_any).ok();
     let is = |word: &str| keyword.as_ref().is_some_and(|keyword| keyword == word);
     if is("node") && input.peek2(syn::Ident::peek_any) {
@@ -123,4 +126,11 @@ fn item(
     let edges = edges::chain(input, report)?;
     flow.edges.extend(edges);
     end_of_statement(input, body, report)
+}
+
+/// `pub` and its like, up to the flow's name.
+fn visibility(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Visibility> {
+    let visibility = input.parse()?;
+    foreign::before_the_name(input, report)?;
+    Ok(visibility)
 }

@@ -8,6 +8,8 @@ use syn::{Ident, LitStr, Token, token};
 
 use crate::report::Report;
 
+use super::foreign;
+
 /// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is
 /// missed behind.
 pub(super) struct Body(Vec<Span>);
@@ -47,14 +49,22 @@ pub(super) fn end_of_statement(
     Err(input.error("expected `;`, `>>`, or `- \"action\" >>`"))
 }
 
-/// Skips to the end of a statement that could not be read.
+/// Skips to the end of a statement that could not be read: its `;`, or the block of a statement of
+/// Rust.
 pub(super) fn skip_statement(input: ParseStream<'_>) -> syn::Result<()> {
+    let first = input.fork().call(Ident::parse_any);
+    let has_block = first.is_ok_and(|word| foreign::ends_with_a_block(&word.to_string()));
     while !input.is_empty() {
         if input.peek(Token![;]) {
             input.parse::<Token![;]>()?;
             return Ok(());
         }
+        let ends = has_block && input.peek(token::Brace);
         input.parse::<TokenTree>()?;
+        if ends && !input.peek(Token![else]) {
+            input.parse::<Option<Token![;]>>()?;
+            return Ok(());
+        }
     }
     Ok(())
 }

@@ -47,11 +47,32 @@ fn a_plain_edge_from_a_node_that_chooses() {
         node pay
         start >> review >> pay >> end
     ";
-    let expected = r#"node review: action "rejected" of `review` goes nowhere [F002]
-help: say where it goes, such as `review - "rejected" >> end;`
+    let expected = r#"edge 1 Action: this edge does not say which action of `review` it is for: it takes "approved", "rejected" [F001]
+help: write an edge for each: `review - "approved" >> pay; review - "rejected" >> pay;`"#;
+    assert_eq!(report(flow), expected);
+}
 
-edge 1 Action: `review` has no action "default": it takes "approved", "rejected" [F001]
-help: write `review - "approved" >> pay`"#;
+#[test]
+fn a_plain_edge_from_a_node_with_an_action_that_has_none_yet() {
+    let flow = "
+        node review on approved on rejected
+        node pay
+        start >> review >> pay >> end
+        review - approved >> end
+    ";
+    let expected = r#"edge 1 Action: this edge does not say which action of `review` it is for: it takes "approved", "rejected" [F001]
+help: write `review - "rejected" >> pay`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_plain_edge_from_a_node_of_many_actions() {
+    let flow = "
+        node review on a on b on c on d
+        start >> review >> end
+    ";
+    let expected = r#"edge 1 Action: this edge does not say which action of `review` it is for: it takes "a", "b", "c", "d" [F001]
+help: write an edge for each: `review - "a" >> end; review - "b" >> end; review - "c" >> end; …`"#;
     assert_eq!(report(flow), expected);
 }
 

@@ -195,7 +195,7 @@ fn an_edge_without_an_action_is_not_taken_for_a_similar_one() {
         sort - other >> end
     ";
     insta::assert_snapshot!(report(flow), @r#"
-    edge 1 Action: `sort` has no action "default": it takes "defaults", "other" [F001]
+    edge 1 Action: this edge does not say which action of `sort` it is for: it takes "defaults", "other" [F001]
     help: write `sort - "defaults" >> end`
     "#);
 }

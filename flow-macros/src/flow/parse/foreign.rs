@@ -1,0 +1,294 @@
+//! Spellings of Rust and of other workflow libraries, each with what is written in a flow instead.
+
+use proc_macro2::{Literal, TokenTree};
+use quote::ToTokens as _;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Ident, Lit, LitStr, Meta, Path, Token, bracketed, token};
+
+use crate::flow::syntax::{FlowSyntax, StepSyntax};
+use crate::names::snake_case;
+use crate::report::Report;
+
+/// Words of Rust that begin a statement with a block.
+const BLOCKS: [&str; 9] = [
+    "if", "match", "for", "while", "loop", "fn", "struct", "enum", "impl",
+];
+
+/// Whether a statement that begins with this word ends with its block, as Rust's own do.
+pub(super) fn ends_with_a_block(word: &str) -> bool {
+    BLOCKS.contains(&word)
+}
+
+/// Words before the flow's name, as in `struct Name(…)`. They are reported and read over.
+pub(super) fn before_the_name(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    let mut words: Vec<Ident> = Vec::new();
+    while input.peek(Ident::peek_any) && input.peek2(Ident::peek_any) {
+        words.push(input.call(Ident::parse_any)?);
+    }
+    if let Some(first) = words.first() {
+        let name: Ident = input.fork().call(Ident::parse_any)?;
+        let words: Vec<String> = words.iter().map(Ident::to_string).collect();
+        let words = words.join(" ");
+        let text =
+            format!("a flow begins with its name, without `{words}`: `{name}(key: Type) {{ … }}`");
+        report.text(first.span(), text);
+    }
+    Ok(())
+}
+
+/// What follows the body of a flow.
+pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
+    match input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any))
+    {
+        true => input.error("each flow has a `flow!` of its own"),
+        false => input.error("nothing can follow the flow's body"),
+    }
+}
+
+/// Attributes of a statement, doc comments among them: nothing in a flow's body takes one. They are
+/// reported and read over.
+pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    if !input.peek2(token::Bracket) {
+        return Ok(());
+    }
+    let mut said = false;
+    for attribute in input.call(Attribute::parse_outer)? {
+        let is_comment =
+            matches!(&attribute.meta, Meta::NameValue(doc) if doc.path.is_ident("doc"));
+        let text = match is_comment {
+            true => {
+                "a comment between statements begins with `//`: only the flow itself has documentation"
+            }
+            false => "a statement takes no attributes: those of the flow stand before its name",
+        };
+        if !said || !is_comment {
+            report.text(attribute.span(), text);
+        }
+        said |= is_comment;
+    }
+    Ok(())
+}
+
+/// A statement of Rust, by the word or the sign that it begins with.
+pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::Result<()> {
+    if input.peek(Token![#]) {
+        return Err(input.error("a comment begins with `//`"));
+    }
+    if input.peek(Token![-]) && !input.peek(Token![->]) {
+        let action = input.fork();
+        action.parse::<Token![-]>()?;
+        let action = match action.parse::<LitStr>() {
+            Ok(action) => action.token().to_string(),
+            Err(_) => "\"action\"".to_owned(),
+        };
+        let text = format!("an edge begins with its step: `step - {action} >> next;`");
+        return Err(input.error(text));
+    }
+    let Ok(word) = input.fork().call(Ident::parse_any) else {
+        return Ok(());
+    };
+    let text = match word.to_string().as_str() {
+        "if" | "match" => {
+            "a flow chooses by actions: `step - \"action\" >> next;`, or by a condition on its keys: \
+             `branch name(key) { condition => \"action\", else => \"action\" }`"
+                .to_owned()
+        }
+        "for" => "a loop over items is a node: `node name: for item in items { step };`".to_owned(),
+        "while" | "loop" => "what is done again is an edge that leads back: `step - \"again\" >> earlier_step;`".to_owned(),
+        "return" | "break" | "continue" => {
+            "a flow goes on where an edge leads, and ends with `step >> end;`".to_owned()
+        }
+        "let" | "const" | "static" => {
+            let (name, node) = bound(input)?;
+            flow.unread.extend(name.clone());
+            let name = name.map_or_else(|| "name".to_owned(), |name| name.to_string());
+            format!("a node is declared with `node`: `node {name}: {node};`")
+        }
+        "fn" | "async" | "struct" | "enum" | "impl" | "use" => {
+            format!("`{word}` stands outside of `flow!`: in a flow are nodes, branches and edges")
+        }
+        _ => return Ok(()),
+    };
+    Err(syn::Error::new(word.span(), text))
+}
+
+/// The name and the node of `let name = node;`, as far as it has them.
+fn bound(input: ParseStream<'_>) -> syn::Result<(Option<Ident>, String)> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any)?;
+    ahead.parse::<Option<Token![mut]>>()?;
+    let name = ahead.parse().ok();
+    let node = (ahead.parse::<Token![=]>())
+        .and_then(|_| ahead.call(Path::parse_mod_style))
+        .map_or_else(|_| "path".to_owned(), |path| path_text(&path));
+    Ok((name, node))
+}
+
+/// What is not a step, where one should be.
+pub(super) fn step(input: ParseStream<'_>) -> syn::Error {
+    let text = if input.peek(Token![|])
+        || input.peek(Token![||])
+        || input.peek(Token![async])
+        || input.peek(Token![move])
+    {
+        "a closure cannot be a step: write a function with `#[node]`, and its name here".to_owned()
+    } else if input.peek(token::Paren) {
+        "steps that run side by side are written `[a, b]`".to_owned()
+    } else if input.peek(token::Brace) {
+        "a step has no block: steps that run side by side are written `[a, b]`".to_owned()
+    } else if let Ok(quoted) = input.fork().parse::<LitStr>() {
+        match syn::parse_str::<Ident>(&quoted.value()) {
+            Ok(name) => format!("a step is written without quotes: `{name}`"),
+            Err(_) => "a step is the name of a node, without quotes".to_owned(),
+        }
+    } else {
+        "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`".to_owned()
+    };
+    input.error(text)
+}
+
+/// A step that is called like a function of another library, or by another spelling of a word of
+/// the DSL.
+pub(super) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let name = word.to_string();
+    let text = match name.as_str() {
+        "End" | "END" | "Start" | "START" => {
+            let lower = name.to_lowercase();
+            format!(
+                "did you mean `{lower}`? A node type `{name}` takes another name here: `node name: {name};`"
+            )
+        }
+        "sleep" | "delay" if input.peek(token::Paren) => {
+            let content = input.fork();
+            let length = match content.parse::<TokenTree>()? {
+                TokenTree::Group(group) => group.stream().to_string().replace(' ', ""),
+                _ => String::new(),
+            };
+            match length.starts_with(|digit: char| digit.is_ascii_digit()) {
+                true => format!("a pause is written `wait({length})`"),
+                false => "a pause is written `wait(5s)`".to_owned(),
+            }
+        }
+        _ => return Ok(()),
+    };
+    Err(syn::Error::new(word.span(), text))
+}
+
+/// What is not an action in quotes, after `-`.
+pub(super) fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
+    if input.peek(Token![_]) {
+        let from = shown(from);
+        let text = format!("each action has an edge of its own: `{from} - \"action\" >> next;`");
+        return input.error(text);
+    }
+    if let Ok(path) = input.fork().call(Path::parse_mod_style)
+        && let Some(last) = path.segments.last()
+    {
+        // A variant is the action of its name in snake_case.
+        let action = snake_case(&last.ident.to_string());
+        let text = format!("an action is written in quotes: `- \"{action}\"`");
+        return syn::Error::new(path.span(), text);
+    }
+    match input.fork().parse::<Lit>() {
+        Ok(Lit::Char(letter)) => {
+            let text = format!(
+                "an action is written in double quotes: `- \"{}\"`",
+                letter.value()
+            );
+            syn::Error::new(letter.span(), text)
+        }
+        // Of more than one letter: rustc has reported it, and does not say what is right here.
+        _ => match input
+            .fork()
+            .parse::<Literal>()
+            .map(|literal| literal.to_string())
+        {
+            Ok(text) if text.starts_with('\'') => {
+                let action = text.trim_matches('\'');
+                input.error(format!(
+                    "an action is written in double quotes: `- \"{action}\"`"
+                ))
+            }
+            _ => input.error("expected an action in quotes: `- \"action\" >>`"),
+        },
+    }
+}
+
+/// What follows a step, or its action, where `>>` should.
+pub(super) fn instead_of_an_arrow(
+    from: &StepSyntax,
+    action: Option<&LitStr>,
+    input: ParseStream<'_>,
+) -> syn::Result<()> {
+    let name = shown(from);
+    if input.peek(Token![#]) {
+        return Err(input.error("a comment begins with `//`"));
+    }
+    if input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>]) {
+        return Err(input.error(match action {
+            Some(action) => format!(
+                "an edge is written with `>>`: `{name} - {} >> next;`",
+                action.token()
+            ),
+            None => format!("an edge is written with `>>`: `{name} >> next;`"),
+        }));
+    }
+    if let Some(action) = action {
+        if !input.peek(Token![|]) && !input.peek(Token![,]) {
+            return Ok(());
+        }
+        let ahead = input.fork();
+        ahead.parse::<TokenTree>()?;
+        ahead.parse::<Option<Token![-]>>()?;
+        let (first, second) = match ahead.parse::<LitStr>() {
+            Ok(second) => (action.token().to_string(), second.token().to_string()),
+            Err(_) => (action.token().to_string(), "\"other\"".to_owned()),
+        };
+        let text = format!(
+            "each action has an edge of its own: `{name} - {first} >> next; {name} - {second} >> next;`"
+        );
+        return Err(input.error(text));
+    }
+    if input.peek(Token![|])
+        || input.peek(Token![||])
+        || input.peek(Token![&])
+        || input.peek(Token![+])
+    {
+        return Err(input.error("steps that run side by side are written `[a, b]`"));
+    }
+    if let Some(action) = action_as_a_member(input) {
+        let text = format!("an action is written `{name} - \"{action}\" >> next`");
+        return Err(input.error(text));
+    }
+    Ok(())
+}
+
+/// The `approved` of `review.approved` and `review["approved"]`.
+fn action_as_a_member(input: ParseStream<'_>) -> Option<String> {
+    let ahead = input.fork();
+    if ahead.parse::<Token![.]>().is_ok() {
+        let member = ahead.call(Ident::parse_any).ok()?;
+        return Some(snake_case(&member.to_string()));
+    }
+    let index = |input: ParseStream<'_>| {
+        let content;
+        bracketed!(content in input);
+        content.parse::<LitStr>()
+    };
+    index(&ahead).ok().map(|action| action.value())
+}
+
+/// A step as in a flow's text.
+fn shown(step: &StepSyntax) -> String {
+    match step {
+        StepSyntax::Start(_) => "start".to_owned(),
+        StepSyntax::Node(path) => path_text(path),
+        StepSyntax::End(..) | StepSyntax::Wait(_) | StepSyntax::Fork(_) => "step".to_owned(),
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_token_stream().to_string().replace(' ', "")
+}
