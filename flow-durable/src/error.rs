@@ -20,6 +20,12 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: String,
     },
+    /// The registered flow of this name is another one, with other inputs.
+    #[error("another flow `{flow}` is registered, whose inputs are not these")]
+    OtherFlow {
+        /// The flow's name.
+        flow: &'static str,
+    },
     /// Another flow of this name was registered before.
     #[error("a flow `{flow}` is registered already")]
     AlreadyRegistered {

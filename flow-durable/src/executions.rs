@@ -10,9 +10,8 @@ use super::execution::Execution;
 use super::execution_state::ExecutionState;
 use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
-use super::registered::DurableFlow;
 use super::runtime::Runtime;
-use flow_runtime::Submission;
+use flow_runtime::{Flow, Submission};
 
 /// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody
 /// ([`Runtime::executions`]).
@@ -79,7 +78,7 @@ impl Executions {
     /// # Cancel safety
     ///
     /// As [`Runtime::start`].
-    pub async fn start<F: DurableFlow>(
+    pub async fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,

@@ -1,5 +1,6 @@
 //! Flows that a runtime knows, whatever their types are.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use flow_runtime::Flow;
@@ -15,7 +16,8 @@ use super::error::RuntimeError;
 
 /// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every
 /// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
-/// need that.
+/// need that. [`Runtime::register`](crate::Runtime::register) asks for it, so that a value that
+/// cannot be stored is one error, there.
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
@@ -24,14 +26,25 @@ impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
 pub(crate) struct Registered {
     flow: Arc<dyn AnyFlow<Durable>>,
     hash: String,
+    save_input: SaveInput,
 }
 
+/// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
+type SaveInput = fn(&dyn Any) -> Option<Result<Saved, Unstorable>>;
+
 impl Registered {
-    pub(crate) fn new(flow: impl AnyFlow<Durable> + 'static) -> Self {
+    pub(crate) fn new<F: DurableFlow>(flow: F) -> Self {
         Registered {
-            hash: hash_of(flow.structure()),
+            hash: hash_of(F::SPEC),
             flow: Arc::new(flow),
+            save_input: save_input::<F>,
         }
+    }
+
+    /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
+    /// crash. `None` if they are those of another flow.
+    pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+        (self.save_input)(input)
     }
 
     /// The first segments of all its paths.
@@ -83,6 +96,14 @@ impl Registered {
             })
         })
     }
+}
+
+fn save_input<F: DurableFlow>(input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+    let saved = F::save_input(input.downcast_ref()?);
+    Some(saved.and_then(|saved| {
+        F::load_input(saved.clone())?;
+        Ok(saved)
+    }))
 }
 
 /// SHA-256, in hexadecimal digits.

@@ -50,7 +50,7 @@ use crate::spec_text::as_text;
 /// ```
 pub trait Flow: Send + Sync {
     /// What the caller gives. For `Qa`, the struct `QaInput`.
-    type Input: Send;
+    type Input: Send + 'static;
     /// What the caller gets. For `Qa`, the struct `QaOutput`.
     type Output: Send;
     /// Its nodes. For `Qa`, the enum `QaNode`.

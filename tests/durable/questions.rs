@@ -312,3 +312,40 @@ async fn answers_need_the_flow() {
         .await;
     assert!(matches!(started, Err(RuntimeError::NotRegistered { .. })));
 }
+
+/// Flows are told apart by their names, and another one of a name has other inputs.
+mod namesake {
+    use flow_runtime::prelude::*;
+
+    #[node]
+    fn publish(version: &str) -> String {
+        version.to_owned()
+    }
+
+    flow! {
+        pub Release(version: String) -> (publish: String) {
+            start >> publish >> end;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_registered_flow_takes_its_own_inputs_only() {
+    let runtime = runtime(store(), Release::new());
+    let input = namesake::ReleaseInput {
+        version: "7".to_owned(),
+    };
+    let started = runtime
+        .start::<namesake::Release>(input, StartOptions::new())
+        .await;
+    let error = started.unwrap_err();
+    assert!(
+        matches!(error, RuntimeError::OtherFlow { flow: "Release" }),
+        "{error}"
+    );
+    let listed = runtime
+        .list(flow_durable::ListOptions::new())
+        .await
+        .unwrap();
+    assert_eq!(listed.len(), 0);
+}

@@ -13,7 +13,8 @@ use crate::execution::Execution;
 use crate::inner::{FIRST_FENCE, Loaded, UnusedClaim};
 use crate::options::{StartOptions, StoredOptions};
 use crate::payload::{self, VALUE_DEPTH};
-use crate::registered::{DurableFlow, Registered, hash_of};
+use crate::registered::{Registered, hash_of};
+use flow_runtime::Flow;
 use flow_runtime::engine::{Saved, Unstorable};
 
 impl Runtime {
@@ -22,7 +23,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if
+    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::OtherFlow`] if
+    /// the registered flow of this name has other inputs; [`RuntimeError::Unstorable`] if
     /// the input cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key
     /// was used with another input; [`RuntimeError::ShutDown`]; or the store could not be
     /// written to. (If the store failed and could not even be asked whether it has the
@@ -34,13 +36,13 @@ impl Runtime {
     /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
     /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
     /// again.
-    pub async fn start<F: DurableFlow>(
+    pub async fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
         let flow = self.owned.inner.flow(F::NAME)?;
-        let input = input_json::<F>(&input)?;
+        let input = input_json::<F>(&flow, &input)?;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
@@ -179,18 +181,15 @@ struct InputJson {
     text: String,
 }
 
-/// The inputs as JSON, if they can be read back: what cannot would be found out after the first
-/// crash.
-fn input_json<F: DurableFlow>(input: &F::Input) -> Result<InputJson, RuntimeError> {
+fn input_json<F: Flow>(flow: &Registered, input: &F::Input) -> Result<InputJson, RuntimeError> {
     let unstorable = |reason: String| RuntimeError::Unstorable {
         execution: None,
         path: F::NAMESPACE.to_owned(),
         reason,
     };
-    let saved = F::save_input(input).and_then(|saved| {
-        F::load_input(saved.clone())?;
-        Ok(saved)
-    });
+    let Some(saved) = flow.save_input(input) else {
+        return Err(RuntimeError::OtherFlow { flow: F::NAME });
+    };
     let saved = saved
         .map_err(|Unstorable { key, reason }| unstorable(format!("input `{key}`: {reason}")))?;
     let text = Value::Object(saved.0.clone()).to_string();

@@ -212,10 +212,12 @@ impl Step<'_> {
             Code::Malformed
         );
         Some(quote_spanned! {site=>
-            const _: () = {
+            // In a type, which is checked before what uses the node.
+            const _: [(); {
                 use #rt::NoResult as _;
                 ::core::assert!(!#rt::ResultCheck::<#ty>::IS_RESULT, #text);
-            };
+                0
+            }] = [];
         })
     }
 }
