@@ -22,7 +22,7 @@ use proc_macro::TokenStream;
 /// Wires nodes into a flow. See `flow_runtime::flow`.
 #[proc_macro]
 pub fn flow(input: TokenStream) -> TokenStream {
-    flow::define(input.into()).into()
+    flow::expand(input.into()).into()
 }
 
 /// Makes a function or a type a node. See `flow_runtime::node`.
@@ -41,13 +41,6 @@ pub fn derive_action(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Params, attributes(param))]
 pub fn derive_params(item: TokenStream) -> TokenStream {
     params::derive(item.into()).into()
-}
-
-/// The second half of `flow!`: called by the contract macro of the flow's last node.
-#[doc(hidden)]
-#[proc_macro]
-pub fn __flow_resolved(input: TokenStream) -> TokenStream {
-    flow::resolved(input.into()).into()
 }
 
 /// The second half of `#[node(actions = …)]`: called by the contract macro of the enum.

@@ -1,7 +1,7 @@
 //! How contracts reach `flow!`: through a macro of each node's own name.
 //!
 //! `flow!` expands to a call of its first node's macro, which appends its contract to a list and
-//! calls the next; the last to be called is `__flow_resolved!`. `use nodes::review;` brings
+//! calls the next; the last to be called is `flow!`. `use nodes::review;` brings
 //! the function and the macro alike, so contracts are found wherever the node is, and rustc itself
 //! explains a name that is none. A chain of macro calls counts against the recursion limit, so a
 //! flow's nodes are asked in groups; a group's end defines a macro that hands on what the group has
@@ -149,7 +149,7 @@ fn unique_name(name: &Ident) -> Ident {
     )
 }
 
-/// Asks each of these nodes for its contract, and hands all of them to `__flow_resolved!` together
+/// Asks each of these nodes for its contract, and hands all of them to `flow!` together
 /// with `body`.
 pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
     let mut tokens = TokenStream::new();
@@ -172,8 +172,7 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
 
 /// The call of the first of these macros, and what it takes to call the others.
 fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
-    let rt = runtime();
-    let resolved: Path = syn::parse_quote!(#rt::flow_resolved);
+    let resolved: Path = syn::parse_quote!(::flow_runtime::flow);
     let mut chain = macros.iter().chain([&resolved]);
     let first = chain.next();
     quote!(#first! { @contract [#(#chain),*] { #body } [] })

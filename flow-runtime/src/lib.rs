@@ -105,7 +105,10 @@ pub mod __private;
 // Traits that rustc names in its messages, where a path through `__private` would tell the reader
 // nothing.
 #[doc(hidden)]
-pub use __private::{CloneForAttempt, DefaultNode, Node, ReadsAs};
+pub use __private::{Cloneable, DefaultNode, Node, ReadsAs};
+#[cfg(feature = "stored")]
+#[doc(hidden)]
+pub use question::Submitted;
 #[doc(hidden)]
 pub use question::{CanAnswer, NoAnswers};
 #[doc(hidden)]

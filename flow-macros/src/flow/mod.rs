@@ -21,7 +21,7 @@ mod syntax;
 mod types;
 mod visit;
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
@@ -34,7 +34,15 @@ use instances::Instances;
 
 use syntax::FlowSyntax;
 
-/// The expansion of `flow! { … }`.
+/// The expansion of `flow!`: of a flow as it is written, or of its second half.
+pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
+    match tokens.clone().into_iter().next() {
+        Some(TokenTree::Punct(first)) if first.as_char() == '@' => resolved(tokens),
+        _ => define(tokens),
+    }
+}
+
+/// The expansion of `flow! { Name(…) { … } }`.
 pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let parsed = parse::parse(tokens, &mut report);
@@ -71,7 +79,9 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .then(|| quote!(#(#conditions)* ::flow_runtime::flow! { #(#others)* #rest }))
 }
 
-/// The expansion of `flow_resolved! { @contract [] { … } [contracts] }`.
+/// The second half, which the contract macro of the flow's last node calls:
+/// `flow! { @contract [] { … } [contracts] }`. It has no name of its own, since rustc names it
+/// beside errors in what it writes.
 pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
     let told = match told.parse2(tokens) {
         Ok(told) => told,
@@ -79,11 +89,11 @@ pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
     };
     match told {
         Told::Group { name, contracts } => protocol::collected_macro(&name, &contracts),
-        Told::All { flow, contracts } => expand(flow, &contracts),
+        Told::All { flow, contracts } => wired(flow, &contracts),
     }
 }
 
-fn expand(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
+fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let mut report = Report::default();
     let parsed = parse::parse(tokens, &mut report);
     let Some(flow) = parsed.flow else {

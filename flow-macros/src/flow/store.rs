@@ -7,7 +7,7 @@ use flow_spec::{Code, ERROR_KEY};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::names::{here, ident, located, plain};
+use crate::names::{camel_case, here, ident, located, plain};
 use crate::runtime::runtime_at;
 
 use super::instances::InstanceKind;
@@ -173,7 +173,7 @@ impl Store {
             .keys
             .iter()
             .filter(|key| key.writers > 1)
-            .map(Key::agreement);
+            .map(|key| key.agreement(flow));
         quote_spanned! {site=>
             struct __State { #(#fields,)* }
             impl __State {
@@ -187,18 +187,20 @@ impl Store {
     }
 }
 
-/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something.
-pub(super) fn agreement_trait(key: &str, user: Span) -> Ident {
-    Ident::new(&format!("{key}_of_type"), here(user))
+/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something; and
+/// prints its path as well if there is another one of the name.
+pub(super) fn agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident {
+    let (key, flow) = (camel_case(key), camel_case(&plain(&flow.name)));
+    Ident::new(&format!("TypeOf{key}In{flow}"), here(user))
 }
 
 impl Key {
     /// A trait that all writers of the key go through, so that one of another type is told so in
     /// our words.
-    fn agreement(&self) -> TokenStream {
+    fn agreement(&self, flow: &FlowSyntax) -> TokenStream {
         let name = &self.name;
         let site = here(name.span());
-        let agreement = agreement_trait(&plain(name), name.span());
+        let agreement = agreement_trait(&plain(name), flow, name.span());
         let first = match &self.writer {
             Some(writer) => format!("`{writer}` writes it as `{{First}}`"),
             None => "the flow's input is `{First}`".to_owned(),

@@ -314,7 +314,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
         ParameterKind::Context => quote!(&__context),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
-            quote_spanned!(span=> #rt::CloneForAttempt::for_attempt(&#name))
+            quote_spanned!(span=> #rt::Cloneable::for_attempt(&#name))
         }
         ParameterKind::Value(_) => quote!(#name),
     }

@@ -228,7 +228,7 @@ fn asks(expansion: &TokenStream) -> Vec<Ask> {
             ] if at.as_char() == '@' && word == "contract" => {
                 let mut nodes = vec![plain(&first.to_string())];
                 nodes.extend(last_names(rest));
-                // The last of the chain is `flow_resolved`.
+                // The last of the chain is `flow!` itself.
                 nodes.pop();
                 Some(Ask {
                     nodes,

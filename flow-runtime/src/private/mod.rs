@@ -10,7 +10,7 @@ use std::future::Ready;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-pub use flow_macros::{__flow_resolved as flow_resolved, __node_contract as node_contract};
+pub use flow_macros::__node_contract as node_contract;
 pub use inventory;
 pub use typed_builder;
 
@@ -34,8 +34,8 @@ pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, failing, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
-    CloneForAttempt, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get,
-    items, take, written,
+    Cloneable, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, count, either, get, items,
+    take, written,
 };
 
 /// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as

@@ -76,13 +76,13 @@ impl<T: Deref> ReadsAs for T {
     label = "taken by each attempt",
     note = "read it by reference, as `&{Self}`, or derive `Clone` for it"
 )]
-pub trait CloneForAttempt: Sized {
+pub trait Cloneable: Sized {
     /// The clone.
     fn for_attempt(&self) -> Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Clone> CloneForAttempt for T {
+impl<T: Clone> Cloneable for T {
     fn for_attempt(&self) -> Self {
         self.clone()
     }

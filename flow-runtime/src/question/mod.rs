@@ -12,7 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
-pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, form};
+pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, Submitted, form};
 #[cfg(feature = "stored")]
 pub use ask::ask;
 

@@ -37,7 +37,7 @@ use crate::diagnostic::Diagnostic;
 use crate::graph::{Graph, NodeId};
 
 pub use liveness::Take;
-pub use types::check_types;
+pub use types::{Compared, check_types};
 
 /// A graph that [`check`] found sound, with what the analysis learnt about it.
 #[derive(Debug, Clone)]

@@ -8,15 +8,33 @@ use std::collections::{HashMap, HashSet};
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_KEY, Graph, NodeId, NodeKind, NodeRead, Output};
+use crate::graph::{ERROR_KEY, Graph, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode};
 
-/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to
-/// do it. As [`check`], it reports a thousand mistakes at most.
+/// Which types are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compared {
+    /// All whose names are given: for front ends that have no compiler to do it.
+    Named,
+    /// Those that consist of primitive types and of collections and pointers of the standard
+    /// library, whose names mean the same everywhere: for a front end that can say it better than
+    /// the compiler, which compares the others.
+    Standard,
+}
+
+/// The names of standard types that nothing else is usually called.
+const STANDARD: [&str; 31] = [
+    "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
+    "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "VecDeque", "Option", "Box", "Arc", "Rc",
+    "HashMap", "HashSet", "BTreeMap", "BTreeSet", "PathBuf", "Path", "std",
+];
+
+/// Compares the types of a flow's keys by their spelling. As [`check`], it reports a thousand
+/// mistakes at most.
 ///
 /// [`check`]: crate::check
-pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
+pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
     let mut found = Found::default();
-    let owners = writers(graph, &mut found);
+    let owners = compared.writers(graph, &mut found);
     let loops: HashSet<&str> = graph
         .nodes
         .iter()
@@ -29,13 +47,14 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
         if found.is_full() {
             break;
         }
+        compared.check_items(graph, id, &owners, &mut found);
         for read in &graph.node(id).reads {
             // An item has a type of its own, and is not a key of the flow.
             if loops.contains(read.key.as_str()) {
                 continue;
             }
             if let Some(owner) = owners.get(read.key.as_str()) {
-                check_read(graph, id, read, owner, &mut found);
+                compared.check_read(graph, id, read, owner, &mut found);
             }
         }
     }
@@ -44,47 +63,10 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
             break;
         }
         if let Some(owner) = owners.get(output.key.as_str()) {
-            check_output(at, output, owner, &mut found);
+            compared.check_output(at, output, owner, &mut found);
         }
     }
     found.sorted()
-}
-
-fn check_read(graph: &Graph, id: NodeId, read: &NodeRead, owner: &Owner<'_>, found: &mut Found) {
-    let owned = value_type(owner.rust_type, read.optional);
-    if reads_as(&read.rust_type, owned) {
-        return;
-    }
-    let message = format!(
-        "`{}` reads `{}` as `{}`, but {} is `{}`",
-        graph.node(id).name,
-        read.key,
-        read.rust_type,
-        owner.what,
-        owner.rust_type
-    );
-    found.push(
-        Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
-            .help("read the type that is written, or map the read to another key")
-            .related(owner.site, owner.text(&read.key)),
-    );
-}
-
-fn check_output(at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {
-    let owned = value_type(owner.rust_type, output.optional);
-    if same(&output.rust_type, owned) {
-        return;
-    }
-    let message = format!(
-        "the output `{}` is declared as `{}`, but {} is `{}`",
-        output.key, output.rust_type, owner.what, owner.rust_type
-    );
-    let help = format!("declare it as `{}: {}`", output.key, owner.rust_type);
-    found.push(
-        Diagnostic::new(Code::TypeMismatch, Site::Output(at), message)
-            .help(help)
-            .related(owner.site, owner.text(&output.key)),
-    );
 }
 
 /// What gives a key its type.
@@ -101,63 +83,219 @@ impl Owner<'_> {
     }
 }
 
-/// The first input or writer of each key whose type is known; reports the later ones that differ.
-fn writers<'g>(graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
-    let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
-    for (at, input) in graph
-        .inputs
-        .iter()
-        .enumerate()
-        .filter(|(_, input)| is_known(&input.rust_type))
-    {
-        let owner = Owner {
-            rust_type: &input.rust_type,
-            site: Site::Input(at),
-            what: "the input".to_owned(),
-        };
-        owners.entry(&input.key).or_insert(owner);
-    }
-    for id in graph.node_ids() {
-        let node = graph.node(id);
-        let writes = node.actions.iter().flat_map(|action| &action.writes);
-        for write in writes.filter(|write| is_known(&write.rust_type) && write.key != ERROR_KEY) {
-            let what = format!("what `{}` writes", node.name);
+impl Compared {
+    /// The first input or writer of each key whose type is known; reports the later ones that
+    /// differ.
+    fn writers<'g>(self, graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
+        let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
+        for (at, input) in graph.inputs.iter().enumerate() {
             let owner = Owner {
-                rust_type: &write.rust_type,
-                site: Site::Node(id),
-                what,
+                rust_type: &input.rust_type,
+                site: Site::Input(at),
+                what: "the input is".to_owned(),
             };
-            let first = owners.entry(&write.key).or_insert(owner);
-            if same(first.rust_type, &write.rust_type) {
-                continue;
+            if is_named(&input.rust_type) {
+                owners.entry(&input.key).or_insert(owner);
             }
-            let message = format!(
-                "`{}` writes `{}` as `{}`, but {} is `{}`",
-                node.name, write.key, write.rust_type, first.what, first.rust_type
-            );
-            found.push(
-                Diagnostic::new(Code::WriterTypes, Site::Node(id), message)
-                    .help(format!(
-                        "write one type, or another key: `{0} -> {0}_2`",
-                        write.key
-                    ))
-                    .related(
-                        first.site,
-                        format!("`{}` is `{}` here", write.key, first.rust_type),
-                    ),
-            );
+        }
+        for id in graph.node_ids() {
+            let node = graph.node(id);
+            let writes = node.actions.iter().flat_map(|action| &action.writes);
+            for write in writes.filter(|write| is_named(&write.rust_type) && write.key != ERROR_KEY)
+            {
+                let owner = Owner {
+                    rust_type: &write.rust_type,
+                    site: Site::Node(id),
+                    what: format!("`{}` writes it as", node.name),
+                };
+                let first = owners.entry(&write.key).or_insert(owner);
+                if !self.same(first.rust_type, &write.rust_type) {
+                    found.push(other_writer(&node.name, id, write, first));
+                }
+            }
+        }
+        owners
+    }
+
+    /// The items that the body of a loop reads.
+    fn check_items(
+        self,
+        graph: &Graph,
+        id: NodeId,
+        owners: &HashMap<&str, Owner<'_>>,
+        found: &mut Found,
+    ) {
+        let node = graph.node(id);
+        let (NodeKind::Each { body, item }, Some(over)) = (&node.kind, node.reads.first()) else {
+            return;
+        };
+        let Some(owner) = owners.get(over.key.as_str()) else {
+            return;
+        };
+        let Some(rust_type) = item_type(owner.rust_type) else {
+            return;
+        };
+        let owner = Owner {
+            rust_type,
+            site: owner.site,
+            what: format!("an item of `{}` is", over.key),
+        };
+        for read in graph
+            .node(*body)
+            .reads
+            .iter()
+            .filter(|read| read.key == *item)
+        {
+            self.check_read(graph, *body, read, &owner, found);
         }
     }
-    owners
+
+    fn check_read(
+        self,
+        graph: &Graph,
+        id: NodeId,
+        read: &NodeRead,
+        owner: &Owner<'_>,
+        found: &mut Found,
+    ) {
+        let owned = value_type(owner.rust_type, read.optional);
+        if self.reads_as(&read.rust_type, owned) {
+            return;
+        }
+        let reader = &graph.node(id).name;
+        let (key, wanted, owned) = (&read.key, &read.rust_type, owner.rust_type);
+        // Rust reads by reference. A document has the type only.
+        let by = match (self, read.mode) {
+            (Compared::Standard, ReadMode::Borrow) => "&",
+            _ => "",
+        };
+        let (wanted, fixed) = match (self, read.optional) {
+            (Compared::Standard, true) => (
+                format!("Option<{by}{wanted}>"),
+                format!("Option<{by}{}>", value_type(owned, true)),
+            ),
+            _ => (format!("{by}{wanted}"), format!("{by}{owned}")),
+        };
+        let help = match self {
+            Compared::Named => {
+                "read the type that is written, or map the read to another key".to_owned()
+            }
+            Compared::Standard => {
+                format!(
+                    "read it as `{fixed}`, or map the read to another key: `{{ {key} <- other }}`"
+                )
+            }
+        };
+        let message = format!(
+            "`{reader}` reads `{key}` as `{wanted}`, but {} `{owned}`",
+            owner.what
+        );
+        found.push(
+            Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
+                .help(help)
+                .related(owner.site, owner.text(key)),
+        );
+    }
+
+    fn check_output(self, at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {
+        let owned = value_type(owner.rust_type, output.optional);
+        if self.same(&output.rust_type, owned) {
+            return;
+        }
+        let message = format!(
+            "the output `{}` is declared as `{}`, but {} `{}`",
+            output.key, output.rust_type, owner.what, owner.rust_type
+        );
+        let help = format!("declare it as `{}: {}`", output.key, owner.rust_type);
+        found.push(
+            Diagnostic::new(Code::TypeMismatch, Site::Output(at), message)
+                .help(help)
+                .related(owner.site, owner.text(&output.key)),
+        );
+    }
+
+    /// Whether a type is compared at all.
+    fn is_known(self, rust_type: &str) -> bool {
+        let named = is_named(rust_type);
+        match self {
+            Compared::Named => named,
+            Compared::Standard => {
+                named && names(rust_type).all(|name| name.is_empty() || is_standard(name))
+            }
+        }
+    }
+
+    fn same(self, left: &str, right: &str) -> bool {
+        !self.is_known(left) || !self.is_known(right) || plain(left) == plain(right)
+    }
+
+    /// Whether a reader may borrow `read` from a value of type `owned`.
+    fn reads_as(self, read: &str, owned: &str) -> bool {
+        if self.same(read, owned) || target(owned).is_some_and(|target| self.reads_as(read, target))
+        {
+            return true;
+        }
+        let (read, owned) = (plain(read), plain(owned));
+        let borrows = [
+            ("str", "String"),
+            ("Path", "PathBuf"),
+            ("OsStr", "OsString"),
+            ("CStr", "CString"),
+        ];
+        let pointers = ["Box<", "Arc<", "Rc<"];
+        let pointed = pointers
+            .iter()
+            .find_map(|pointer| owned.strip_prefix(pointer)?.strip_suffix('>'));
+        let item = read
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        borrows.contains(&(read.as_str(), owned.as_str()))
+            || pointed.is_some_and(|pointed| self.reads_as(&read, pointed))
+            || item.is_some_and(|item| {
+                owned == format!("Vec<{item}>") || owned.starts_with(&format!("[{item};"))
+            })
+    }
 }
 
-fn is_known(rust_type: &str) -> bool {
-    let mut names = rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    !rust_type.trim().is_empty() && names.all(|name| name != "_")
+fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) -> Diagnostic {
+    let (key, what) = match first.site == Site::Node(id) {
+        true => (&write.key, "with another action as"),
+        false => (&write.key, first.what.as_str()),
+    };
+    let message = format!(
+        "`{name}` writes `{key}` as `{}`, but {what} `{}`",
+        write.rust_type, first.rust_type
+    );
+    let help = format!(
+        "a key has one type: let one of them write another key, such as by a mapping `{{ {key} -> {key}_2 }}`"
+    );
+    Diagnostic::new(Code::WriterTypes, Site::Node(id), message)
+        .help(help)
+        .related(first.site, first.text(&write.key))
 }
 
-fn same(left: &str, right: &str) -> bool {
-    !is_known(left) || !is_known(right) || plain(left) == plain(right)
+fn is_standard(name: &str) -> bool {
+    STANDARD.contains(&name) || name.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+/// The words of a type.
+fn names(rust_type: &str) -> impl Iterator<Item = &str> {
+    rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+}
+
+/// Whether a type is given, without any `_`.
+fn is_named(rust_type: &str) -> bool {
+    !rust_type.trim().is_empty() && names(rust_type).all(|name| name != "_")
+}
+
+/// The type of the items of a list or a set.
+fn item_type(collection: &str) -> Option<&str> {
+    let (name, rest) = collection.trim().split_once('<')?;
+    let item = rest.strip_suffix('>')?.trim();
+    let name = name.rsplit("::").next()?;
+    ["Vec", "VecDeque", "HashSet", "BTreeSet"]
+        .contains(&name)
+        .then_some(item)
 }
 
 /// The type of the value that is there, if it is: a node that returns an `Option` may leave its key
@@ -183,33 +321,6 @@ fn target(owned: &str) -> Option<&str> {
     }
     let inner = owned.rsplit_once("Cow<")?.1.strip_suffix('>')?;
     after_lifetime(inner).map(|at| inner[at + 1..].trim_start_matches([' ', ',']))
-}
-
-/// Whether a reader may borrow `read` from a value of type `owned`.
-fn reads_as(read: &str, owned: &str) -> bool {
-    if same(read, owned) || target(owned).is_some_and(|target| reads_as(read, target)) {
-        return true;
-    }
-    let (read, owned) = (plain(read), plain(owned));
-    let borrows = [
-        ("str", "String"),
-        ("Path", "PathBuf"),
-        ("OsStr", "OsString"),
-        ("CStr", "CString"),
-    ];
-    let boxed = [
-        format!("Box<{read}>"),
-        format!("Arc<{read}>"),
-        format!("Rc<{read}>"),
-    ];
-    let item = read
-        .strip_prefix('[')
-        .and_then(|rest| rest.strip_suffix(']'));
-    borrows.contains(&(read.as_str(), owned.as_str()))
-        || boxed.contains(&owned)
-        || item.is_some_and(|item| {
-            owned == format!("Vec<{item}>") || owned.starts_with(&format!("[{item};"))
-        })
 }
 
 /// The type without spaces and without the paths of its names.

@@ -8,7 +8,7 @@ mod reference;
 use std::collections::BTreeSet;
 
 use flow_spec::{
-    Code, Diagnostic, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Site, Take, check,
+    Code, Compared, Diagnostic, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Site, Take, check,
     check_types,
 };
 use proptest::prelude::*;
@@ -184,7 +184,8 @@ proptest! {
 
     #[test]
     fn no_graph_makes_the_analysis_panic_or_hang(Shown(graph) in random(graphs::nonsense)) {
-        check_types(&graph);
+        check_types(&graph, Compared::Standard);
+        check_types(&graph, Compared::Named);
         let first = diagnostics(&graph);
         for diagnostic in &first {
             let sites = diagnostic.related.iter().map(|(site, _)| site).chain([&diagnostic.site]);

@@ -5,7 +5,7 @@ mod graph;
 
 use std::collections::HashMap;
 
-use flow_spec::{CheckedGraph, EdgePart, NodeId, Site};
+use flow_spec::{CheckedGraph, Compared, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
@@ -49,20 +49,25 @@ pub(crate) fn resolve(
     declaration::check_collections(flow, instances, &nodes, report);
     declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
-    match flow_spec::check(graph) {
-        Ok(graph) => report.is_empty().then_some(Resolved { graph, contracts }),
-        Err(diagnostics) => {
-            for diagnostic in diagnostics {
-                let mut text = diagnostic.to_string();
-                for (site, what) in &diagnostic.related {
-                    let line = span_of(*site, flow, instances).start().line;
-                    text.push_str(&format!("\nnote: {what} (line {line})"));
-                }
-                report.text(span_of(diagnostic.site, flow, instances), text);
-            }
+    // rustc compares all types, and knows neither the key nor who wrote it.
+    let mut diagnostics = flow_spec::check_types(&graph, Compared::Standard);
+    let checked = match flow_spec::check(graph) {
+        Ok(graph) => Some(graph),
+        Err(found) => {
+            diagnostics.extend(found);
             None
         }
+    };
+    for diagnostic in diagnostics {
+        let mut text = diagnostic.to_string();
+        for (site, what) in &diagnostic.related {
+            let line = span_of(*site, flow, instances).start().line;
+            text.push_str(&format!("\nnote: {what} (line {line})"));
+        }
+        report.text(span_of(diagnostic.site, flow, instances), text);
     }
+    let graph = checked.filter(|_| report.is_empty())?;
+    Some(Resolved { graph, contracts })
 }
 
 /// The contract of each node: what the nodes told, and what the flow itself says of the others.

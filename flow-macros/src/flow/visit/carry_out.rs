@@ -49,19 +49,17 @@ impl Visit<'_> {
         (timeout, self.plan.error_route(self.index, self.contract))
     }
 
-    /// Has a function, a type or a flow carried out: an expression of its outcome or failure, and
-    /// the traits by which values are cloned for it.
-    pub(super) fn awaited(&self) -> (Vec<TokenStream>, TokenStream) {
-        let (traits, arguments) = self.arguments();
-        let carried_out = match self.contract.kind {
+    /// Has a function, a type or a flow carried out: an expression of its outcome or failure.
+    pub(super) fn awaited(&self) -> TokenStream {
+        let arguments = self.arguments();
+        match self.contract.kind {
             Kind::Flow => self.flow(&arguments),
             Kind::Human => self.question(&arguments),
             Kind::Function | Kind::Type => {
                 let step = self.step(&arguments);
                 quote_spanned!(self.site=> #step.await)
             }
-        };
-        (traits, carried_out)
+        }
     }
 
     /// A function or a type as a step of the engine: a future.

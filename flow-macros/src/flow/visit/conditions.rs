@@ -14,7 +14,7 @@ impl Visit<'_> {
         // Bound all at once: one may have the name of what generated code reads the next one from.
         let names = &branch.reads;
         let values = self.contract.reads.iter().enumerate();
-        let values = values.map(|(read, port)| self.value(read, port).0);
+        let values = values.map(|(read, port)| self.value(read, port));
         let route = |label: &LitStr| self.route(&label.value());
         let cases = branch.cases.iter().map(|(condition, label)| {
             let route = route(label);

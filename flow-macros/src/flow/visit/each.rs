@@ -23,7 +23,7 @@ impl Visit<'_> {
             true => quote_spanned!(site=> #rt::collect(result)?),
             false => quote_spanned!(site=> result?),
         });
-        let (collection, _) = self.value(0, &self.contract.reads[0]);
+        let collection = self.value(0, &self.contract.reads[0]);
         let store = self.store_arguments();
         let run = quote_spanned!(site=> self.#function(engine, scope, #store index, item));
         let each = match self.settings.concurrency {
@@ -134,7 +134,7 @@ impl Visit<'_> {
                 of: self.index,
             },
         );
-        let (traits, carried_out) = body_visit.awaited();
+        let carried_out = body_visit.awaited();
         let bounds = body_visit.bounds();
         let result = item_type(self.plan, body);
         let (value, action) = (body_visit.item_value(), body_visit.item_action());
@@ -166,7 +166,6 @@ impl Visit<'_> {
                 let item_scope = scope.item(index);
                 let scope = &item_scope;
                 #rt::Hooks::item_started(engine, scope);
-                #(#traits)*
                 let outcome = #carried_out?;
                 #rt::Hooks::node_finished(engine, scope, #action);
                 scope.leave();

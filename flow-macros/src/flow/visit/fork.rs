@@ -141,13 +141,13 @@ impl Visit<'_> {
         let taken = branch.takes.iter().map(|&by| {
             let visit = Visit::new(self.plan, self.store, by.node, Place::Loop);
             let port = &visit.contract.reads[by.read];
-            let (value, its_trait) = visit.value(by.read, port);
+            let value = visit.value(by.read, port);
             let field = taken_field(by, site);
             let value = match port.mode.optional() {
                 true => value,
                 false => quote_spanned!(site=> ::core::option::Option::Some(#value)),
             };
-            quote_spanned!(site=> #field: { #its_trait #value })
+            quote_spanned!(site=> #field: #value)
         });
         quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* })
     }

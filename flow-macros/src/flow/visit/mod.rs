@@ -123,11 +123,10 @@ impl<'a> Visit<'a> {
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
         if self.is_plain() {
-            let (traits, carried_out) = self.awaited();
+            let carried_out = self.awaited();
             let route = self.written();
             // As long as `?`, but not for rustc: there is one for each node.
             return quote_spanned!(site=> {
-                #(#traits)*
                 let outcome = match #carried_out {
                     ::core::result::Result::Ok(outcome) => outcome,
                     ::core::result::Result::Err(failed) => return ::core::result::Result::Err(failed),
@@ -183,11 +182,9 @@ impl<'a> Visit<'a> {
         let (rt, site) = (&self.rt, self.site);
         match &self.instance.kind {
             InstanceKind::Node(_) => {
-                let (traits, carried_out) = self.awaited();
-                let outcome = self.outcome(carried_out);
+                let outcome = self.outcome(self.awaited());
                 let route = self.written();
                 let body = quote_spanned! {site=>
-                    #(#traits)*
                     #outcome
                     ::core::result::Result::Ok(#route)
                 };

@@ -11,7 +11,7 @@ use quote::{format_ident, quote_spanned};
 use crate::contract::{Kind, Mode, ReadPort};
 use crate::flow::plan::{Handover, Read, Slot};
 use crate::flow::store::is_option;
-use crate::names::ident;
+use crate::names::{camel_case, ident, plain};
 
 use super::Visit;
 use super::branch_store::taken_field;
@@ -34,23 +34,19 @@ pub(super) fn bound(arguments: &[Argument], site: Span) -> (TokenStream, Vec<&Id
 }
 
 impl Visit<'_> {
-    /// The values that it reads, and the traits by which some of them are cloned.
-    pub(super) fn arguments(&self) -> (Vec<TokenStream>, Vec<Argument>) {
-        let mut traits = Vec::new();
-        let mut arguments = Vec::new();
-        for (index, port) in self.contract.reads.iter().enumerate() {
-            let (value, its_trait) = self.value(index, port);
-            traits.extend(its_trait);
-            arguments.push(Argument {
+    /// The values that it reads.
+    pub(super) fn arguments(&self) -> Vec<Argument> {
+        let reads = self.contract.reads.iter().enumerate();
+        reads
+            .map(|(index, port)| Argument {
                 name: format_ident!("argument_{index}", span = self.site),
-                value,
-            });
-        }
-        (traits, arguments)
+                value: self.value(index, port),
+            })
+            .collect()
     }
 
-    /// The value of a read, and the trait by which it is cloned if it is.
-    pub(super) fn value(&self, read: usize, port: &ReadPort) -> (TokenStream, Option<TokenStream>) {
+    /// The value of a read.
+    pub(super) fn value(&self, read: usize, port: &ReadPort) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let Read {
             key,
@@ -58,28 +54,25 @@ impl Visit<'_> {
             handover,
         } = self.plan.read(self.place, self.index, read);
         let whole = match slot {
-            Slot::Item => return (self.item(port.mode), None),
-            Slot::Nowhere => return (quote_spanned!(site=> ::core::option::Option::None), None),
+            Slot::Item => return self.item(port.mode),
+            Slot::Nowhere => return quote_spanned!(site=> ::core::option::Option::None),
             Slot::OwnOrBase => {
                 let field = ident(key, self.instance.span);
                 if port.mode == Mode::Borrow {
-                    return (
-                        quote_spanned!(site=> #rt::either(&own.#field, &base.#field)),
-                        None,
-                    );
+                    return quote_spanned!(site=> #rt::either(&own.#field, &base.#field));
                 }
                 quote_spanned!(site=> own.#field.as_ref().or(base.#field.as_ref()))
             }
             Slot::State | Slot::Base | Slot::Own | Slot::Taken(_) => {
                 let field = self.field(slot, key);
                 match (port.mode, handover) {
-                    (Mode::Borrow, _) => return (quote_spanned!(site=> #rt::get(&#field)), None),
+                    (Mode::Borrow, _) => return quote_spanned!(site=> #rt::get(&#field)),
                     (Mode::Take, Handover::Move) => {
-                        return (quote_spanned!(site=> #rt::take(&mut #field)), None);
+                        return quote_spanned!(site=> #rt::take(&mut #field));
                     }
                     (Mode::MaybeTake, Handover::Move) => {
                         let value = quote_spanned!(site=> #field.take());
-                        return (self.flattened(value, key, port), None);
+                        return self.flattened(value, key, port);
                     }
                     _ => quote_spanned!(site=> #field.as_ref()),
                 }
@@ -90,7 +83,7 @@ impl Visit<'_> {
             (Mode::MaybeDeref, _) => self.deref(whole, key),
             _ => whole,
         };
-        (self.flattened(value, key, port), None)
+        self.flattened(value, key, port)
     }
 
     /// The field in which a value is.
@@ -125,22 +118,26 @@ impl Visit<'_> {
         }
     }
 
-    /// The value of a read that is cloned, and the trait for it.
+    /// The value of a read that is cloned.
     fn cloned(
         &self,
         whole: &TokenStream,
         later: Option<NodeId>,
         key: &str,
         port: &ReadPort,
-    ) -> (TokenStream, Option<TokenStream>) {
+    ) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let name = Ident::new(&format!("{key}_read_later"), site);
+        // rustc prints its name, and its path as well if there is another one of the name.
+        let parts = [key, &self.instance.shown, &plain(&self.plan.flow.name)].map(camel_case);
+        let [key_name, taker, flow] = &parts;
+        let name = Ident::new(&format!("Clone{key_name}For{taker}In{flow}"), site);
+        let its_trait = self.clone_trait(&name, key, later);
         let cloned = match port.mode {
             Mode::Take => quote_spanned!(site=> #name::__clone(#rt::written(#whole))),
             _ => quote_spanned!(site=> #whole.map(#name::__clone)),
         };
         let cloned = self.flattened(cloned, key, port);
-        (cloned, Some(self.clone_trait(&name, key, later)))
+        quote_spanned!(site=> { #its_trait #cloned })
     }
 
     /// An `Option` that a node returned is read as any other value that may be missing.

@@ -127,7 +127,8 @@ impl Visit<'_> {
         let (site, field) = (self.site, ident(key, self.instance.span));
         let value = match self.store.shared(key) {
             Some(shared) => {
-                let (ty, agreement) = (&shared.ty, agreement_trait(key, self.instance.span));
+                let (flow, span) = (self.plan.flow, self.instance.span);
+                let (ty, agreement) = (&shared.ty, agreement_trait(key, flow, span));
                 quote_spanned!(site=> #agreement::<#ty>::agree(#value))
             }
             None => value,

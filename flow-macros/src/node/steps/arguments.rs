@@ -50,7 +50,7 @@ impl Node<'_> {
         let rt = runtime_at(site);
         match (is_reference(ty), cloned) {
             (true, _) => quote_spanned!(site=> &__prep),
-            (false, true) => quote_spanned!(site=> #rt::CloneForAttempt::for_attempt(&__prep)),
+            (false, true) => quote_spanned!(site=> #rt::Cloneable::for_attempt(&__prep)),
             (false, false) => quote_spanned!(site=> __prep),
         }
     }

@@ -328,7 +328,7 @@ fn types_of_items_and_of_unknown_writers() {
         node reader x : Text
     ";
     insta::assert_snapshot!(report_types(flow), @r#"
-    node reader: `reader` reads `x` as `Text`, but what `known` writes is `Number` [F008]
+    node reader: `reader` reads `x` as `Text`, but `known` writes it as `Number` [F008]
     help: read the type that is written, or map the read to another key
     see node known: `x` is `Number` here
     "#);

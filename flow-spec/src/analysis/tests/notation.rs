@@ -15,7 +15,7 @@ use crate::graph::{
     Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
     NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
-use crate::{check, check_types};
+use crate::{Compared, check, check_types};
 
 /// The graph that the notation describes. Its flow is called `Test`.
 pub(super) fn graph(text: &str) -> Graph {
@@ -71,7 +71,7 @@ pub(super) fn report(text: &str) -> String {
 /// Everything that is wrong with the types.
 pub(super) fn report_types(text: &str) -> String {
     let graph = graph(text);
-    show(&graph, &check_types(&graph))
+    show(&graph, &check_types(&graph, Compared::Named))
 }
 
 fn show(graph: &Graph, found: &[Diagnostic]) -> String {

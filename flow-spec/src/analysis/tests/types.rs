@@ -1,8 +1,8 @@
 //! Types, compared by their spelling.
 
 use super::notation::report_types;
-use crate::check_types;
-use crate::graph::{Graph, Input, Node, NodeKind, NodeRead, ReadMode};
+use crate::graph::{Graph, Input, Node, NodeId, NodeKind, NodeRead, ReadMode};
+use crate::{Compared, check_types};
 
 #[test]
 fn equal_types_in_other_words() {
@@ -26,7 +26,7 @@ fn different_types() {
         node y writes b : u16
         node z writes b : u32
     ";
-    let expected = r#"output b: the output `b` is declared as `u8`, but what `y` writes is `u16` [F008]
+    let expected = r#"output b: the output `b` is declared as `u8`, but `y` writes it as `u16` [F008]
 help: declare it as `b: u16`
 see node y: `b` is `u16` here
 
@@ -34,8 +34,8 @@ node x: `x` reads `a` as `u64`, but the input is `String` [F008]
 help: read the type that is written, or map the read to another key
 see input a: `a` is `String` here
 
-node z: `z` writes `b` as `u32`, but what `y` writes is `u16` [F009]
-help: write one type, or another key: `b -> b_2`
+node z: `z` writes `b` as `u32`, but `y` writes it as `u16` [F009]
+help: a key has one type: let one of them write another key, such as by a mapping `{ b -> b_2 }`
 see node y: `b` is `u16` here"#;
     assert_eq!(report_types(flow), expected);
 }
@@ -53,35 +53,125 @@ fn a_reader_sees_through_references_and_options() {
     ] {
         assert!(agree(written, read, false), "{written} as {read}");
     }
+    assert!(agree("Box<String>", "str", false));
+    assert!(agree("Arc<Box<Vec<u8>>>", "[u8]", false));
+    assert!(!agree("Arc<Box<Vec<u8>>>", "[u16]", false));
     assert!(agree("Option<String>", "str", true));
     assert!(!agree("Option<String>", "str", false));
     assert!(!agree("&'static str", "u8", false));
 }
 
+/// Where a compiler compares all types, only those are compared whose names mean the same
+/// everywhere.
+#[test]
+fn standard_types_only() {
+    for (written, read, agree) in [
+        ("u64", "str", false),
+        ("std::string::String", "str", true),
+        ("Vec<String>", "[u64]", false),
+        ("Vec<[u8; 4]>", "[[u8; 5]]", false),
+        ("Price", "u64", true),
+        ("Vec<Price>", "[u64]", true),
+        ("Duration", "u64", true),
+        ("&'static str", "u64", true),
+        ("T", "String", true),
+        ("impl Into<String>", "String", true),
+    ] {
+        let graph = reader(written, read, false);
+        let found = check_types(&graph, Compared::Standard);
+        assert_eq!(found.is_empty(), agree, "{written} as {read}: {found:?}");
+    }
+}
+
+#[test]
+fn a_type_is_shown_as_rust_reads_it() {
+    let said = |written, read, optional| {
+        let found = check_types(&reader(written, read, optional), Compared::Standard);
+        found.iter().map(ToString::to_string).collect::<String>()
+    };
+    insta::assert_snapshot!(said("u64", "str", false), @r#"
+    `x` reads `a` as `&str`, but the input is `u64` [F008]
+    help: read it as `&u64`, or map the read to another key: `{ a <- other }`
+    "#);
+    insta::assert_snapshot!(said("u64", "str", true), @r#"
+    `x` reads `a` as `Option<&str>`, but the input is `u64` [F008]
+    help: read it as `Option<&u64>`, or map the read to another key: `{ a <- other }`
+    "#);
+}
+
+#[test]
+fn items_have_the_type_that_their_collection_holds() {
+    let graph = |collection: &str| {
+        let input = Input {
+            key: "numbers".to_owned(),
+            optional: false,
+            rust_type: collection.to_owned(),
+        };
+        let step = |name: &str, kind, key: &str, rust_type: &str| Node {
+            name: name.to_owned(),
+            kind,
+            reads: vec![read(key, rust_type, false)],
+            actions: Vec::new(),
+            fallible: false,
+        };
+        let each = NodeKind::Each {
+            body: NodeId(1),
+            item: "number".to_owned(),
+        };
+        Graph {
+            inputs: vec![input],
+            nodes: vec![
+                step("all", each, "numbers", ""),
+                step("all.double", NodeKind::Step, "number", "u64"),
+            ],
+            ..Graph::default()
+        }
+    };
+    let said = |collection: &str| {
+        let found = check_types(&graph(collection), Compared::Standard);
+        found.iter().map(ToString::to_string).collect::<String>()
+    };
+    insta::assert_snapshot!(said("Vec<String>"), @r#"
+    `all.double` reads `number` as `&u64`, but an item of `numbers` is `String` [F008]
+    help: read it as `&String`, or map the read to another key: `{ number <- other }`
+    "#);
+    assert_eq!(said("Vec<u64>"), "");
+    assert_eq!(said("BTreeSet<u64>"), "");
+    // Which of the two is the item is not for us to say.
+    assert_eq!(said("HashMap<String, u64>"), "");
+}
+
 /// Whether a node may read an input of the type `written` as `read`.
 fn agree(written: &str, read: &str, optional: bool) -> bool {
+    check_types(&reader(written, read, optional), Compared::Named).is_empty()
+}
+
+/// A node that reads an input of the type `written` as `read`.
+fn reader(written: &str, rust_type: &str, optional: bool) -> Graph {
     let input = Input {
         key: "a".to_owned(),
         optional: false,
         rust_type: written.to_owned(),
     };
-    let read = NodeRead {
-        key: "a".to_owned(),
-        mode: ReadMode::Borrow,
-        optional,
-        rust_type: read.to_owned(),
-    };
     let node = Node {
         name: "x".to_owned(),
         kind: NodeKind::Step,
-        reads: vec![read],
+        reads: vec![read("a", rust_type, optional)],
         actions: Vec::new(),
         fallible: false,
     };
-    let graph = Graph {
+    Graph {
         inputs: vec![input],
         nodes: vec![node],
         ..Graph::default()
-    };
-    check_types(&graph).is_empty()
+    }
+}
+
+fn read(key: &str, rust_type: &str, optional: bool) -> NodeRead {
+    NodeRead {
+        key: key.to_owned(),
+        mode: ReadMode::Borrow,
+        optional,
+        rust_type: rust_type.to_owned(),
+    }
 }

@@ -6,7 +6,7 @@ mod place;
 mod signature;
 mod wording;
 
-use crate::analysis::{check, check_types};
+use crate::analysis::{Compared, check, check_types};
 use crate::diagnostic::Code;
 use crate::graph::Graph;
 
@@ -74,7 +74,7 @@ fn check_level<'a>(
     let before = problems.len();
     let graph = places.graph(problems);
     if problems.len() == before {
-        let mut found = check_types(&graph);
+        let mut found = check_types(&graph, Compared::Named);
         found.extend(check(graph).err().unwrap_or_default());
         found.sort_by_key(|diagnostic| diagnostic.site);
         problems.extend(found.into_iter().map(|one| places.problem(one)));
