@@ -1,4 +1,4 @@
-//! Flows that a runtime knows, whatever their types are.
+//! The flows that a runtime knows, whatever their types.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use super::driver::{Ended, Work};
 use super::engine::Durable;
 use super::error::RuntimeError;
 
-/// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every
-/// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
-/// need that.
+/// A flow that can run durably: its inputs, state and outputs can be stored as JSON. Every flow
+/// whose values are `Serialize` and `Deserialize` implements it; a plain [`run`](Flow::run) does
+/// not need it.
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
@@ -34,7 +34,7 @@ impl Registered {
         }
     }
 
-    /// The first segments of all its paths.
+    /// The first segments of the paths of its nodes.
     pub(crate) fn namespace(&self) -> &str {
         self.flow.namespace()
     }
@@ -44,12 +44,12 @@ impl Registered {
         self.flow.structure()
     }
 
-    /// What stands for the structure.
+    /// The hash of the structure.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// What is asked at a path.
+    /// The question at a path.
     pub(crate) fn question(&self, path: &str) -> Option<QuestionType> {
         self.flow.question(path)
     }

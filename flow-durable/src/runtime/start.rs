@@ -17,23 +17,23 @@ use crate::registered::{DurableFlow, Registered, hash_of};
 use flow_runtime::engine::{Saved, Unstorable};
 
 impl Runtime {
-    /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a
-    /// task of its own.
+    /// Starts an execution of a registered flow as a task of its own, and returns as soon as it is
+    /// stored.
     ///
     /// # Errors
     ///
     /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::Unstorable`] if
-    /// the input cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key
-    /// was used with another input; [`RuntimeError::ShutDown`]; or the store could not be
-    /// written to. (If the store failed and could not even be asked whether it has the
-    /// execution, it may have it: an idempotency key makes it safe to start again.)
+    /// the input cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key was
+    /// used with another input; [`RuntimeError::ShutDown`]; or the store could not be written to.
+    /// (If the store failed and could not be asked whether it has the execution, it may have it:
+    /// with an idempotency key it is safe to start again.)
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes
-    /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
-    /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
-    /// again.
+    /// If the future is dropped, the execution may or may not have been stored. If it was,
+    /// `recover` resumes it, in another process once the [`lease`](crate::RuntimeOptions::lease)
+    /// has run out. With an [`idempotency_key`](StartOptions::idempotency_key) it is safe to start
+    /// it again.
     pub async fn start<F: DurableFlow>(
         &self,
         input: F::Input,
@@ -102,8 +102,8 @@ impl Runtime {
         }
     }
 
-    /// Stores an execution that is claimed by this process, and begins with it: what was just
-    /// stored need not be read again.
+    /// Stores an execution that this process has claimed, and begins to run it: it need not be read
+    /// again.
     async fn create(
         &self,
         row: Row,
@@ -142,8 +142,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), claimed))
     }
 
-    /// The store reported an error, and may have created the execution before. Looks whether it
-    /// has.
+    /// Called if the store reported an error, but may have created the execution before. Returns
+    /// the error if it has not.
     pub(crate) async fn created_all_the_same(
         &self,
         row: &Row,
@@ -155,8 +155,7 @@ impl Runtime {
         }
     }
 
-    /// The execution that was started with the same idempotency key, if it was started with the
-    /// same input.
+    /// The execution that was started with the same idempotency key, if its input was the same.
     pub(crate) async fn started_before(
         &self,
         id: ExecutionId,
@@ -179,8 +178,8 @@ struct InputJson {
     text: String,
 }
 
-/// The inputs as JSON, if they can be read back: what cannot would be found out after the first
-/// crash.
+/// The inputs as JSON, if they can be read back. Otherwise this would be noticed only after the
+/// first crash.
 fn input_json<F: DurableFlow>(input: &F::Input) -> Result<InputJson, RuntimeError> {
     let unstorable = |reason: String| RuntimeError::Unstorable {
         execution: None,
@@ -194,7 +193,7 @@ fn input_json<F: DurableFlow>(input: &F::Input) -> Result<InputJson, RuntimeErro
     let saved = saved
         .map_err(|Unstorable { key, reason }| unstorable(format!("input `{key}`: {reason}")))?;
     let text = Value::Object(saved.0.clone()).to_string();
-    // The object with the inputs is one level more.
+    // The object with the inputs is one more level.
     payload::check(&text, VALUE_DEPTH + 1)
         .map_err(|reason| unstorable(format!("the input: {reason}")))?;
     Ok(InputJson { saved, text })
