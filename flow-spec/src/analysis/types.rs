@@ -1,8 +1,8 @@
-//! Whether the types of readers and writers agree, as far as their spelling tells.
+//! Checks that the types of readers and writers agree, as far as their spelling shows.
 //!
-//! The hard thing is not to accuse: one type can be spelled in several ways, and only a compiler
-//! knows them all. So paths are cut to their last part, unknown types agree with all, and a reader
-//! may borrow in the usual forms.
+//! The hard thing is to avoid false reports: one type can be spelled in several ways, and only a
+//! compiler knows them all. So paths are cut to their last part, unknown types agree with all
+//! others, and a reader may borrow in the usual forms.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,8 +10,8 @@ use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, Graph, NodeId, NodeKind, NodeRead, Output};
 
-/// Compares the types of a flow's keys by their spelling: for front ends that have no compiler to
-/// do it. As [`check`], it reports a thousand mistakes at most.
+/// Compares the types of a flow's keys by their spelling, for front ends without a compiler. Like
+/// [`check`], it reports at most a thousand mistakes.
 ///
 /// [`check`]: crate::check
 pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
@@ -30,7 +30,7 @@ pub fn check_types(graph: &Graph) -> Vec<Diagnostic> {
             break;
         }
         for read in &graph.node(id).reads {
-            // An item has a type of its own, and is not a key of the flow.
+            // An item has its own type, and is not a key of the flow.
             if loops.contains(read.key.as_str()) {
                 continue;
             }
@@ -87,7 +87,7 @@ fn check_output(at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found
     );
 }
 
-/// What gives a key its type.
+/// The input or write that gives a key its type.
 struct Owner<'g> {
     rust_type: &'g str,
     site: Site,
@@ -95,13 +95,13 @@ struct Owner<'g> {
 }
 
 impl Owner<'_> {
-    /// What stands at its site.
+    /// The text at its place.
     fn text(&self, key: &str) -> String {
         format!("`{key}` is `{}` here", self.rust_type)
     }
 }
 
-/// The first input or writer of each key whose type is known; reports the later ones that differ.
+/// The first input or writer of each key whose type is known. Reports later ones with another type.
 fn writers<'g>(graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
     let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
     for (at, input) in graph
@@ -160,7 +160,7 @@ fn same(left: &str, right: &str) -> bool {
     !is_known(left) || !is_known(right) || plain(left) == plain(right)
 }
 
-/// The type of the value that is there, if it is: a node that returns an `Option` may leave its key
+/// The type of the value, if there is one: a node that returns an `Option` may leave its key
 /// unwritten.
 fn value_type(rust_type: &str, optional: bool) -> &str {
     let inner = rust_type
@@ -170,7 +170,7 @@ fn value_type(rust_type: &str, optional: bool) -> &str {
     inner.filter(|_| optional).unwrap_or(rust_type)
 }
 
-/// What a reference or a `Cow` leads to.
+/// The type to which a reference or a `Cow` dereferences.
 fn target(owned: &str) -> Option<&str> {
     let owned = owned.trim();
     let after_lifetime = |text: &'_ str| match text.strip_prefix('\'') {
@@ -185,7 +185,7 @@ fn target(owned: &str) -> Option<&str> {
     after_lifetime(inner).map(|at| inner[at + 1..].trim_start_matches([' ', ',']))
 }
 
-/// Whether a reader may borrow `read` from a value of type `owned`.
+/// Returns true if a reader may borrow `read` from a value of type `owned`.
 fn reads_as(read: &str, owned: &str) -> bool {
     if same(read, owned) || target(owned).is_some_and(|target| reads_as(read, target)) {
         return true;
