@@ -73,7 +73,7 @@ fn settings(settings: &SettingsDocument) -> Option<String> {
     (!found.is_empty()).then(|| one_line(&found.join(", ")))
 }
 
-/// The text at an arrow: the action, unless there is only one, and the conditions of a branch.
+/// The text at an arrow: the action, unless it is `default`, and the conditions of a branch.
 pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if action != DEFAULT_ACTION {

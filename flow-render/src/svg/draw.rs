@@ -87,7 +87,7 @@ impl Image {
         }
         self.outline(tile);
         self.caption(tile);
-        // The nodes inside are separate.
+        // The nodes inside are elements of their own.
         self.line("</g>");
         if let (Some(inside), Some(label)) = (&tile.inside, &tile.node) {
             let stack = if tile.shape == Shape::Each {
