@@ -1,6 +1,6 @@
 //! Edges: chains of steps, with the actions and the forks between them.
 //!
-//! Most of it says what was probably meant, by what stands where `>>` should.
+//! Most of this finds out what was probably meant by something else in place of `>>`.
 
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<
     }
 }
 
-/// What one might write instead of `>>`.
+/// Something that one might write instead of `>>`.
 fn is_other_arrow(input: ParseStream<'_>) -> bool {
     input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>])
 }
