@@ -1,5 +1,5 @@
 //! A desk for expense claims: small ones are paid at once, larger ones when somebody approves them, which may be days later.
-//! Each call is a process of its own, and what it leaves behind is in an SQLite file.
+//! Each call is a separate process, and the state between calls is in an SQLite file.
 //!
 //! ```text
 //! cargo run --example approval_desk -- submit Ann 950 "a conference"
@@ -8,7 +8,7 @@
 //! cargo run --example approval_desk -- log 01a5…
 //! ```
 //!
-//! Without arguments it shows this with a file of its own.
+//! Without arguments it demonstrates all this with a file of its own.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
-/// Claims of more than this need an approval, in EUR.
+/// Claims above this amount need an approval, in EUR.
 const LIMIT: u64 = 100;
 
 #[derive(Action, Serialize, Deserialize)]
@@ -51,8 +51,8 @@ enum Decision {
     Reject { reason: String },
 }
 
-/// Stands in for a bank. If the process dies before the receipt is recorded, this is done again, with the same reference:
-/// by that, a bank knows that it has seen the transfer before.
+/// Stands in for a bank. If the process dies before the receipt is recorded, the transfer is made
+/// again with the same reference, by which a bank recognises that it has seen it before.
 #[node(writes = receipt)]
 fn pay(cx: &Context, amount: &u64, employee: &str) -> String {
     let reference = cx.step_id().unwrap_or_default();
@@ -135,7 +135,7 @@ enum Command {
     Log { execution: ExecutionId },
 }
 
-/// A runtime that knows the flow, after what others have left undone.
+/// A runtime that knows the flow, after it has resumed what other processes left.
 async fn open(file: &Path) -> Result<Runtime, Box<dyn Error>> {
     let runtime = Runtime::new(SqliteStore::open(file).await?);
     runtime.register(ExpenseClaim::new())?;
@@ -192,7 +192,7 @@ async fn carry_out(runtime: &Runtime, command: Command) -> Result<(), Box<dyn Er
     Ok(())
 }
 
-/// Answers what a claim asks, and waits until it is settled.
+/// Answers the question of a claim, and waits until the claim is settled.
 async fn decide(
     runtime: &Runtime,
     id: ExecutionId,
@@ -221,7 +221,7 @@ async fn nothing_to_decide(execution: &Execution) -> Result<String, Box<dyn Erro
     })
 }
 
-/// How a claim stands, in one line.
+/// The status of a claim, in one line.
 async fn line(execution: &Execution) -> Result<String, Box<dyn Error>> {
     let about = match execution.status() {
         Status::Completed => execution
@@ -248,7 +248,7 @@ fn question(question: &OpenQuestion) -> String {
     format!("{}{}", question.prompt(), left.unwrap_or_default())
 }
 
-/// The time between two moments, in the largest unit that there is a whole one of.
+/// The time between two moments, in the largest unit of which there is at least one.
 fn since(from: SystemTime, to: SystemTime) -> String {
     let time = to.duration_since(from).unwrap_or(Duration::ZERO).as_secs();
     match time {

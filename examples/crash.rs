@@ -1,13 +1,13 @@
-//! A program that kills itself in the middle of a fork, at the worst moment: the card has been charged, and nobody has
-//! written that down. Started again, it goes on. What was recorded is not done again; the charge is, under the same key, by
-//! which the bank knows that it has seen it before.
+//! A program that kills itself in the middle of a fork, at the worst moment: the card has been
+//! charged, but this is not recorded yet. Started again, it continues. Recorded steps are not
+//! repeated; the charge is repeated with the same key, by which the bank recognises it.
 //!
 //! ```text
 //! cargo run --example crash -- run order.db   # killed
 //! cargo run --example crash -- run order.db   # goes on
 //! ```
 //!
-//! Without arguments it starts itself twice like that.
+//! Without arguments it starts itself twice in this way.
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -36,7 +36,7 @@ fn reserve(item: &str) -> String {
 /// The card is charged by a bank that keeps a ledger.
 struct Charge {
     ledger: PathBuf,
-    /// For the first time: dies when the other branch is recorded.
+    /// Only in the first process: dies when the other branch is recorded.
     dies: Option<watch::Receiver<bool>>,
 }
 
@@ -56,7 +56,7 @@ impl Charge {
             writeln!(ledger, "{key} {price}")?;
         }
         if let Some(mut reserved) = self.dies.clone() {
-            // It fails if nobody can tell any more, and then it is time to die as well.
+            // It fails if the sender is gone, and then it is time to die as well.
             let _ = reserved.wait_for(|reserved| *reserved).await;
             kill_this_process()?;
         }
@@ -64,7 +64,7 @@ impl Charge {
     }
 }
 
-/// No handler runs, and nothing is tidied up.
+/// No handler runs, and nothing is cleaned up.
 fn kill_this_process() -> io::Result<()> {
     let kill = format!("kill -KILL {}", std::process::id());
     let status = Command::new("sh").args(["-c", &kill]).status()?;
@@ -86,7 +86,7 @@ flow! {
     }
 }
 
-/// Says when the item has been reserved and that is recorded.
+/// Reports when the item has been reserved and this is recorded.
 struct Reserved(watch::Sender<bool>);
 
 impl Observer for Reserved {
@@ -98,7 +98,7 @@ impl Observer for Reserved {
     }
 }
 
-/// Starts the order if it is new, and goes on with it otherwise.
+/// Starts the order if it is new, and resumes it otherwise.
 async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
     let is_new = !file.exists();
     let (sender, reserved) = watch::channel(false);
@@ -107,7 +107,7 @@ async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
         dies: is_new.then_some(reserved),
     };
 
-    // Another process waits for so long before it takes over what this one has left.
+    // Another process waits this long before it takes over what this one has left.
     let options = RuntimeOptions::new()
         .lease(Duration::from_secs(1))
         .observer(Arc::new(Reserved(sender)));
@@ -128,7 +128,7 @@ async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts this program with a new file, and once more with what is left of it.
+/// Starts this program with a new file, and then again with the file that the first process left.
 fn crash_and_go_on() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("order.db");
@@ -141,7 +141,7 @@ fn crash_and_go_on() -> Result<(), Box<dyn Error>> {
         let text = String::from_utf8(output.stdout)?;
         print!("{text}{}", String::from_utf8(output.stderr)?);
         println!("  {}", output.status);
-        // What a signal has ended has no exit code.
+        // A process that was ended by a signal has no exit code.
         Ok((output.status.code().is_none(), text))
     };
 

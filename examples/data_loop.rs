@@ -1,6 +1,6 @@
-//! A loop over the pages of a data set. The rows of a page are read and corrected four at a time; what
-//! is wrong with the page and what it says are worked out at the same time; then one branch decides
-//! whether it can be used, and another whether there is a next page.
+//! A loop over the pages of a data set. The rows of a page are read and corrected four at a time.
+//! The faults and the results of the page are computed at the same time. Then one branch decides
+//! whether the page can be used, and another whether there is a next one.
 //!
 //! ```text
 //! cargo run --example data_loop -- readings.csv
@@ -23,7 +23,7 @@ struct Reading {
     celsius: f64,
 }
 
-/// What is known of a station.
+/// The known facts about a station.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Range {
     lowest: f64,

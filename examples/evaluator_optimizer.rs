@@ -1,4 +1,4 @@
-//! An evaluator and an optimizer: a text is judged, improved by what the judge found, and judged
+//! An evaluator and an optimizer: a text is judged, improved according to the judgement, and judged
 //! again, until it is acceptable or the rounds are used up.
 //!
 //! ```text

@@ -1,6 +1,6 @@
-//! Map and reduce: counts the words of all text files of a directory. Reading and counting block, so
-//! they are done on threads of their own, four files at a time; the results come in the order of the
-//! files all the same.
+//! Map and reduce: counts the words of all text files of a directory. Reading and counting block,
+//! so they run on separate threads, four files at a time; the results are still in the order of the
+//! files.
 //!
 //! ```text
 //! cargo run --example map_reduce -- ~/notes

@@ -1,5 +1,5 @@
 //! A batch within a batch: a school has classes, a class has students. Each class is a run of one
-//! flow, each student a run of another. An error says where it happened: `school.classes[1]…`.
+//! flow, each student a run of another flow. An error contains its path: `school.classes[1]…`.
 //!
 //! ```text
 //! cargo run --example nested_batch -- grades/

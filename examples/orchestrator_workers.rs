@@ -1,6 +1,6 @@
-//! An orchestrator with workers: it plans tasks, hands each to the worker for it, and stops when
-//! none is left; a worker may send work back. Together they find a heading for each paragraph of a
-//! text, no two alike.
+//! An orchestrator with workers: it plans tasks, gives each to the right worker, and stops when
+//! none is left. A worker may send work back. Together they find a heading for each paragraph of a
+//! text, all of them different.
 //!
 //! ```text
 //! cargo run --example orchestrator_workers -- notes.txt
@@ -24,12 +24,12 @@ const ARTICLE_HEADINGS: [&str; 5] = [
 #[derive(Default)]
 struct Section {
     paragraph: String,
-    /// Words that it may be about, the best last.
+    /// Words that the section may be about, the best last.
     terms: Vec<String>,
     heading: String,
 }
 
-/// What is to be done next, and for which section.
+/// The next task, and the section for which it is.
 #[derive(Action)]
 enum Task {
     Analyze { index: usize },

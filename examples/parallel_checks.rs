@@ -1,6 +1,6 @@
-//! Checks that run at the same time: a post is published when its content and its safety are fine. One
-//! of the checks is a chain of two steps. If a check cannot be made at all, the others are dropped and
-//! a person has to look.
+//! Checks that run at the same time: a post is published when its content and its safety are fine.
+//! One of the checks is a chain of two steps. If a check cannot be made at all, the others are
+//! dropped and a person has to look at the post.
 //!
 //! ```text
 //! cargo run --example parallel_checks -- posts.json
@@ -21,7 +21,7 @@ struct Post {
     text: String,
 }
 
-/// What speaks against a post; nothing if it is fine.
+/// The objections against a post. Empty if it is fine.
 type Objections = Vec<String>;
 
 /// Stands in for a model that rates content, and takes its time.

@@ -1,5 +1,5 @@
-//! Prompt chaining: each call to the model works on what the one before it made, and a gate between
-//! them sends a poor outline back with feedback.
+//! Prompt chaining: each call to the model works on the result of the one before, and a gate
+//! between them sends a poor outline back with feedback.
 //!
 //! ```text
 //! cargo run --example prompt_chaining -- "tea"
@@ -25,7 +25,7 @@ fn outline(topic: &str, feedback: Option<&str>) -> Vec<String> {
     sections
 }
 
-/// Whether the chain goes on.
+/// Whether the chain continues.
 #[derive(Action)]
 enum Gate {
     Valid,

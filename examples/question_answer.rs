@@ -1,5 +1,5 @@
 //! A question goes to a model and its answer comes back: PocketFlow's first example. The model is a
-//! setting of the node, so that a client of a real one can take the place of the stand-in.
+//! field of the node, so that a real client can replace the stand-in.
 //!
 //! ```text
 //! cargo run --example question_answer -- "Why is the sky blue?"

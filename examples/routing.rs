@@ -1,5 +1,5 @@
-//! Routing: a message is classified first, and each class has a node of its own. What the
-//! classifier found out travels with the action, and can be read only where that action leads.
+//! Routing: a message is classified first, and each class has a node of its own. The findings of
+//! the classifier travel with the action, and can be read only where that action leads.
 //!
 //! ```text
 //! cargo run --example routing -- "Order 4711 came broken, I want my money back"

@@ -1,5 +1,5 @@
-//! A summariser that is often busy: three attempts, and a fallback for when none of them succeeds.
-//! Only `exec` is tried again; what `prep` made stays as it is, and the fallback works with it.
+//! A summariser that is often busy: three attempts, and a fallback if none of them succeeds. Only
+//! `exec` is tried again; the result of `prep` is kept, and the fallback works with it.
 //!
 //! ```text
 //! cargo run --example summarize_file -- notes.txt

@@ -1,5 +1,5 @@
 //! Voting: several models answer the same question at the same time, and the majority wins. A model
-//! that fails has no vote, but does not spoil the others'; if all fail, there is nothing to decide.
+//! that fails has no vote, but does not affect the others; if all fail, there is nothing to decide.
 //!
 //! ```text
 //! cargo run --example voting -- "it is 0.2" "no idea" "0.2, I think"
@@ -12,7 +12,7 @@ use flow_runtime::prelude::*;
 
 const QUESTION: &str = "Of 5 equal cards one wins. How likely is it that yours does?";
 
-/// Stands in for a model: it says what it was told to say, when it has the time.
+/// Stands in for a model: it says what it was told to say, if it has the time.
 struct Model {
     reply: String,
     busy_attempts: u32,

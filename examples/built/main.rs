@@ -1,7 +1,7 @@
-//! Flows are read from programs that were built with fat LTO and stripped, and that nobody runs: they are byte for byte
-//! what a running program says of the same flows.
+//! Reads flows from programs that were built with fat LTO and stripped, without running them. They
+//! have to be byte for byte the same as in a running program.
 //!
-//! The examples are modules here, so that their flows are linked into this program, which is the one that runs.
+//! The examples are modules here, so that their flows are linked into this program, which does run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,8 @@ examples! {
     voting "../voting.rs"
 }
 
-/// Examples with an SQLite file. To optimize that for each of them would take minutes, and shows nothing more.
+/// Examples with an SQLite file. To optimise SQLite for each of them would take minutes, and would
+/// show nothing more.
 const WITH_A_STORE: [&str; 2] = ["approval_desk", "crash"];
 
 const PROFILE: &str = "stripped";
@@ -59,7 +60,7 @@ fn every_example_is_here() {
     assert_eq!(names, listed);
 }
 
-/// What `cargo flow export` reads from the built examples is what they would say themselves.
+/// `cargo flow export` reads from the built examples the same that they would print themselves.
 #[test]
 fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     build(&[
@@ -79,7 +80,8 @@ fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     assert_eq!(read, linked);
 }
 
-/// The flows of a library that the program names and never calls, and one of its own that nothing uses.
+/// The flows of a library that the program names but never calls, and a flow of its own that
+/// nothing uses.
 #[test]
 fn flows_that_nobody_calls_are_in_the_program() {
     build(&["--package", "flow-tests-application"]);
@@ -94,20 +96,20 @@ fn flows_that_nobody_calls_are_in_the_program() {
     assert_eq!(read.into_values().collect::<BTreeSet<_>>(), said);
 }
 
-/// What an export of this JSON is.
+/// The exported form of this JSON.
 fn exported(spec: &str) -> String {
     let mut document = FlowDocument::parse_spec(spec).unwrap();
     document.cut(DEFAULT_DEPTH);
     document.to_json()
 }
 
-/// The files that `cargo flow export` makes of a program.
+/// The files that `cargo flow export` makes from a program.
 fn export(program: &Path) -> BTreeMap<String, String> {
     let name = program.file_name().unwrap();
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
         .join("exported")
         .join(name);
-    // What an earlier run left.
+    // The files of an earlier run.
     let _ = fs::remove_dir_all(&directory);
     let mut tool = cargo();
     tool.args([
@@ -129,7 +131,7 @@ fn export(program: &Path) -> BTreeMap<String, String> {
     files.collect()
 }
 
-/// Builds with the profile that leaves as little as possible in a program.
+/// Builds with the profile that keeps as little as possible in a program.
 fn build(what: &[&str]) {
     succeed(
         cargo()
@@ -152,7 +154,7 @@ fn cargo() -> Command {
     cargo
 }
 
-/// A program of that profile, beside the directory of this one.
+/// A program built with that profile, next to the directory of this one.
 fn target(program: &str) -> PathBuf {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let target = temporary.parent().unwrap();

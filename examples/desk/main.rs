@@ -1,4 +1,5 @@
-//! `approval_desk`, call by call. Each call is a process of its own, so what one knows of another is in the file.
+//! Tests `approval_desk` call by call. Each call is a separate process, so one call learns about
+//! another only from the file.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
 /// A desk with a file of its own.
 struct Desk(TempDir);
 
-/// A claim as one line shows it, without its age.
+/// A claim as printed in one line, without its age.
 #[derive(Debug, PartialEq)]
 struct Claim {
     id: String,
@@ -51,7 +52,7 @@ impl Desk {
         self.start(arguments).wait_with_output().unwrap()
     }
 
-    /// What a call prints that succeeds.
+    /// The output of a call that succeeds.
     fn prints(&self, arguments: &[&str]) -> String {
         let output = self.call(arguments);
         assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -66,7 +67,7 @@ impl Desk {
         claims.remove(0)
     }
 
-    /// What a call says that fails.
+    /// The error message of a call that fails.
     fn fails(&self, code: i32, arguments: &[&str]) -> String {
         let output = self.call(arguments);
         assert_eq!(output.status.code(), Some(code), "{output:?}");
@@ -260,7 +261,8 @@ run_completed expense_claim {"receipt":"950 EUR to Ann, reference …/expense_cl
     );
 }
 
-/// AF-15, for a program instead of a server: an unknown execution is told apart from what cannot be decided.
+/// AF-15, for a program instead of a server: an unknown execution has another error than one that
+/// cannot be decided.
 #[test]
 fn what_is_not_there_is_an_error() {
     let desk = Desk::new();

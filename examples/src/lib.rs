@@ -1,1 +1,2 @@
-//! Programs written with `flow!`, one in each file beside this folder: `cargo run --example expense_approval`.
+//! Programs written with `flow!`, one in each file of the folder above:
+//! `cargo run --example expense_approval`.

@@ -1,4 +1,4 @@
-//! Builds the package with cargo, and learns from it which files came of it.
+//! Builds the package with cargo, and finds out which files the build made.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -10,16 +10,16 @@ use cargo_metadata::{Artifact, Message, MetadataCommand, Package};
 use crate::Error;
 use crate::args::Build;
 
-/// Files that came of a build.
+/// The files that a build made.
 #[derive(Debug, Default)]
 pub(crate) struct Artifacts {
-    /// Executables and shared libraries: what linking made.
+    /// Executables and shared libraries, made by the linker.
     pub(crate) linked: Vec<PathBuf>,
     /// Rust libraries and static libraries.
     pub(crate) libraries: Vec<PathBuf>,
 }
 
-/// Runs `cargo build`. What cargo has to say goes to standard error, as ever.
+/// Runs `cargo build`. Cargo's own output goes to standard error, as usual.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
     }
 }
 
-/// The options as `cargo build` takes them.
+/// The options in the form that `cargo build` takes.
 pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
     let mut arguments = Vec::new();
     let flags = [
@@ -84,7 +84,7 @@ pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
     arguments
 }
 
-/// The files of the artifacts that may have flows.
+/// The files of the artifacts that may contain flows.
 fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error> {
     let packages = packages(options)?;
     let mut sorted = Artifacts::default();
@@ -113,7 +113,7 @@ fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error>
     Ok(sorted)
 }
 
-/// The packages that cargo builds for their own sake, and not because others depend on them.
+/// The packages that cargo builds for themselves, and not as dependencies of others.
 fn packages(options: &Build) -> Result<Vec<Package>, Error> {
     let mut command = MetadataCommand::new();
     command.no_deps();
@@ -144,7 +144,7 @@ fn packages(options: &Build) -> Result<Vec<Package>, Error> {
         .collect())
 }
 
-/// The Cargo.toml that cargo takes: the nearest one above.
+/// The Cargo.toml that cargo uses: the nearest one in this folder and those above.
 fn manifest(given: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = given {
         return path.canonicalize().ok();
@@ -154,7 +154,8 @@ fn manifest(given: Option<&Path>) -> Option<PathBuf> {
     manifests.into_iter().find(|path| path.is_file())
 }
 
-/// Whether a package specification, such as `shop`, `shop@1.2` or `path+file:///home/shop#1.2`, is for this package.
+/// Returns true if a package specification, such as `shop`, `shop@1.2` or
+/// `path+file:///home/shop#1.2`, names this package.
 fn names(spec: &str, name: &str) -> bool {
     let (path, fragment) = spec.rsplit_once('#').unwrap_or(("", spec));
     let fragment_name = fragment.split('@').next().unwrap_or(fragment);

@@ -1,4 +1,4 @@
-//! Why a command cannot do what it was asked, and what to do about it.
+//! The errors of commands, with help.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,9 +8,9 @@ use flow_spec::{Problem, did_you_mean};
 use crate::read::LARGEST_JSON;
 use crate::section::{Absence, Fault};
 
-/// Why a command cannot do what it was asked.
+/// Why a command could not be carried out.
 ///
-/// What was asked and found wanting is not an error: see [`Outcome`](crate::Outcome).
+/// If a check finds a problem, this is not an error: see [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// A file cannot be read.
@@ -18,7 +18,7 @@ pub(crate) enum Error {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// A file cannot be written.
@@ -26,18 +26,18 @@ pub(crate) enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
     /// Standard output cannot be written to.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
-    /// Something else where a file should be.
+    /// There is something else where a file should be.
     #[error("`{path}` is {what}")]
     NotAFile {
-        /// Where it is.
+        /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The thing at the path.
         what: &'static str,
     },
     /// A file that is too large to be read.
@@ -62,12 +62,12 @@ pub(crate) enum Error {
         /// What is wrong with it.
         fault: Fault,
     },
-    /// Files that can be read, and have no flows.
+    /// Files that can be read, but contain no flows.
     #[error("no flows in {}", quoted(places))]
     NoFlows {
         /// The files.
         places: Vec<PathBuf>,
-        /// What explains it, if they are binaries.
+        /// The reason, if they are binaries.
         absence: Option<Absence>,
     },
     /// JSON that is not a flow.
@@ -75,33 +75,33 @@ pub(crate) enum Error {
     NotAFlow {
         /// The file.
         path: PathBuf,
-        /// Where in it the flow's record is, if it is a binary.
+        /// The place of the flow's record, if it is a binary.
         record: Option<u64>,
         /// What is wrong with it.
         problems: Vec<Problem>,
     },
-    /// No flow has the name that was asked for.
+    /// No flow has the requested name.
     #[error("there is no flow `{name}`")]
     UnknownFlow {
         /// The name.
         name: String,
-        /// The names of those that are there.
+        /// The names of the existing flows.
         flows: Vec<String>,
     },
-    /// A format that one file can hold one flow of, and several flows.
+    /// Several flows, but a format that holds one flow in a file.
     #[error("{format} shows one flow, and there are {}: {}", flows.len(), quoted(flows))]
     SeveralFlows {
         /// The format.
         format: String,
-        /// Their names.
+        /// The names of the flows.
         flows: Vec<String>,
     },
-    /// Something that does not fit together on the command line.
+    /// Arguments on the command line that do not fit together.
     #[error("{message}")]
     Usage {
-        /// What does not fit.
+        /// The problem.
         message: String,
-        /// What to do.
+        /// How to fix it.
         help: String,
     },
     /// Cargo cannot be run.
@@ -109,22 +109,22 @@ pub(crate) enum Error {
     Cargo {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Cargo cannot say which packages there are.
+    /// Cargo cannot list the packages.
     #[error("cannot find the package")]
     Metadata(#[source] cargo_metadata::Error),
     /// The package does not build.
     #[error("the package does not build")]
     Build,
-    /// The package builds, and nothing that could have flows comes of it.
+    /// The package builds, but the build makes nothing that could contain flows.
     #[error("the build made no executable and no library")]
     NothingBuilt,
 }
 
 impl Error {
-    /// Facts that explain the error, each a line or several.
+    /// Facts that explain the error, each of one or more lines.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {
             Error::NotAFlow { problems, .. } => problems.iter().map(listed).collect(),
@@ -149,7 +149,7 @@ impl Error {
         }
     }
 
-    /// What to do about it.
+    /// How to fix it.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
             Error::Section { fault, .. } => match fault {
@@ -216,7 +216,7 @@ fn of_record(record: &Option<u64>) -> String {
     })
 }
 
-/// One of several, told apart by how far in its lines are.
+/// One of several problems. Its further lines are indented, to tell it apart from the next one.
 fn listed(problem: &Problem) -> String {
     problem.to_string().replace('\n', "\n  ")
 }

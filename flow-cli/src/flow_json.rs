@@ -6,7 +6,7 @@ use flow_spec::document::Problems;
 use flow_spec::{FlowDocument, Problem};
 use serde_json::value::RawValue;
 
-/// Whether a file is flow JSON: by its name, or else by how it begins.
+/// Returns true if a file is flow JSON, judged by its name, or else by its beginning.
 pub(crate) fn is_json(path: &Path, bytes: &[u8]) -> bool {
     let bytes = without_mark(bytes);
     let begins = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
@@ -16,26 +16,25 @@ pub(crate) fn is_json(path: &Path, bytes: &[u8]) -> bool {
 /// A flow in a flow JSON.
 #[derive(Debug)]
 pub(crate) struct Located {
-    /// Where it is: a JSON pointer, `""` if it is all there is.
+    /// The place of the flow: a JSON pointer, `""` if the flow is the whole file.
     pub(crate) pointer: String,
     /// The flow.
     pub(crate) flow: FlowDocument,
 }
 
 impl Located {
-    /// What the analysis finds, at the places in the whole file.
+    /// The findings of the analysis, at their places in the whole file.
     fn check(&self) -> impl Iterator<Item = Problem> {
         let problems = self.flow.check().into_iter();
         problems.map(|problem| inside(&self.pointer, problem))
     }
 }
 
-/// Reads flow JSON: one flow, or a list of flows as `cargo flow export` prints several, one after
-/// the other.
+/// Reads flow JSON: one flow, or a list of flows as `cargo flow export` prints several of them.
 ///
 /// # Errors
 ///
-/// What is wrong with it, each at its JSON pointer: as much as is listed of one flow.
+/// The problems, each at its JSON pointer. At most as many as are listed for a single flow.
 pub(crate) fn parse(text: &str) -> Result<Vec<Located>, Vec<Problem>> {
     let text = text.trim_start_matches('\u{feff}');
     let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text) else {
@@ -63,7 +62,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Located>, Vec<Problem>> {
     }
 }
 
-/// What is wrong with flow JSON: as [`parse`] says, or else what the analysis finds.
+/// The problems of flow JSON: those of [`parse`], or else those of the analysis.
 pub(crate) fn check(text: &str) -> Vec<Problem> {
     let flows = match parse(text) {
         Ok(flows) => flows,
@@ -79,13 +78,13 @@ pub(crate) fn check(text: &str) -> Vec<Problem> {
     problems.into_vec()
 }
 
-/// The problem as it is seen from the document around.
+/// The problem with its place in the document around it.
 fn inside(pointer: &str, mut problem: Problem) -> Problem {
     problem.pointer.insert_str(0, pointer);
     problem
 }
 
-/// Whether the name of a file ends with `.json`.
+/// Returns true if the name of the file ends with `.json`.
 pub(crate) fn is_named_json(path: &Path) -> bool {
     let ending = path.extension();
     ending.is_some_and(|ending| ending.eq_ignore_ascii_case("json"))

@@ -1,4 +1,4 @@
-//! The flows that a command works on: each once, in an order that does not depend on the linker.
+//! The flows of a command: each once, in an order that does not depend on the linker.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// These flows. Those that are the same in everything are one.
+    /// Collects these flows. Flows that are equal in every respect become one.
     pub(crate) fn new(flows: impl IntoIterator<Item = FlowDocument>) -> Self {
         let mut seen = HashSet::new();
         let mut keyed: Vec<(String, FlowDocument)> = flows
@@ -29,7 +29,7 @@ impl Flows {
         Flows { flows }
     }
 
-    /// Those that have one of these names or namespaces; all, if no name is given.
+    /// The flows with one of these names or namespaces. All flows if no name is given.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Flows {
         Ok(self)
     }
 
-    /// Leaves out what is nested deeper than this.
+    /// Removes flows nested deeper than this.
     #[must_use]
     pub(crate) fn cut(mut self, depth: usize) -> Self {
         for flow in &mut self.flows {
@@ -65,13 +65,13 @@ impl Flows {
         &self.flows
     }
 
-    /// How they are called.
+    /// The names of the flows.
     pub(crate) fn titles(&self) -> Vec<String> {
         let titles = self.flows.iter().map(|flow| flow.title().to_owned());
         titles.collect()
     }
 
-    /// For each flow, the name of its file without the ending: its namespace. Where several flows
+    /// For each flow, the name of its file without the extension: its namespace. If several flows
     /// have one namespace, the second gets `-2`.
     pub(crate) fn stems(&self) -> Vec<String> {
         let mut taken = HashSet::new();
@@ -80,7 +80,7 @@ impl Flows {
             let stem = stem(flow);
             let mut unique = stem.clone();
             let mut count = 1;
-            // Some file systems do not tell upper from lower case.
+            // Some file systems do not distinguish upper case from lower case.
             while !taken.insert(unique.to_lowercase()) {
                 count += 1;
                 unique = format!("{stem}-{count}");
@@ -103,7 +103,7 @@ impl Flows {
     }
 }
 
-/// A name that leads out of no folder, whatever the document says.
+/// A name that cannot lead out of a folder, whatever the document contains.
 fn stem(flow: &FlowDocument) -> String {
     let name = match flow.namespace.is_empty() {
         true => &flow.name,

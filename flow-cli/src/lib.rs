@@ -1,8 +1,8 @@
-//! What `cargo flow` does: it shows, checks and compares the flows in built programs, libraries and
-//! WebAssembly modules, without running them.
+//! The implementation of `cargo flow`, which shows, checks and compares the flows in built
+//! programs, libraries and WebAssembly modules, without running them.
 //!
-//! The program `cargo-flow` only calls [`run`]. A command goes from its arguments (`args`) to flows
-//! (`target`, which reads binaries by [`section`]), and from there to the screen or into files.
+//! The program `cargo-flow` only calls [`run`]. A command gets from its arguments (`args`) to flows
+//! (`target`, which reads binaries with [`section`]), and writes to the screen or into files.
 
 mod args;
 mod cargo;
@@ -33,7 +33,7 @@ use flows::Flows;
 use screen::{Outcome, Screen};
 use text::Text;
 
-/// Runs the command of a command line, of which the first word is the program, and returns the exit
+/// Runs the command given by these words, of which the first is the program, and returns the exit
 /// code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
@@ -42,7 +42,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => {
             // The message quotes words, which may be names of files.
             let error = parse(&visible_words(&words)).err().unwrap_or(error);
-            // Nobody reads it any more.
+            // If this fails, nobody reads it any more.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
@@ -59,7 +59,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     screen.finish(result)
 }
 
-/// Cargo calls `cargo-flow flow list` for `cargo flow list`: the word `flow` may be there or not.
+/// Cargo calls `cargo-flow flow list` for `cargo flow list`, so the word `flow` may be there or
+/// not.
 fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     let words = words.iter().enumerate();
     let words = words.filter(|(index, word)| *index != 1 || *word != "flow");

@@ -9,15 +9,15 @@ use std::path::Path;
 
 use crate::{Error, flow_json};
 
-/// The most flow JSON that is read of one file, in bytes and for all its flows together. Ten
-/// thousand nodes fit in.
+/// The most bytes of flow JSON that are read from one file, and for all its flows together. Ten
+/// thousand nodes fit.
 pub(crate) const LARGEST_JSON: u64 = 32 << 20;
 
-/// The largest other file that is read, in bytes. Programs with all their debug information are
-/// smaller.
+/// The size of the largest other file that is read, in bytes. Programs with all their debug
+/// information are smaller.
 const LARGEST_BINARY: u64 = 4 << 30;
 
-/// Reads a file as it is.
+/// Reads a file as bytes.
 ///
 /// # Errors
 ///
@@ -27,7 +27,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
         path: path.to_owned(),
         source,
     };
-    // Before it is opened: opening a pipe waits for somebody to write into it.
+    // Before the file is opened, because opening a pipe waits for somebody to write into it.
     let about = fs::metadata(path).map_err(failed)?;
     if let Some(what) = unreadable(about.file_type()) {
         let path = path.to_owned();
@@ -67,7 +67,7 @@ pub(crate) fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
     })
 }
 
-/// Names what is not a regular file. `None` if it is one.
+/// A description of something that is not a regular file. `None` if it is one.
 fn unreadable(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -91,8 +91,9 @@ fn unreadable(kind: FileType) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Reads to the end, unless that is beyond the limit: the first one is for JSON, the second one for
-/// all else. Returns the limit in that case, after at most one byte more than it allows.
+/// Reads to the end, unless the file is larger than its limit: the first one is for JSON, the
+/// second one for everything else. In that case it returns the limit, after reading at most one
+/// byte more.
 fn limited(
     mut file: impl Read,
     (json, other): (u64, u64),
@@ -117,7 +118,7 @@ fn limited(
 mod tests {
     use super::*;
 
-    /// Has as many bytes as are asked for, and counts them.
+    /// A reader that has as many bytes as requested, and counts them.
     struct Endless(u64);
 
     impl Read for &mut Endless {

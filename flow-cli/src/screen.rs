@@ -1,4 +1,4 @@
-//! Where a command writes: data to standard output, words to standard error.
+//! The output of a command: data to standard output, messages to standard error.
 
 use std::io::{self, Write};
 
@@ -8,23 +8,23 @@ use crate::error::Error;
 use crate::style::{ERROR, LITERAL, WARNING};
 use crate::text::Text;
 
-/// What came of a command that could do what it was asked.
+/// The result of a command that could be carried out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All is well.
+    /// There is no problem.
     Fine,
-    /// What was to be checked or compared is not as it should be.
+    /// A check or a comparison found something.
     Found,
 }
 
-/// Where a command writes.
+/// The output of a command.
 pub(crate) struct Screen<'a> {
     data: &'a mut dyn Write,
     words: &'a mut dyn Write,
 }
 
 impl<'a> Screen<'a> {
-    /// Data goes to the first, words to the second.
+    /// Writes data to the first, messages to the second.
     pub(crate) fn new(data: &'a mut dyn Write, words: &'a mut dyn Write) -> Self {
         Screen { data, words }
     }
@@ -38,12 +38,12 @@ impl<'a> Screen<'a> {
         self.data(text.as_str())
     }
 
-    /// Writes data for programs: in a format that escapes what is in it.
+    /// Writes data for programs, in a format that escapes its content.
     ///
     /// # Errors
     ///
-    /// They cannot be written. That nobody reads them any more, as in `cargo flow list | head -1`,
-    /// is not an error.
+    /// The data cannot be written. It is not an error if nobody reads them any more, as in
+    /// `cargo flow list | head -1`.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Error> {
         let written = self.data.write_all(text.as_bytes());
         match written.and_then(|()| self.data.flush()) {
@@ -52,25 +52,25 @@ impl<'a> Screen<'a> {
         }
     }
 
-    /// Says what was done.
+    /// Prints what was done.
     pub(crate) fn note(&mut self, words: &str) {
         self.say(&Text::line(words));
     }
 
-    /// Says what may not be as expected.
+    /// Prints a warning about something that may not be as expected.
     pub(crate) fn warning(&mut self, words: &str) {
         self.say(&titled(WARNING, "warning", words));
     }
 
-    /// Says what to do.
+    /// Prints how to fix something.
     pub(crate) fn help(&mut self, words: &str) {
         self.say(&titled(LITERAL, "help", words));
     }
 
-    /// Says why a command could not do what it was asked.
+    /// Prints why a command could not be carried out.
     pub(crate) fn error(&mut self, error: &Error) {
-        // What the system or cargo says may have several lines. In what is said here, a line break
-        // is part of a name.
+        // Messages of the system or of cargo may have several lines. In a message of this program,
+        // a line break is part of a name.
         let causes = causes(error);
         let mut causes = causes.lines();
         let first = format!("{error}{}", causes.next().unwrap_or_default());
@@ -90,7 +90,7 @@ impl<'a> Screen<'a> {
         let _ = self.words.write_all(text.as_str().as_bytes());
     }
 
-    /// The outcome, or the error said and the exit code for it.
+    /// Returns the exit code of the outcome, or prints the error and returns its exit code.
     pub(crate) fn finish(&mut self, result: Result<Outcome, Error>) -> u8 {
         match result {
             Ok(Outcome::Fine) => 0,
@@ -103,10 +103,10 @@ impl<'a> Screen<'a> {
     }
 }
 
-/// Under `error: `.
+/// As wide as `error: `.
 const INDENT: &str = "       ";
 
-/// A line that begins with what it is: `error: `.
+/// A line with a title: `error: `.
 fn titled(style: Style, title: &str, words: &str) -> Text {
     let mut text = Text::default();
     text.push_styled(style, title)
@@ -116,7 +116,7 @@ fn titled(style: Style, title: &str, words: &str) -> Text {
     text
 }
 
-/// What made the error, each cause after a colon.
+/// The causes of the error, each after a colon.
 fn causes(error: &Error) -> String {
     let mut text = String::new();
     let mut source = std::error::Error::source(error);

@@ -5,7 +5,7 @@ use flow_spec::visible;
 use crate::Text;
 use crate::style::HEADER;
 
-/// Writes rows under headings, each column as wide as what is in it.
+/// Writes rows under headings. Each column is as wide as its content.
 pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> Text {
     let widths: Vec<usize> = headings
         .iter()
@@ -30,7 +30,7 @@ pub(crate) fn table(headings: &[&str], rows: &[Vec<Vec<String>>]) -> Text {
     text
 }
 
-/// The width of a line of a cell, as it is shown.
+/// The width of a line of a cell as shown.
 fn width(line: &str) -> usize {
     visible(line).chars().count()
 }

@@ -1,5 +1,5 @@
-//! From what a command is given to flows: a flow JSON, a built file, a folder of flow JSON, or
-//! nothing.
+//! Finds the flows for the arguments of a command: a flow JSON, a built file, a folder of flow
+//! JSON, or nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::args::{Build, Source};
 use crate::section::{self, Absence};
 use crate::{Error, Flows, cargo, flow_json, read};
 
-/// Reads the flows of a file; without one, of the package in the current directory.
+/// Reads the flows of a file or, without a file, those of the package in the current directory.
 ///
 /// # Errors
 ///
@@ -51,9 +51,9 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
     }
 }
 
-/// Builds the package and reads what comes of it: its executables and shared libraries, and its
-/// Rust libraries, of which an executable has only what it names. Where executables are named, the
-/// libraries are read only if those have no flows.
+/// Builds the package and reads the files of the build: its executables and shared libraries, and
+/// its Rust libraries, of which an executable contains only what it names. If executables are
+/// requested by name, the libraries are read only if these contain no flows.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 struct Found {
     flows: Vec<FlowDocument>,
-    /// What explains that a binary has none.
+    /// The reason if a binary contains none.
     absence: Option<Absence>,
 }
 
@@ -160,7 +160,7 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
     })
 }
 
-/// All that was found, unless it is nothing.
+/// Everything that was found. An error if nothing was found.
 fn some(places: Vec<PathBuf>, found: Vec<Found>) -> Result<Flows, Error> {
     let absence = found
         .iter()

@@ -1,14 +1,16 @@
-//! Text for people: words of this program, and names, paths and values that may come from anywhere.
+//! Text for people: the program's own words, and names, paths and values that may come from
+//! anywhere.
 //!
-//! Whatever is added to a [`Text`] is made visible, line breaks too: only the program itself ends a
-//! line or sets a colour. The screen shows people nothing else, so that no command can forget it.
+//! Everything added to a [`Text`] is made visible, including line breaks: only the program itself
+//! ends a line or sets a colour. The screen shows people nothing but texts, so no command can
+//! forget this.
 
 use std::fmt::Display;
 
 use anstyle::Style;
 use flow_spec::visible;
 
-/// Lines for the screen. No word in them can steer the terminal or begin a line.
+/// Lines for the screen. Nothing in them can control the terminal or begin a line.
 #[derive(Debug, Default)]
 pub(crate) struct Text(String);
 

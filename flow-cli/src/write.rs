@@ -1,4 +1,4 @@
-//! Files that are either written whole or left as they were.
+//! Writes files completely, or leaves them as they were.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::Error;
 
-/// Writes a file: first under another name beside it, which then takes its place.
+/// Writes a file: first under another name next to it, which then replaces the file.
 ///
 /// # Errors
 ///
-/// It cannot be written. Then the file is as it was.
+/// The file cannot be written. It is then as it was.
 pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source| Error::Write {
         path: path.to_owned(),
@@ -25,17 +25,17 @@ pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
     let draft = path.with_file_name(draft);
     let written = write(&draft, text).and_then(|()| fs::rename(&draft, path));
     written.map_err(|source| {
-        // It may not even exist.
+        // The draft may not even exist.
         let _ = fs::remove_file(&draft);
         failed(source)
     })
 }
 
-/// Makes a folder, and those above it.
+/// Creates a folder and its parents.
 ///
 /// # Errors
 ///
-/// It cannot be made, or there is a file of its name.
+/// The folder cannot be created, or there is a file with its name.
 pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     if path.exists() && !path.is_dir() {
         return Err(Error::NoFolder {

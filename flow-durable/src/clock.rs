@@ -1,14 +1,14 @@
-//! The time, as it is stored.
+//! The clock for times that are stored.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use flow_store::to_ms;
 
-/// What tells the time, in the places where it is stored.
+/// The clock for times that are stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// How often a sleeper looks at the clock, which may have been set.
+/// How often a sleeper checks the clock, which may have been set.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 
 /// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).

@@ -1,4 +1,4 @@
-//! What can go wrong with executions.
+//! The errors of executions.
 
 use std::error::Error;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
-/// Why a [`Runtime`](super::Runtime) did not do what it was asked to. The execution is as it was,
-/// and can be read.
+/// Why a [`Runtime`](super::Runtime) did not do what was asked. The execution is as it was, and can
+/// be read.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
@@ -32,11 +32,11 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: &'static str,
     },
-    /// There is no such execution, or it belongs to somebody else: see
+    /// There is no such execution, or it belongs to another owner: see
     /// [`Executions`](super::Executions).
     #[error("there is no execution {0}")]
     NotFound(ExecutionId),
-    /// The execution is over, so that it can be neither answered nor cancelled.
+    /// The execution is over, so it can be neither answered nor cancelled.
     #[error("execution {execution} is {status} already")]
     Over {
         /// The execution.
@@ -55,13 +55,13 @@ pub enum RuntimeError {
         execution: ExecutionId,
         /// The flow's name.
         flow: String,
-        /// What has changed, a line each.
+        /// The changes, one per line.
         changes: Vec<String>,
     },
-    /// The flow is the one that the execution was started with, and a replay of it does not come to
-    /// one of the records. What it computes between two steps (the condition of a `branch`, a
-    /// value that a mapping hands over, a type's own `Deserialize`) is not the same as it was,
-    /// or the journal has been changed. No step has run.
+    /// The flow has not changed since the execution was started, but a replay does not reach one of
+    /// the records. Either something that the flow computes between two steps is not the same as it
+    /// was (the condition of a `branch`, a value that a mapping passes on, a type's own
+    /// `Deserialize`), or the journal has been changed. No step has run.
     #[error(
         "execution {execution}: its flow is unchanged, and yet a replay does not come to record {seq}, `{kind}` \
          of `{step}`: a condition or a value between two steps depends on something that is not the same in a \
@@ -72,9 +72,9 @@ pub enum RuntimeError {
         execution: ExecutionId,
         /// The number of the record.
         seq: u64,
-        /// What it records.
+        /// The kind of the record.
         kind: RecordKind,
-        /// The step that it is of.
+        /// The step to which it belongs.
         step: String,
     },
     /// The journal is in the format of another version of this library.
@@ -96,9 +96,9 @@ pub enum RuntimeError {
     Unreadable {
         /// The execution.
         execution: ExecutionId,
-        /// The path of the node that it belongs to, or of the flow.
+        /// The path of the node or flow to which it belongs.
         path: String,
-        /// What it is and what is wrong with it.
+        /// The stored part, and what is wrong with it.
         reason: String,
     },
     /// A value cannot be stored as JSON and read back.
@@ -106,12 +106,12 @@ pub enum RuntimeError {
     Unstorable {
         /// The execution, if it has been stored.
         execution: Option<ExecutionId>,
-        /// The path of the node whose value it is, or of the flow.
+        /// The path of the node or flow whose value it is.
         path: String,
         /// Why.
         reason: String,
     },
-    /// There is no question with this token, or it belongs to somebody else: see
+    /// There is no question with this token, or it belongs to another owner: see
     /// [`Executions`](super::Executions).
     #[error("there is no question with this token")]
     UnknownToken,
@@ -123,8 +123,8 @@ pub enum RuntimeError {
         /// The path of the node that asked.
         path: String,
     },
-    /// The question is no longer asked: the run has gone on without an answer, since what asked was
-    /// dropped.
+    /// The question is no longer asked: the node that asked was dropped, and the run continued
+    /// without an answer.
     #[error("execution {execution} at `{path}` no longer asks: it has gone on without an answer")]
     Withdrawn {
         /// The execution.
@@ -164,7 +164,8 @@ pub enum RuntimeError {
         /// The key.
         idempotency_key: String,
     },
-    /// The journal has no record of this number, or no longer has what is needed to go back to it.
+    /// The journal has no record with this number, or no longer has the records needed to go back
+    /// to it.
     #[error("execution {execution} has no record {seq}, or no longer the records that lead to it")]
     NoRecord {
         /// The execution.
@@ -175,12 +176,12 @@ pub enum RuntimeError {
     /// Another process has taken the execution over, or ended it.
     #[error("execution {0} has been taken over or ended by another process")]
     TakenOver(ExecutionId),
-    /// The runtime was shut down before the execution was done. Another one goes on with it.
+    /// The runtime was shut down before the execution was done. Another one resumes it.
     #[error("the runtime was shut down before execution {0} was done; another one goes on with it")]
     ShutDown(ExecutionId),
-    /// The task of the execution ended before the execution was done: its tokio runtime has ended.
-    /// Another process goes on with it, or this one when [`recover`](super::Runtime::recover)
-    /// is called.
+    /// The task of the execution ended before the execution was done, because its tokio runtime
+    /// ended. Another process resumes it, or this one when [`recover`](super::Runtime::recover) is
+    /// called.
     #[error(
         "the task of execution {0} ended before it was done; another process goes on with it, or this one after \
          `recover`"
@@ -188,14 +189,14 @@ pub enum RuntimeError {
     TaskEnded(ExecutionId),
 }
 
-/// What a store did not do, and for which execution.
+/// The error of a store, with the execution that it concerns.
 #[derive(Debug, Clone)]
 pub struct StoreFailure {
-    /// The execution, if it was about one.
+    /// The execution, if the error concerns one.
     pub execution: Option<ExecutionId>,
-    /// The path of the node whose record could not be written, or of the flow.
+    /// The path of the node or flow whose record could not be written.
     pub path: Option<String>,
-    /// Why. What the underlying store reported is its source, and that of this error.
+    /// The error. Its source, and the source of this error, is that of the underlying store.
     pub error: Arc<StoreError>,
 }
 
@@ -216,7 +217,7 @@ impl Error for StoreFailure {
     }
 }
 
-/// Each on a line of its own.
+/// Each change on a line of its own.
 fn lines(changes: &[String]) -> String {
     changes
         .iter()
@@ -224,7 +225,7 @@ fn lines(changes: &[String]) -> String {
         .collect()
 }
 
-/// The execution of an error at a path, if it has been stored.
+/// The beginning of a message about a path: the execution, if it has been stored.
 fn prefix(execution: &Option<ExecutionId>) -> String {
     let prefix = |id| format!("execution {id} at ");
     execution.map(prefix).unwrap_or_default()
@@ -248,7 +249,7 @@ impl RuntimeError {
         }
     }
 
-    /// What is damaged, if that is what is wrong.
+    /// The damage, if the error is about damaged data.
     pub(crate) fn damaged(&self) -> Option<Damaged> {
         let RuntimeError::Store(failure) = self else {
             return None;

@@ -1,4 +1,4 @@
-//! An execution, as it stood when it was looked at.
+//! An execution, as it was when it was read.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -11,9 +11,8 @@ use super::owned::Owned;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
 
-/// An execution, as it stood when it was looked at. To see how it stands now,
-/// [`refreshed`](Execution::refreshed); to wait until it is over or waits for people,
-/// [`settled`](Execution::settled).
+/// An execution, as it was when it was read. [`refreshed`](Execution::refreshed) reads it again;
+/// [`settled`](Execution::settled) waits until it is over or waits for people.
 #[derive(Clone)]
 pub struct Execution {
     owned: Owned,
@@ -43,17 +42,17 @@ impl Execution {
         &self.row.flow
     }
 
-    /// How it stands.
+    /// The status.
     pub fn status(&self) -> Status {
         self.row.status
     }
 
-    /// Whose it is.
+    /// The owner, if it has one.
     pub fn owner(&self) -> Option<&str> {
         self.row.owner.as_deref()
     }
 
-    /// The key that a repeated start returns it by.
+    /// The idempotency key, with which a repeated start returns this execution.
     pub fn idempotency_key(&self) -> Option<&str> {
         self.row.idempotency_key.as_deref()
     }
@@ -68,12 +67,12 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution that it was forked from.
+    /// The execution from which it was forked.
     pub fn forked_from(&self) -> Option<ExecutionId> {
         self.row.forked_from
     }
 
-    /// Why it failed or was cancelled, if it was.
+    /// Why it failed or was cancelled. `None` if it did not.
     pub fn reason(&self) -> Option<&str> {
         match self.row.status {
             Status::Failed | Status::Cancelled => self.row.result.as_deref(),
@@ -81,12 +80,12 @@ impl Execution {
         }
     }
 
-    /// What it returned, as JSON: the outputs by name, and the label of the end as `end`. Nothing
-    /// if it is not completed.
+    /// The output as JSON: the outputs by name, and the label of the end as `end`. `None` if it is
+    /// not completed.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Unreadable`]: what is stored is not JSON.
+    /// [`RuntimeError::Unreadable`]: the stored output is not JSON.
     pub fn output_json(&self) -> Result<Option<Value>, RuntimeError> {
         let (Status::Completed, Some(text)) = (self.row.status, &self.row.result) else {
             return Ok(None);
@@ -97,11 +96,12 @@ impl Execution {
         serde_json::from_str(text).map(Some).map_err(unreadable)
     }
 
-    /// What it returned, as the output of its flow. Nothing if it is not completed.
+    /// The output, as the output type of its flow. `None` if it is not completed.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Unreadable`]: the execution is one of another flow, or a type has changed since.
+    /// [`RuntimeError::Unreadable`]: the execution belongs to another flow, or a type has changed
+    /// since.
     pub fn output<F: DurableFlow>(&self) -> Result<Option<F::Output>, RuntimeError> {
         if self.row.flow != F::NAME {
             return Err(self.unreadable(format!(
@@ -132,7 +132,7 @@ impl Execution {
         }
     }
 
-    /// How it stands now.
+    /// Reads the execution again.
     ///
     /// # Errors
     ///
@@ -142,25 +142,25 @@ impl Execution {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Waits until it is over or waits for people, in this process or another one. How it stands
-    /// then.
+    /// Waits until it is over or waits for people, in this process or another one, and returns it
+    /// as it is then.
     ///
     /// # Errors
     ///
-    /// It cannot go on: the store failed ([`RuntimeError::Store`]), its flow has changed
+    /// It cannot continue: the store failed ([`RuntimeError::Store`]), its flow has changed
     /// ([`RuntimeError::FlowChanged`]), something stored cannot be read
-    /// ([`RuntimeError::Unreadable`]) or a value cannot be stored
-    /// ([`RuntimeError::Unstorable`]). It is as it was after its last record.
+    /// ([`RuntimeError::Unreadable`]) or a value cannot be stored ([`RuntimeError::Unstorable`]).
+    /// It is as it was after its last record.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future does nothing to the execution.
+    /// Dropping the future has no effect on the execution.
     pub async fn settled(&self) -> Result<Execution, RuntimeError> {
         let row = self.owned.settled(self.row.id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// The questions that wait for an answer, in the order asked.
+    /// The open questions, in the order asked.
     ///
     /// # Errors
     ///
@@ -174,8 +174,8 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// The store could not be read, or a record is damaged, or missing after the first that the
-    /// store has.
+    /// The store could not be read, a record is damaged, or a record after the first one in the
+    /// store is missing.
     pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
         self.owned.journal(self.row.id).await
     }
@@ -192,7 +192,7 @@ impl OpenQuestion {
         OpenQuestion { row }
     }
 
-    /// What [`Runtime::resume`](crate::Runtime::resume) takes.
+    /// The token that [`Runtime::resume`](crate::Runtime::resume) takes.
     pub fn token(&self) -> Token {
         self.row.token
     }
@@ -235,7 +235,7 @@ impl OpenQuestion {
         from_ms(self.row.created_ms)
     }
 
-    /// When it is no longer to be answered, if there is a limit.
+    /// The time after which it can no longer be answered, if there is a limit.
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.row.expires_ms.map(from_ms)
     }

@@ -1,4 +1,4 @@
-//! What an execution knew, and what changed between two such states.
+//! The state of an execution at a record, and the changes between two such states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,22 +6,23 @@ use flow_store::ExecutionId;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What an execution knew at one of its records.
+/// The state of an execution at one of its records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionState {
     /// The execution.
     pub execution: ExecutionId,
-    /// The number of the record: the state is that after it.
+    /// The number of the record. The state is the one after it.
     pub seq: u64,
-    /// By the path of each flow under way: its values by key. What a node has taken by value is no
-    /// longer there, and what a branch of a fork writes is there when all branches are done.
+    /// The values of each running flow by key, by the path of the flow. A value that a node has
+    /// taken is not among them, and what a branch of a fork writes is there only when all branches
+    /// are done.
     pub flows: BTreeMap<String, Map<String, Value>>,
-    /// The paths of the nodes that were under way.
+    /// The paths of the running nodes.
     pub under_way: Vec<String>,
 }
 
-/// What changed between two states.
+/// The changes between two states.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StateDiff {
@@ -29,7 +30,7 @@ pub struct StateDiff {
     pub added: Vec<StateChange>,
     /// Values that are gone.
     pub removed: Vec<StateChange>,
-    /// Values that are others.
+    /// Values that differ.
     pub modified: Vec<StateChange>,
 }
 
@@ -50,7 +51,7 @@ pub struct StateChange {
 }
 
 impl ExecutionState {
-    /// What changed from this state to a later one.
+    /// The changes from this state to a later one.
     ///
     /// # Examples
     ///

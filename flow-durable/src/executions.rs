@@ -13,13 +13,14 @@ use super::options::StartOptions;
 use super::runtime::Runtime;
 use flow_runtime::{Flow, Submission};
 
-/// The executions of one owner, as [`Runtime::owned_by`] gives them, or those of nobody
+/// The executions of one owner ([`Runtime::owned_by`]), or those without an owner
 /// ([`Runtime::executions`]).
 ///
-/// Those that it starts are the owner's, and the others are not there: for their ids it answers
-/// [`RuntimeError::NotFound`], and for the tokens of their questions
-/// [`RuntimeError::UnknownToken`], as for those that never were. What concerns the process, such as
-/// which flows it knows, is on the [`Runtime`] only. A clone is the same.
+/// Executions started here belong to the owner. Other executions do not exist for it: for their ids
+/// it returns [`RuntimeError::NotFound`], and for the tokens of their questions
+/// [`RuntimeError::UnknownToken`], as for ids and tokens that never existed. What concerns the
+/// process, such as which flows it knows, is only on the [`Runtime`]. A clone sees the same
+/// executions.
 ///
 /// # Examples
 ///
@@ -55,7 +56,7 @@ use flow_runtime::{Flow, Submission};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Executions {
-    /// With the owner.
+    /// The runtime, with the owner.
     runtime: Runtime,
 }
 
@@ -64,7 +65,7 @@ impl Executions {
         Executions { runtime }
     }
 
-    /// Whose they are. `None` if they are nobody's.
+    /// The owner. `None` for executions without an owner.
     pub fn owner(&self) -> Option<&str> {
         self.runtime.owned.owner()
     }
@@ -86,7 +87,7 @@ impl Executions {
         self.runtime.start::<F>(input, options).await
     }
 
-    /// An execution, as it stands now.
+    /// An execution, as it is now.
     ///
     /// # Errors
     ///
@@ -126,7 +127,7 @@ impl Executions {
         self.runtime.cancel(id).await
     }
 
-    /// Cancels what has been paused for so long, as [`Runtime::expire`].
+    /// Cancels the executions that have been paused for this long, as [`Runtime::expire`].
     ///
     /// # Errors
     ///
@@ -144,7 +145,7 @@ impl Executions {
         self.runtime.delete(id).await
     }
 
-    /// What an execution knew after one of its records, as [`Runtime::state`].
+    /// The state of an execution after one of its records, as [`Runtime::state`].
     ///
     /// # Errors
     ///

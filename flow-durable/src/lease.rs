@@ -1,9 +1,9 @@
-//! Until when an execution belongs to this process, as far as this process can know by itself.
+//! Until when an execution belongs to this process, as far as the process can know by itself.
 //!
-//! The store refuses what is written after the lease has run out and somebody else has claimed the
-//! execution. A step that begins then asks no store. So whoever begins one looks at the lease
-//! first, by both clocks: a process that was stopped sees on either that time has gone by, and one
-//! whose clock was set back still has the other.
+//! The store refuses writes after the lease has run out and somebody else has claimed the
+//! execution. But a step that begins then does not ask the store. So before a step begins, the
+//! lease is checked by both clocks: a process that was stopped sees on both of them that time has
+//! passed, and a process whose clock was set back still has the other one.
 
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use super::clock::Clock;
 
-/// A time until which executions are claimed, taken before the store is asked.
+/// A time until which executions are claimed, determined before the store is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
     /// In milliseconds since 1970 (UTC).
@@ -25,13 +25,13 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// From now on.
+    /// The term that begins now.
     pub(crate) fn begin(clock: &Clock, lease: Duration) -> Self {
         let now = Instant::now();
         let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
         Term {
             until_ms: to_ms(clock()).saturating_add(lease_ms),
-            // A lease without an end ends when nobody is there any more.
+            // A lease without an end ends in the far future.
             until: now.checked_add(lease).unwrap_or(now + FAR),
         }
     }
@@ -42,7 +42,7 @@ const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
 /// The lease of one execution.
 pub(crate) struct Lease {
     clock: Clock,
-    /// Told when the lease has run out and somebody needs it.
+    /// Notified when the lease has run out and somebody needs it.
     needed: Arc<Notify>,
     state: Mutex<State>,
 }
@@ -68,7 +68,7 @@ impl Lease {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The store has prolonged it.
+    /// Notes that the store has prolonged it.
     pub(crate) fn prolong(&self, term: Term) {
         let mut state = self.state();
         state.term = term;
@@ -78,7 +78,7 @@ impl Lease {
     }
 
     /// Returns when the execution belongs to this process: at once, or when the lease has been
-    /// renewed. If it is lost, never: the driver drops the run.
+    /// renewed. If the lease is lost, it never returns: the driver drops the run.
     pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| {
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! Executions that were listed, and what could not be read of them.
+//! The result of listing executions, including damaged ones.
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -7,8 +7,9 @@ use flow_store::{Damaged, ExecutionId, ListQuery, Status};
 
 use super::execution::Execution;
 
-/// What [`Runtime::list`](super::Runtime::list) and [`Runtime::expire`](super::Runtime::expire)
-/// return: executions, as a slice has them, and what could not be read among them.
+/// The result of [`Runtime::list`](super::Runtime::list) and
+/// [`Runtime::expire`](super::Runtime::expire): executions, which it dereferences to as a slice,
+/// and the damaged data among them.
 ///
 /// # Examples
 ///
@@ -34,8 +35,8 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// What could not be read: it is not known whether it should be among the executions. Nothing,
-    /// unless the store is damaged.
+    /// The parts that could not be read: it is not known whether they belong among the executions.
+    /// Empty unless the store is damaged.
     pub fn damaged(&self) -> &[Damaged] {
         &self.damaged
     }
@@ -67,7 +68,7 @@ impl<'a> IntoIterator for &'a Listed {
     }
 }
 
-/// Which executions [`Runtime::list`](super::Runtime::list) returns.
+/// Selects the executions that [`Runtime::list`](super::Runtime::list) returns.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct ListOptions {
@@ -77,12 +78,12 @@ pub struct ListOptions {
 }
 
 impl ListOptions {
-    /// All of them.
+    /// All executions.
     pub fn new() -> Self {
         ListOptions::default()
     }
 
-    /// Only those of this flow.
+    /// Only executions of this flow.
     pub fn flow(mut self, name: impl Into<String>) -> Self {
         self.query.flow = Some(name.into());
         self
@@ -94,25 +95,25 @@ impl ListOptions {
         self
     }
 
-    /// Only those that were started longer ago than this.
+    /// Only executions that were started longer ago than this.
     pub fn older_than(mut self, age: Duration) -> Self {
         self.created_before = Some(age);
         self
     }
 
-    /// Only those whose journal has not grown for so long.
+    /// Only executions whose journal has not grown for this long.
     pub fn untouched_for(mut self, time: Duration) -> Self {
         self.untouched_for = Some(time);
         self
     }
 
-    /// At most so many.
+    /// At most this many executions.
     pub fn limit(mut self, executions: usize) -> Self {
         self.query.limit = Some(executions);
         self
     }
 
-    /// Only those that were started before this one: the next page.
+    /// Only executions that were started before this one: the next page.
     pub fn before(mut self, execution: ExecutionId) -> Self {
         self.query.before = Some(execution);
         self

@@ -1,4 +1,4 @@
-//! How a runtime works, and how a single execution is started.
+//! The options of a runtime, and of starting a single execution.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::Clock;
 use flow_runtime::{Observer, RunOptions};
 
-/// How a [`Runtime`](super::Runtime) works: given to
+/// The options of a [`Runtime`](super::Runtime), passed to
 /// [`Runtime::with_options`](super::Runtime::with_options).
 #[derive(Clone)]
 #[must_use]
@@ -35,40 +35,41 @@ impl RuntimeOptions {
         }
     }
 
-    /// For how long an execution belongs to this process without a sign of life. It is renewed
-    /// after a third of that time; when it has run out, another process goes on with the
+    /// For how long an execution belongs to this process without a sign of life. The lease is
+    /// renewed after a third of that time; when it has run out, another process resumes the
     /// execution.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// After how many records the state of a flow is stored as a whole, at the next node of the
-    /// outermost flow. A recovery goes on from there. Fewer make recoveries faster, and runs
-    /// write more.
+    /// After how many records the whole state of a flow is stored, at the next node of the
+    /// outermost flow. A recovery resumes from there. A smaller number makes recoveries faster, but
+    /// runs write more.
     pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
         self.snapshot_every = records.get();
         self
     }
 
-    /// Removes the records before a snapshot, which no recovery needs. Without them, the past can
-    /// be looked at from the snapshot on only, and the store does not grow with the length of a
-    /// run.
+    /// Removes the records before a snapshot, which a recovery does not need. The store then does
+    /// not grow with the length of a run, but the past before the snapshot can no longer be
+    /// inspected.
     pub fn prune_history(mut self) -> Self {
         self.prune = true;
         self
     }
 
-    /// What tells the time where it is stored: for leases, waits and timeouts. Of use in tests.
+    /// The clock for times that are stored: leases, waits and timeouts. Useful in tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Adds an observer. It is told what happens in all executions of this process, after those
-    /// that were added before it. What a recovery only repeats is not told again.
+    /// Adds an observer. It is told what happens in all executions of this process, after the
+    /// observers that were added before it. Events that a recovery only repeats are not reported
+    /// again.
     ///
-    /// One that panics stops neither the executions nor the other observers: see
+    /// If an observer panics, the executions and the other observers continue: see
     /// [`Runtime::observer_failures`](super::Runtime::observer_failures).
     ///
     /// # Examples
@@ -125,7 +126,7 @@ impl fmt::Debug for RuntimeOptions {
     }
 }
 
-/// How a single execution is started: given to [`Runtime::start`](super::Runtime::start).
+/// The options of a single execution, passed to [`Runtime::start`](super::Runtime::start).
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct StartOptions {
@@ -133,7 +134,7 @@ pub struct StartOptions {
     pub(crate) stored: StoredOptions,
 }
 
-/// What a recovery has to know of the options.
+/// The options that a recovery has to know.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct StoredOptions {
@@ -151,22 +152,22 @@ impl StartOptions {
 
     /// Another start of the same flow, by the same owner, with the same key and the same input,
     /// returns this execution instead of starting one. With another input it is refused
-    /// ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)): two inputs are the same
-    /// if they are as JSON, whatever the order of the keys of a map. (The items of a `HashSet` have
-    /// an order in JSON, which differs: use a `BTreeSet`.)
+    /// ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)). Two inputs are the same if
+    /// their JSON is, whatever the order of the keys of a map. (The items of a `HashSet` have an
+    /// order in JSON, and it varies: use a `BTreeSet`.)
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// How many steps the run may take, those before a recovery included: see
+    /// How many steps the run may take, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget).
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);
         self
     }
 
-    /// How many nodes may be under way at once: see
+    /// How many nodes may run at once: see
     /// [`RunOptions::concurrency`](flow_runtime::RunOptions::concurrency).
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.stored.concurrency = Some(nodes);

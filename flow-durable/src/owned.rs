@@ -10,11 +10,11 @@ use crate::error::RuntimeError;
 use crate::inner::{Inner, lock};
 use crate::steps::missing;
 
-/// How often a look at an execution that another process runs is repeated.
+/// How often an execution that another process runs is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The executions of one owner, or of nobody, in what the clones of a runtime share. Those of
-/// others are not there.
+/// The executions of one owner, or those without an owner, in the shared state of a runtime.
+/// Executions of other owners do not exist for it.
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) inner: Arc<Inner>,
@@ -35,7 +35,7 @@ impl Owned {
         Owned { inner, owner }
     }
 
-    /// Whose executions it sees: `None` unless it is within [`Executions`].
+    /// The owner whose executions it sees. `None` unless it is within [`Executions`].
     pub(crate) fn owner(&self) -> Option<&str> {
         self.owner.as_deref()
     }
@@ -53,7 +53,7 @@ impl Owned {
     pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
         match row.owner.as_deref() == self.owner() {
             true => Ok(row),
-            // As if there were none: who asks shall not learn that there is.
+            // As if there were none: the caller must not learn that it exists.
             false => Err(RuntimeError::NotFound(row.id)),
         }
     }
@@ -71,12 +71,12 @@ impl Owned {
             }
             let row = self.row(id).await?;
             let halted = lock(&self.inner.halted).get(&id).cloned();
-            // An execution that was taken over goes on there.
+            // An execution that was taken over continues in the other process.
             let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
             match (row.status, halted) {
                 (Status::Running, None) => {}
                 (Status::Running, Some(error)) => return Err(error),
-                // It was answered, and cannot go on with the answer.
+                // It was answered, but cannot continue with the answer.
                 (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
                     return Err(error);
                 }

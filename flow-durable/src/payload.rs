@@ -1,23 +1,25 @@
-//! What a payload may be: JSON that can be read back, in whatever it is wrapped later.
+//! The rules for payloads: JSON that can be read back, in whatever it is wrapped later.
 //!
-//! serde_json writes values of any depth and integers of 128 bits, and reads neither. So both are
-//! refused where a value is taken, and not when somebody needs it again.
+//! serde_json writes values of any depth and integers of 128 bits, but reads neither. So both are
+//! refused when a value comes in, and not when somebody needs it again.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// How deep a value may be nested that a step returns, a person answers, or a flow is given.
+/// The depth to which a value may be nested: one that a step returns, that a person answers, or
+/// that a flow takes as an input.
 pub(crate) const VALUE_DEPTH: usize = 100;
 
-/// How deep a payload may be nested that has values in it: serde_json reads up to 127 levels.
+/// The depth to which a payload that contains values may be nested: serde_json reads up to 127
+/// levels.
 pub(crate) const PAYLOAD_DEPTH: usize = 120;
 
 /// Checks a text that serde_json has written.
 ///
 /// # Errors
 ///
-/// It could not be read back. Why, in words.
+/// The reason, in words, why it could not be read back.
 pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     let bytes = json.as_bytes();
     let (mut depth, mut deepest) = (0_usize, 0_usize);
@@ -48,7 +50,7 @@ pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// A value as JSON with the keys of its objects in order, so that equal maps have equal texts.
+/// A value as JSON with the keys of its objects in order, so that equal maps give equal texts.
 pub(crate) fn canonical(value: &Value) -> String {
     sorted(value).to_string()
 }
@@ -69,7 +71,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// The index of the quote at the end of a string, of which this is the index of the first byte.
+/// The index of the closing quote of a string, given the index of the string's first byte.
 fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -89,7 +91,7 @@ fn end_of_number(bytes: &[u8], at: usize) -> usize {
 }
 
 fn check_number(text: &str) -> Result<(), String> {
-    // No number of so few digits is too large.
+    // A number with so few digits is never too large.
     if text.len() < 19 || text.contains(['.', 'e', 'E']) {
         return Ok(());
     }
@@ -124,7 +126,7 @@ mod tests {
         assert!(check(&nested(101).to_string(), 100).is_err());
     }
 
-    /// A quote in a string does not end it, and what comes after the string counts.
+    /// A quote in a string does not end it, and the text after the string counts.
     #[test]
     fn strings_with_escapes_hide_neither_more_nor_less_than_themselves() {
         assert_eq!(check(r#"["\"[[[","\\"]"#, 1), Ok(()));
@@ -149,7 +151,8 @@ mod tests {
         assert_ne!(canonical(&one), canonical(&json!([one])));
     }
 
-    /// A snapshot writes what was read before: that is the same number only if reading is exact.
+    /// A snapshot writes values that were read before: the number stays the same only if reading is
+    /// exact.
     #[test]
     fn numbers_are_the_same_after_a_snapshot() {
         let mut random = fastrand::Rng::with_seed(7);

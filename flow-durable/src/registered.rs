@@ -1,4 +1,4 @@
-//! Flows that a runtime knows, whatever their types are.
+//! The flows that a runtime knows, whatever their types.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -57,12 +57,12 @@ impl Registered {
         self.flow.structure()
     }
 
-    /// What stands for the structure.
+    /// The hash of the structure.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// What is asked at a path.
+    /// The question at a path.
     pub(crate) fn question(&self, path: &str) -> Option<QuestionType> {
         self.flow.question(path)
     }

@@ -1,10 +1,10 @@
-//! What a journal already knows of a run, handed out again in the order in which it was recorded.
+//! Replays the records of a run: returns them again, in the order in which they were recorded.
 //!
 //! The hard thing is that order. Branches and items run at the same time, and which of them failed
-//! first decides where the run goes on. So an outcome is handed out only when all earlier ones have
-//! been taken, and when every node that was reached before it has been reached again: then a replay
-//! is at each of its records where the run was, and nothing is left over but what was recorded in a
-//! frame (a fork, a loop, an attempt at a flow) while that was failing already.
+//! first decides where the run continues. So an outcome is returned only when all earlier ones have
+//! been used, and when every node that was reached before it has been reached again. Then at each
+//! of its records a replay is where the run was. All records are used, except those made in a frame
+//! (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -13,7 +13,7 @@ use flow_store::{Record, RecordKind};
 
 use flow_runtime::engine::Place;
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Its value, as JSON.
@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     Answer(String),
 }
 
-/// What is recorded of one step, or of one attempt at a flow.
+/// The records of one step, or of one attempt at a flow.
 #[derive(Debug, Default)]
 struct Visited {
     started_ms: Option<u64>,
@@ -38,11 +38,11 @@ struct Visited {
     /// The number of the record that says that its wait is over.
     waited: Option<u64>,
     outcome: Option<(u64, Outcome)>,
-    /// The number of the record that says that it took too long.
+    /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
 }
 
-/// A record that a replay has to come to again.
+/// A record that a replay has to reach again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unused {
     /// The number of the record.
@@ -56,26 +56,27 @@ pub(crate) struct Unused {
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     visited: HashMap<String, Visited>,
-    /// The records that somebody waits for and that have not been taken, in order.
+    /// The records for which somebody waits and that have not been used, in order.
     order: BTreeMap<u64, Unused>,
-    /// Their steps with their numbers.
+    /// The steps of these records, with their numbers.
     steps: BTreeSet<(String, u64)>,
-    /// By number: the records of nodes that were reached and have not been reached again.
+    /// By number: the records of reached nodes that have not been reached again.
     starts: BTreeSet<u64>,
-    /// Their numbers, by step.
+    /// The numbers of these records, by step.
     started: BTreeMap<String, u64>,
-    /// What this replay has come to and the run had not, which was not as far at that moment.
+    /// The records that this replay made and the run had not, because at that moment it had not
+    /// come that far.
     ahead: Vec<Record>,
-    /// The step of the outermost flow that is under way.
+    /// The running step of the outermost flow.
     outermost: Option<String>,
-    /// Who waits for a record whose turn has not come.
+    /// The waiters for records whose turn has not come.
     waiting: BTreeMap<u64, Waker>,
-    /// Who waits for the end of the replay.
+    /// The waiters for the end of the replay.
     live: Vec<Waker>,
 }
 
-/// Until when a wait takes, in milliseconds since 1970, as its record says. Records of which this is
-/// `None` are refused when they are loaded.
+/// Until when a wait lasts according to its record, in milliseconds since 1970. Records for which
+/// this is `None` are refused when they are loaded.
 pub(crate) fn waits_until(payload: &str) -> Option<u64> {
     payload.parse().ok()
 }
@@ -86,7 +87,7 @@ impl Replay {
         for record in records {
             replay.add(record);
         }
-        // Nodes that were reached after the last outcome hold nothing up.
+        // Nodes that were reached after the last outcome do not hold up anything.
         let last = replay.order.last_key_value().map_or(0, |(last, _)| *last);
         drop(replay.starts.split_off(&last));
         replay
@@ -145,12 +146,12 @@ impl Replay {
         self.order.is_empty()
     }
 
-    /// The first record that has not been taken.
+    /// The first record that has not been used.
     pub(crate) fn next(&self) -> Option<&Unused> {
         self.order.values().next()
     }
 
-    /// All records that have not been taken.
+    /// All records that have not been used.
     pub(crate) fn unused(&self) -> impl Iterator<Item = &Unused> {
         self.order.values()
     }
@@ -171,7 +172,7 @@ impl Replay {
         self.visited(place).is_some_and(|visited| visited.failed)
     }
 
-    /// Whether an attempt at a flow has failed. A step's attempts begin anew.
+    /// Returns true if this attempt at a flow has failed. The attempts of a step start again.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
         let flow = place.clone().retry(attempt).step;
         let is_flow = self.visited.get(&flow);
@@ -181,7 +182,7 @@ impl Replay {
                 .is_some_and(|visited| visited.failed_attempts.contains(&attempt))
     }
 
-    /// When a wait ends that has begun.
+    /// When a wait that has begun ends.
     pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
         self.visited(place)?.waits_until
     }
@@ -202,7 +203,7 @@ impl Replay {
         Some(*seq)
     }
 
-    /// A node has been reached. When that was recorded, if it was.
+    /// Notes that a node has been reached. Returns when that was recorded, if it was.
     pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
         if let Some(seq) = self.started.get(&place.step)
             && self.starts.remove(seq)
@@ -212,13 +213,13 @@ impl Replay {
         self.started_ms(place)
     }
 
-    /// Keeps a record of what the run had not come to. It is made when the replay is over, unless
-    /// what it is of is dropped before.
+    /// Keeps a record that the run had not made. It is added when the replay is over, unless its
+    /// step is dropped before.
     pub(crate) fn run_ahead(&mut self, record: Record) {
         self.ahead.push(record);
     }
 
-    /// The records that are to be made, now that the replay is over. None before.
+    /// The records to add, now that the replay is over. Empty before.
     pub(crate) fn take_ahead(&mut self) -> Vec<Record> {
         match self.is_over() {
             true => std::mem::take(&mut self.ahead),
@@ -226,7 +227,8 @@ impl Replay {
         }
     }
 
-    /// Whether a record is the next one to be taken. If not, the waker is called when it is.
+    /// Returns true if a record is the next one to be used. If it is not, the waker is called when
+    /// it is.
     pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
         let turn = self.next_turn() == Some(seq);
         if !turn {
@@ -235,7 +237,7 @@ impl Replay {
         turn
     }
 
-    /// The number of the record whose turn it is. `None` if a node has to be reached before.
+    /// The number of the record whose turn it is. `None` if a node has to be reached first.
     fn next_turn(&self) -> Option<u64> {
         let next = self.next()?.seq;
         let held_up = self.starts.first().is_some_and(|start| *start < next);
@@ -250,7 +252,7 @@ impl Replay {
         }
     }
 
-    /// The step's outcome, whose turn it is, has been taken.
+    /// Uses the step's outcome, whose turn it is.
     pub(crate) fn take(&mut self, place: &Place) -> Option<Outcome> {
         let outcome = self.visited(place)?.outcome.as_ref();
         let outcome = outcome.map(|(_, outcome)| outcome.clone());
@@ -272,33 +274,33 @@ impl Replay {
         }
     }
 
-    /// The outermost flow is at this step.
+    /// Notes that the outermost flow is at this step.
     pub(crate) fn outermost_at(&mut self, step: &str) {
         if !self.is_over() {
             self.outermost = Some(step.to_owned());
         }
     }
 
-    /// A fork or a loop has failed, and whatever of it was under way is dropped. What was recorded
-    /// there at the same moment, after what it failed with, is of no use.
+    /// Notes that a fork or a loop has failed and its running parts are dropped. The records made
+    /// there at the same moment, after the one of the failure, are no longer needed.
     pub(crate) fn failed(&mut self, step: &str) {
         self.drop_inside(step, &['.', '[', '~']);
     }
 
-    /// An attempt at a flow has failed or took too long. There may be others.
+    /// Notes that an attempt at a flow has failed or took too long. Other attempts may follow.
     pub(crate) fn attempt_failed(&mut self, step: &str) {
         self.drop_inside(step, &['.']);
     }
 
-    /// The run has failed at the node of the outermost flow that is under way.
+    /// Notes that the run has failed at the running node of the outermost flow.
     pub(crate) fn run_failed(&mut self) {
         if let Some(step) = self.outermost.take() {
             self.failed(&step);
         }
     }
 
-    /// Nobody comes to these records any more: their steps go on from this one with one of these
-    /// letters.
+    /// Drops records that nobody reaches any more: those whose step names continue this one with
+    /// one of these letters.
     fn drop_inside(&mut self, step: &str, letters: &[char]) {
         if self.is_over() {
             return;
@@ -327,14 +329,14 @@ impl Replay {
         self.moved();
     }
 
-    /// The waker is called when the replay is over.
+    /// Calls the waker when the replay is over.
     pub(crate) fn wake_when_over(&mut self, waker: &Waker) {
         self.live.push(waker.clone());
     }
 
-    /// Nothing moves: no longer waits for the nodes that should have been reached before the next
-    /// record. Whether there were any. If there were none, the replay goes another way than the
-    /// run did.
+    /// Called when nothing moves: stops waiting for the nodes that should have been reached before
+    /// the next record. Returns true if there were any. If there were none, the replay takes
+    /// another path than the run did.
     pub(crate) fn skip_starts(&mut self) -> bool {
         let Some(next) = self.next().map(|next| next.seq) else {
             return false;
@@ -346,7 +348,7 @@ impl Replay {
     }
 }
 
-/// Whether a run waits for records of this kind in a replay.
+/// Returns true if a run waits for records of this kind in a replay.
 fn is_awaited(kind: RecordKind) -> bool {
     matches!(
         kind,

@@ -12,7 +12,7 @@ use crate::protocol::named_macro;
 use crate::report::Report;
 use crate::runtime::runtime;
 
-/// The attribute `#[action(…)]` on an enum whose macro its node emits.
+/// The attribute `#[action(…)]` that marks an enum whose macro is emitted by its node.
 pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
 
 /// The expansion of the derive.
@@ -53,8 +53,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
     quote!(#errors #expansion)
 }
 
-/// What a type that cannot have actions gets all the same, so that a node that names it has no
-/// further error.
+/// The items of a type that cannot have actions, so that a node that names it has no further error.
 fn stub(item: &DeriveInput) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
@@ -68,7 +67,7 @@ fn stub(item: &DeriveInput) -> TokenStream {
     }
 }
 
-/// The macro that tells a node's contract the actions, unless a node tells them itself.
+/// The macro that passes the actions to a node's contract, unless a node passes them itself.
 fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> TokenStream {
     let told_by_node = |attribute: &Attribute| {
         let marker = attribute.parse_args::<Ident>();
@@ -80,7 +79,7 @@ fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> Token
     }
 }
 
-/// The arm of a macro that tells a node's contract the actions.
+/// The arm of a macro that passes the actions to a node's contract.
 pub(crate) fn told_arm(actions: &[ActionPort], broken: bool) -> TokenStream {
     let rt = runtime();
     let told = actions_tokens(actions);
@@ -90,7 +89,7 @@ pub(crate) fn told_arm(actions: &[ActionPort], broken: bool) -> TokenStream {
     }
 }
 
-/// The action that each variant is.
+/// The action of each variant.
 pub(crate) fn actions<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     report: &mut Report,

@@ -1,7 +1,7 @@
 //! The macros of `flow-runtime`, which re-exports and documents them.
 //!
 //! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc
-//! itself carries the contracts of the nodes to us: see `protocol`.
+//! itself brings us the contracts of the nodes: see `protocol`.
 
 mod action;
 mod contract;
@@ -37,7 +37,7 @@ pub fn derive_action(item: TokenStream) -> TokenStream {
     action::derive(item.into()).into()
 }
 
-/// Says of each setting of a node how it is exported. See `flow_runtime::Params`.
+/// Defines how each setting of a node is exported. See `flow_runtime::Params`.
 #[proc_macro_derive(Params, attributes(param))]
 pub fn derive_params(item: TokenStream) -> TokenStream {
     params::derive(item.into()).into()

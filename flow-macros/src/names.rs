@@ -1,4 +1,4 @@
-//! Names: from one case into another, and identifiers for generated code.
+//! Names: converting their case, and identifiers for generated code.
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
@@ -40,7 +40,7 @@ pub(crate) fn camel_case(name: &str) -> String {
     camel
 }
 
-/// Whether the name starts with a capital letter, as those of types do.
+/// Returns true if the name starts with a capital letter, like those of types.
 pub(crate) fn is_type_name(name: &Ident) -> bool {
     plain(name).starts_with(|letter: char| letter.is_uppercase())
 }
@@ -51,18 +51,18 @@ pub(crate) fn plain(name: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// The place of what the user wrote, resolved where generated code is: for whatever our `let`s and
-/// fields define.
+/// The span of the user's code, resolved where generated code is: for everything that our `let`s
+/// and fields define.
 pub(crate) fn here(user: Span) -> Span {
     Span::call_site().located_at(user)
 }
 
-/// Whether the text is a name as it stands: syn reads over spaces and comments around one.
+/// Returns true if the whole text is a name: syn ignores spaces and comments around one.
 pub(crate) fn is_name(text: &str) -> bool {
     syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
 }
 
-/// The keyword in a path that leads to no macro because of it: only its first words can be `crate`,
+/// The keyword that keeps a path from leading to a macro: only its first words can be `crate`,
 /// `self` or `super`.
 pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
     let last = path.segments.len().saturating_sub(1);
@@ -76,7 +76,7 @@ pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
     keywords.find(leads_nowhere).map(|(_, name)| name)
 }
 
-/// An identifier of generated code, shown at what the user wrote.
+/// An identifier of generated code, shown at the user's code.
 pub(crate) fn ident(name: &str, user: Span) -> Ident {
     let span = here(user);
     match syn::parse_str::<Ident>(name) {
@@ -88,7 +88,7 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
             Ident::new(&format!("{name}_"), span)
         }
         _ if is_name(&format!("r#{name}")) => Ident::new_raw(name, span),
-        // No name at all, which is reported: this one stands in for it.
+        // This is not a name, which is reported elsewhere; this identifier replaces it.
         _ => {
             let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
             let letters: String = name.chars().filter(is_letter).collect();
@@ -97,7 +97,7 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
     }
 }
 
-/// An identifier of generated code that no user's name can clash with.
+/// An identifier of generated code that cannot clash with a user's name.
 pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
     Ident::new(
         &format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)),
@@ -105,8 +105,8 @@ pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
     )
 }
 
-/// A path as generated code names it: each token where the user wrote it, resolved where generated
-/// code is.
+/// A path in generated code: each token is shown where the user wrote it, and resolved where
+/// generated code is.
 pub(crate) fn located(path: &syn::Path) -> TokenStream {
     fn locate(tokens: TokenStream) -> TokenStream {
         let locate_one = |token: TokenTree| {

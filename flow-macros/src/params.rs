@@ -63,7 +63,7 @@ fn write(member: &Member, field: &Field, report: &mut Report) -> TokenStream {
     }
 }
 
-/// Whether the field is marked `#[param(secret)]`.
+/// Returns true if the field is marked `#[param(secret)]`.
 fn is_secret(field: &Field, report: &mut Report) -> bool {
     let marks = field
         .attrs

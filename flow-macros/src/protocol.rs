@@ -1,4 +1,4 @@
-//! How contracts reach `flow!`: through a macro of each node's own name.
+//! How contracts reach `flow!`: through a macro with the name of each node.
 //!
 //! `flow!` expands to a call of its first node's macro, which appends its contract to a list and
 //! calls the next; the last to be called is `flow!`. `use nodes::review;` brings
@@ -18,18 +18,18 @@ use crate::contract::{Contract, Kind};
 use crate::names::{is_type_name, plain};
 use crate::runtime::runtime;
 
-/// How many nodes are asked in one chain.
+/// How many nodes are queried in one chain.
 const GROUP: usize = 60;
 
-/// The macro that tells `contract`, for the node `name`.
+/// The macro that passes on `contract`, for the node `name`.
 pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {
     named_macro(name, vis, &contract_arms(name, contract))
 }
 
-/// The arms of a macro that tells `contract`.
+/// The arms of a macro that passes on `contract`.
 pub(crate) fn contract_arms(name: &Ident, contract: &Contract) -> TokenStream {
     let rt = runtime();
-    // What a flow holds of the node, and what it makes of the value that it declares.
+    // The value of the node that a flow holds, and how it is made from a declared value.
     let (held, value) = match contract.kind {
         Kind::Human => (
             quote!(#rt::Asked<$type>),
@@ -37,7 +37,7 @@ pub(crate) fn contract_arms(name: &Ident, contract: &Contract) -> TokenStream {
         ),
         _ => (quote!($type), quote!($($value)*)),
     };
-    // Only what is named as a type is is held as a value.
+    // Only a node with the name of a type is held as a value.
     let as_value = is_type_name(name).then(|| {
         quote! {
             (@type $type:ty) => { #held };
@@ -48,7 +48,7 @@ pub(crate) fn contract_arms(name: &Ident, contract: &Contract) -> TokenStream {
     quote!(#told #as_value (@nothing) => {};)
 }
 
-/// The arm that appends `contracts` to what was told before, and asks the next.
+/// The arm that appends `contracts` to those before, and calls the next macro.
 fn told_arm(contracts: &TokenStream) -> TokenStream {
     quote! {
         (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
@@ -57,7 +57,7 @@ fn told_arm(contracts: &TokenStream) -> TokenStream {
     }
 }
 
-/// A macro with these arms, which can be imported as `name`.
+/// A macro with these arms that can be imported as `name`.
 pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
     let (unique, name) = (unique_name(name), macro_name(name));
     let public = matches!(vis, Visibility::Public(_));
@@ -76,7 +76,7 @@ pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) ->
     }
 }
 
-/// The path of the macro that tells the contract of the node at this path.
+/// The path of the macro that passes on the contract of the node at this path.
 pub(crate) fn macro_path(path: &Path) -> Path {
     let mut path = path.clone();
     for segment in &mut path.segments {
@@ -88,8 +88,8 @@ pub(crate) fn macro_path(path: &Path) -> Path {
     path
 }
 
-/// The name of a node's macro: that of the node. But a macro of ours that is named as one of std
-/// would make std's ambiguous wherever it is, so that one is named otherwise.
+/// The name of a node's macro: that of the node. But a macro with the name of one of std would make
+/// std's macro ambiguous wherever it is imported, so such a macro gets another name.
 fn macro_name(name: &Ident) -> Ident {
     const STD: [&str; 36] = [
         "assert",
@@ -135,8 +135,8 @@ fn macro_name(name: &Ident) -> Ident {
     }
 }
 
-/// Exported macros of a crate share one namespace, whatever module they are in: a name that is
-/// unique in the crate and the same in every build.
+/// A name that is unique in the crate and the same in every build, because the exported macros of a
+/// crate share one namespace, whatever module they are in.
 fn unique_name(name: &Ident) -> Ident {
     let span = name.span();
     let mut hasher = DefaultHasher::new();
@@ -170,7 +170,7 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
     tokens
 }
 
-/// The call of the first of these macros, and what it takes to call the others.
+/// The call of the first of these macros, with what is needed to call the others.
 fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
     let resolved: Path = syn::parse_quote!(::flow_runtime::flow);
     let mut chain = macros.iter().chain([&resolved]);
@@ -178,7 +178,7 @@ fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
     quote!(#first! { @contract [#(#chain),*] { #body } [] })
 }
 
-/// The macro that a group's end defines: it hands on what the group has told.
+/// The macro that the end of a group defines: it passes on what the group has collected.
 pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
     let told = told_arm(told);
     quote!(macro_rules! #name { #told })

@@ -1,5 +1,5 @@
-//! Gathers mistakes: a phase reports all it can find, and the next one starts only if there were
-//! none.
+//! Collects mistakes: a phase reports everything that it can find, and the next one starts only if
+//! there are no mistakes.
 
 use std::fmt::Display;
 
@@ -13,12 +13,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a mistake of which rustc's own word is enough, such as a syntax error.
+    /// Adds a mistake for which rustc's own message is enough, such as a syntax error.
     pub(crate) fn push(&mut self, error: syn::Error) {
         self.errors.push(error);
     }
 
-    /// Adds a mistake. `message` says what is wrong, and `help` what to do.
+    /// Adds a mistake. `message` says what is wrong, and `help` how to fix it.
     pub(crate) fn error(
         &mut self,
         code: Code,
@@ -37,12 +37,12 @@ impl Report {
         self.errors.push(syn::Error::new(span, text));
     }
 
-    /// Whether nothing was found.
+    /// Returns true if there are no mistakes.
     pub(crate) fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// The result, or nothing if it is a mistake, which is added.
+    /// The value of the result. `None` if it is a mistake, which is added.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }

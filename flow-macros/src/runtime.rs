@@ -8,8 +8,8 @@ pub(crate) fn runtime() -> TokenStream {
     quote!(::flow_runtime::__private)
 }
 
-/// The same, for code that is shown at `site`. All tokens of an expression have to lie at one
-/// place: rustc joins those of several to a place that nobody wrote.
+/// The same, for code that is shown at `site`. All tokens of an expression have to be at one place:
+/// rustc joins several places into one that nobody wrote.
 pub(crate) fn runtime_at(site: Span) -> TokenStream {
     quote_spanned!(site=> ::flow_runtime::__private)
 }

@@ -1,4 +1,4 @@
-//! Types: as text, and what is told by their names.
+//! Types: as text, and what their names show.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -61,12 +61,12 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&Ident> {
 /// A type that owns what another one borrows.
 pub(crate) struct Owned {
     pub(crate) ty: Type,
-    /// Where the first `&` is.
+    /// The place of the first `&`.
     pub(crate) borrow: Span,
 }
 
 /// The owned form of a type that borrows for less than `'static`: `Vec<String>` for `Vec<&str>`.
-/// `None` if it borrows nothing, and for what is a function's, which may.
+/// `None` if it borrows nothing, or if it contains a function type, which may borrow.
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {
     let mut borrow = None;
     let tokens = owned_tokens(ty.to_token_stream(), &mut borrow)?;

@@ -1,7 +1,7 @@
 //! The flow as a graph in the DOT language of Graphviz.
 //!
-//! An arrow of DOT cannot touch a box around nodes. Where it has to, it leads to a node inside and
-//! is cut at the box (`ltail`).
+//! An arrow of DOT cannot touch a box around nodes. Where it should, it leads to a node inside and
+//! is cut off at the box (`ltail`).
 
 use flow_spec::document::{FlowDocument, types};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
@@ -22,7 +22,7 @@ const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color=
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 
-/// A graph for Graphviz. Flows inside, forks and loops over items are clusters; arrows for `error`
+/// A graph for Graphviz. Inner flows, forks and loops over items are clusters; arrows for `error`
 /// are dashed.
 ///
 /// # Examples
@@ -187,25 +187,25 @@ impl Picture {
     }
 }
 
-/// Where the way goes on from a node in a fork or a loop.
+/// The place from which an arrow leaves a node in a fork or a loop.
 fn out(member: &Member<'_>) -> String {
     match member.exit(Some(DEFAULT_ACTION)) {
         Port::Node(key) | Port::Whole { start: key, .. } => key,
     }
 }
 
-/// The name that makes a box of a subgraph.
+/// The name that turns a subgraph into a box.
 fn cluster(path: &str) -> String {
     format!("cluster/{path}")
 }
 
-/// A string of DOT. It knows no escape but that of the quotation mark.
+/// A string of DOT. Its only escape is that of the quotation mark.
 fn quoted(text: &str) -> String {
     let text = visible(text);
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Text that is shown: there, DOT also knows escapes with a backslash and entities of HTML.
+/// Text of a label, in which DOT also knows escapes with a backslash and entities of HTML.
 fn label_of(lines: &[String]) -> String {
     let safe = |line: &String| {
         line.replace('&', "&amp;")

@@ -2,8 +2,8 @@
 //! [`html`] as a page to click through.
 //!
 //! Each is made from a [`FlowDocument`](flow_spec::FlowDocument) alone, and the same document
-//! always gives the same text. A picture shows a sound flow. Of one that is not sound, it shows
-//! what can be shown: an edge that names nothing is left out.
+//! always gives the same text. The pictures are meant for sound flows. If a flow is not sound, a
+//! picture shows what it can: an edge to a node that does not exist is left out.
 
 mod dot;
 mod html;

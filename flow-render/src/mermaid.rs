@@ -1,8 +1,8 @@
 //! The flow as a flowchart in Mermaid's notation.
 //!
-//! Mermaid reads ids and texts in ways of its own: `end` closes a box, `%%` begins a comment, `<b>`
-//! is HTML, `1.` a list. So every id is a new one, made of the path, and in texts every sign that
-//! could mean something is written as a number.
+//! Mermaid reads ids and texts in its own way: `end` closes a box, `%%` begins a comment, `<b>` is
+//! HTML, `1.` a list. So every id is a new one, made from the path, and in texts every character
+//! that could have a meaning is written as a number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,9 +21,9 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef human fill:#fce7f3,stroke:#db2777,color:#831843
 ";
 
-/// A Mermaid flowchart. Flows inside are boxes with a start and ends of their own, which is where
-/// arrows lead in and out; forks are boxes with their branches, loops over items boxes with their
-/// body. Arrows for `error` are dotted.
+/// A Mermaid flowchart. Inner flows are boxes with their own start and ends, to which arrows lead;
+/// forks are boxes with their branches, loops over items boxes with their body. Arrows for `error`
+/// are dotted.
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ impl Picture {
         self.text.push('\n');
     }
 
-    /// The id for a key, which Mermaid takes for nothing else.
+    /// The id for a key, which Mermaid cannot mistake for anything else.
     fn id(&mut self, key: &str) -> String {
         if let Some(id) = self.ids.get(key) {
             return id.clone();
@@ -111,7 +111,7 @@ impl Picture {
             self.line(depth, &shape);
             return;
         }
-        // The title of a box is not given more room for more lines.
+        // The title of a box does not get more room for more lines.
         self.line(depth, &format!("subgraph {id}[\"{}\"]", lines.join(" · ")));
         match &member.inside {
             Inside::Nothing => {}
@@ -147,8 +147,8 @@ impl Picture {
         self.line(depth, &format!("{join}[\"all done\"]:::bar"));
     }
 
-    /// The arrows of all levels, after all that they lead to: else Mermaid puts it where it is
-    /// first named.
+    /// The arrows of all levels. They come after everything to which they lead, because Mermaid
+    /// puts a node where it is first named.
     fn links(&mut self, scene: &Scene<'_>) {
         for link in scene.links() {
             let from = match &link.from {
@@ -201,7 +201,7 @@ impl Picture {
         }
     }
 
-    /// Where the way goes on from a node in a fork or a loop.
+    /// The place from which an arrow leaves a node in a fork or a loop.
     fn out(&mut self, member: &Member<'_>) -> String {
         match member.exit(Some(flow_spec::DEFAULT_ACTION)) {
             Port::Node(key) | Port::Whole { flow: key, .. } => self.id(&key),
@@ -209,8 +209,8 @@ impl Picture {
     }
 }
 
-/// Text between quotation marks. What is neither a letter nor a digit nor a harmless sign is
-/// written as the number of its character, which Mermaid reads after everything else.
+/// Text between quotation marks. Every character except letters, digits and harmless signs is
+/// written as its number, which Mermaid reads after everything else.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {
@@ -219,8 +219,8 @@ fn escaped(text: &str) -> String {
         } else {
             safe += &format!("#{};", u32::from(letter));
         }
-        // These begin a line break and a formula when the numbers have been read: nothing is to
-        // stand right after them.
+        // These begin a line break and a formula once the numbers have been read, so nothing may
+        // follow them directly.
         if letter == '\\' || letter == '$' {
             safe += "#8203;";
         }

@@ -1,18 +1,17 @@
-//! Where arrows touch in notations whose arrows lead from node to node: into a flow at its start,
-//! out of it at its ends, and around forks and loops by nodes of their own.
+//! The places that arrows touch, for notations whose arrows lead from node to node: arrows enter a
+//! flow at its start and leave it at its ends, and forks and loops get extra nodes for them.
 //!
-//! An arrow that leads from a box to something inside it is what such notations cannot draw; none
-//! is made here.
+//! Such notations cannot draw an arrow from a box to something inside it, so none is made here.
 
 use super::scene::{Arrow, Inside, Member, Place, Scene};
 
-/// Something that an arrow can touch. It is named by a key that no other has, because no id has a
-/// slash.
+/// Something that an arrow can touch. Its key is unique, because ids do not contain a slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Port {
     /// A node.
     Node(String),
-    /// The box around a flow, where no end of it is for the action; with the key of its start.
+    /// The box around a flow, used if no end of the flow is for the action; with the key of its
+    /// start.
     Whole { flow: String, start: String },
 }
 
@@ -33,7 +32,7 @@ impl Scene<'_> {
         format!("{}/end/{}", self.path, self.ends[index])
     }
 
-    /// Its arrows, without those of the flows inside.
+    /// Its arrows, without those of the inner flows.
     pub(super) fn links(&self) -> Vec<Link<'_>> {
         self.arrows.iter().map(|arrow| self.link(arrow)).collect()
     }
@@ -50,7 +49,7 @@ impl Scene<'_> {
             Place::End(index) => self.end_key(index),
         };
         match from {
-            // A box that leads into itself does so from its start.
+            // An arrow from a box to itself leaves from its start.
             Port::Whole { start, .. } if arrow.from == arrow.to => Link {
                 from: Port::Node(start),
                 to,
@@ -62,17 +61,17 @@ impl Scene<'_> {
 }
 
 impl Member<'_> {
-    /// Where a fork splits, or a loop over items begins.
+    /// The key of the place where a fork splits, or a loop over items begins.
     pub(super) fn fork_key(&self) -> String {
         format!("{}/fork", self.path)
     }
 
-    /// Where the branches meet, or the loop is done.
+    /// The key of the place where the branches join, or the loop is done.
     pub(super) fn join_key(&self) -> String {
         format!("{}/join", self.path)
     }
 
-    /// Where arrows lead in.
+    /// The place at which arrows enter.
     pub(super) fn entry(&self) -> String {
         match &self.inside {
             Inside::Nothing => self.path.clone(),
@@ -81,7 +80,7 @@ impl Member<'_> {
         }
     }
 
-    /// Where the arrow for an action leads out.
+    /// The place from which the arrow for an action leaves.
     pub(super) fn exit(&self, action: Option<&str>) -> Port {
         Port::Node(match &self.inside {
             Inside::Nothing => self.path.clone(),

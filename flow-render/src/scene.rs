@@ -1,9 +1,9 @@
-//! What a picture shows, before any notation: boxes that can contain boxes, and arrows between
+//! The content of a picture, before any notation: boxes that can contain boxes, and arrows between
 //! them.
 //!
-//! The document lists the nodes inside a fork or a loop beside the others. Here each stands where
-//! it runs. A document that was not checked can put a fork into itself: whatever happens, each node
-//! is shown once.
+//! The document lists the nodes inside a fork or a loop next to the others. Here each node is
+//! placed where it runs. A document that was not checked can put a fork into itself; in any case,
+//! each node is shown once.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use super::words;
 #[derive(Debug)]
 pub(super) struct Scene<'a> {
     pub(super) flow: &'a FlowDocument,
-    /// The path of the node that is this flow; empty for the outermost.
+    /// The path of the node that is this flow. Empty for the outermost flow.
     pub(super) path: String,
     pub(super) members: Vec<Member<'a>>,
     /// The labels of its ends, each once.
@@ -45,9 +45,9 @@ pub(super) enum Inside<'a> {
 #[derive(Debug)]
 pub(super) struct Arrow<'a> {
     pub(super) from: Place,
-    /// Nothing from the start.
+    /// The action. `None` at the start.
     pub(super) action: Option<&'a str>,
-    /// What is written at it.
+    /// The text at the arrow.
     pub(super) label: Vec<String>,
     pub(super) to: Place,
 }
@@ -70,7 +70,7 @@ impl<'a> Scene<'a> {
         let mut cast = Cast::new(flow, &path);
         let (inner, outermost): (Vec<usize>, Vec<usize>) =
             (0..flow.nodes.len()).partition(|&index| cast.is_inner(index));
-        // The inner ones are taken by those they stand in, unless these stand in one another.
+        // Forks and loops take their inner nodes themselves, unless they contain each other.
         let mut members = Vec::new();
         let mut number = HashMap::new();
         for index in outermost.into_iter().chain(inner) {
@@ -120,7 +120,8 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A document of others has no ends: there, a node without successors ends the flow.
+    /// Draws the ends of a document of another tool that has none: there, a node without successors
+    /// ends the flow.
     fn draw_silent_ends(&mut self) {
         for index in 0..self.members.len() {
             let from = Place::Member(index);
@@ -146,7 +147,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The nodes of a flow, each of which finds its place once.
+/// The nodes of a flow, each of which is placed once.
 struct Cast<'a, 'p> {
     flow: &'a FlowDocument,
     path: &'p str,
@@ -172,7 +173,7 @@ impl<'a, 'p> Cast<'a, 'p> {
         self.flow.owner(&self.flow.nodes[index].id).is_some()
     }
 
-    /// The node with all that stands in it; nothing if it has its place already.
+    /// The node with everything inside it. `None` if it is already placed.
     fn member(&mut self, index: usize) -> Option<Member<'a>> {
         if std::mem::replace(&mut self.placed[index], true) {
             return None;

@@ -4,7 +4,7 @@ use flow_spec::document::FlowDocument;
 
 use super::words::one_line;
 
-/// A line for each node, `📦 type (id)`, with those of the flow that it is indented below.
+/// One line for each node, `📦 type (id)`, with the nodes of its inner flow indented below.
 ///
 /// # Examples
 ///

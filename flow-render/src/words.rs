@@ -1,4 +1,4 @@
-//! What is written in the boxes and at the arrows, in the same words in every notation.
+//! The texts in boxes and at arrows, which are the same in every notation.
 
 use flow_spec::document::{NodeDocument, SettingsDocument, types};
 use flow_spec::{DEFAULT_ACTION, visible};
@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
 
-/// What is written in a box: its node's name, what the node is, and how it is run.
+/// The text in a box: the name of its node, what the node is, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) title: String,
@@ -55,7 +55,7 @@ fn what(node: &NodeDocument) -> Option<String> {
     }
 }
 
-/// How a node is run, as far as it belongs to a picture.
+/// The settings of a node that are shown in a picture.
 fn settings(settings: &SettingsDocument) -> Option<String> {
     let mut found = Vec::new();
     if let Some(retry) = &settings.retry {
@@ -73,8 +73,7 @@ fn settings(settings: &SettingsDocument) -> Option<String> {
     (!found.is_empty()).then(|| one_line(&found.join(", ")))
 }
 
-/// What is written at an arrow: the action, unless there is nothing to tell apart, and the
-/// conditions of a branch.
+/// The text at an arrow: the action, unless it is `default`, and the conditions of a branch.
 pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if action != DEFAULT_ACTION {
@@ -99,7 +98,7 @@ pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
     lines
 }
 
-/// What is written in an end.
+/// The text of an end.
 pub(super) fn end(label: &str) -> String {
     match label {
         DEFAULT_ACTION => "end".to_owned(),
@@ -107,7 +106,7 @@ pub(super) fn end(label: &str) -> String {
     }
 }
 
-/// With one space for each space and line break, and all else [`visible`].
+/// The text with a single space for all spaces and line breaks in a row, and the rest [`visible`].
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     visible(&words.join(" ")).into_owned()

@@ -2,8 +2,8 @@
 
 use flow_spec::is_deceptive;
 
-/// The text with every sign of markup escaped, also for attributes. What would deceive the reader
-/// is made visible, apart from line breaks and tabs; characters that XML cannot have become `�`.
+/// The text with all markup escaped, also for attributes. Deceptive characters are made visible,
+/// except line breaks and tabs; characters that XML does not allow become `�`.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -35,8 +35,8 @@ pub trait Action {
 /// Six common actions (those of BackpackFlow): `"complete"`, `"error"`, `"success"`, `"failure"`,
 /// `"retry"` and `"default"`.
 ///
-/// A flow routes all six. A node that takes only some of them is better served by an enum of its
-/// own.
+/// A flow has to route all six. For a node that takes only some of them, an enum of its own is
+/// better.
 ///
 /// # Examples
 ///
@@ -67,13 +67,13 @@ pub trait Action {
 pub enum FlowAction {
     /// The work is complete.
     Complete,
-    /// It went wrong.
+    /// The work went wrong.
     Error,
-    /// It succeeded.
+    /// The work succeeded.
     Success,
-    /// It did not succeed.
+    /// The work did not succeed.
     Failure,
-    /// It is to be done again.
+    /// The work is to be done again.
     Retry,
     /// Nothing in particular.
     Default,

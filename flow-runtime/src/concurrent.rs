@@ -1,4 +1,4 @@
-//! Several things at once, in the run's own task: nothing is spawned but what blocks.
+//! Concurrency within the run's own task: only blocking work is spawned.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -9,36 +9,36 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// How many branches of a fork may be under way at once.
+/// Limits how many branches of a fork run at once.
 #[derive(Debug)]
 pub struct Limit(Semaphore);
 
 impl Limit {
-    /// This many.
+    /// Allows this many branches at once.
     pub fn new(branches: usize) -> Self {
         Limit(Semaphore::new(branches.min(Semaphore::MAX_PERMITS)))
     }
 
-    /// Waits until there is room for one more, in the order asked. There is again when the result
-    /// is dropped.
+    /// Waits until there is room for one more branch, first come, first served. Dropping the result
+    /// makes room again.
     pub async fn room(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed.
         self.0.acquire().await.ok()
     }
 }
 
-/// Futures under way at once, never more than the limit. Another one may start as soon as any of
-/// them is done, and each result is there as soon as it can be: a failure has not to wait for what
-/// came before it.
+/// Runs futures at once, never more than the limit. The next one may start as soon as any of them
+/// is done. Results are available as soon as they exist: a failure does not wait for the futures
+/// that started before it.
 #[derive(Debug)]
 pub struct AtOnce<F> {
     running: FuturesUnordered<F>,
-    /// How many more may start: cheaper than to ask how many are running.
+    /// How many more may start. This is cheaper than asking how many are running.
     room: usize,
 }
 
 impl<F: Future> AtOnce<F> {
-    /// None yet, and never more than this.
+    /// Starts empty, with this limit.
     #[inline]
     pub fn new(limit: usize) -> Self {
         AtOnce {
@@ -47,20 +47,20 @@ impl<F: Future> AtOnce<F> {
         }
     }
 
-    /// Whether another one may start.
+    /// Returns true if another future may start.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.room > 0
     }
 
-    /// Starts one, for which there has to be room.
+    /// Starts a future. There has to be room for it.
     #[inline]
     pub fn push(&mut self, work: F) {
         self.room -= 1;
         self.running.push(work);
     }
 
-    /// The next result; nothing if none is under way.
+    /// The next result. `None` if no future is running.
     #[inline]
     pub fn next_result(&mut self) -> impl Future<Output = Option<F::Output>> {
         poll_fn(|cx| {
@@ -71,7 +71,7 @@ impl<F: Future> AtOnce<F> {
     }
 }
 
-/// The work of an item, whose result says which item it is of.
+/// The work of one item. Its result contains the item's index.
 #[inline]
 pub fn numbered<T>(
     index: u32,
@@ -80,16 +80,16 @@ pub fn numbered<T>(
     work.map(move |result| (index, result))
 }
 
-/// The results of items in the order of the items, however they come in.
+/// Puts the results of items into the order of the items, whatever the order in which they arrive.
 #[derive(Debug)]
 pub struct InOrder<T> {
     results: Vec<T>,
-    /// Those that came before one that comes before them.
+    /// Results that arrived before that of an earlier item.
     early: BTreeMap<u32, T>,
 }
 
 impl<T> InOrder<T> {
-    /// None yet, with room for this many.
+    /// No results yet, with room for this many.
     pub fn with_capacity(items: usize) -> Self {
         InOrder {
             results: Vec::with_capacity(items),
@@ -97,7 +97,7 @@ impl<T> InOrder<T> {
         }
     }
 
-    /// The result of the item of this index.
+    /// Adds the result of the item with this index.
     #[inline(always)]
     pub fn put(&mut self, index: u32, result: T) {
         if index as usize != self.results.len() {
@@ -110,7 +110,7 @@ impl<T> InOrder<T> {
         }
     }
 
-    /// Those that had to wait for the last one.
+    /// Adds the results that had to wait for the last one.
     fn put_early(&mut self) {
         while let Some(next) = self
             .early
@@ -121,14 +121,14 @@ impl<T> InOrder<T> {
         }
     }
 
-    /// All of them.
+    /// All results, in the order of the items.
     pub fn into_vec(self) -> Vec<T> {
         self.results
     }
 }
 
-/// Carries out what blocks on the pool that tokio has for it. A panic there is a panic here.
-/// Dropping the future does not stop work that has begun.
+/// Runs blocking work on tokio's pool for it. If the work panics, this panics too. Dropping the
+/// future does not stop work that has begun.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,

@@ -1,4 +1,4 @@
-//! What a node may know of the run it is part of.
+//! What a node may know about its run.
 
 use std::fmt;
 use std::future::pending;
@@ -11,9 +11,10 @@ use crate::history::History;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::scope::Scope;
 
-/// What a node may know of the run it is part of.
+/// What a node may know about its run.
 ///
-/// A parameter `cx: &Context` of a node is given it. It is not a read, and can have any name.
+/// A node gets it by a parameter `cx: &Context`. This is not a read, and the parameter can have any
+/// name.
 ///
 /// # Examples
 ///
@@ -64,8 +65,8 @@ impl Context {
         }
     }
 
-    /// The index of the current attempt, from 0. It starts anew with each visit to the node, and a
-    /// fallback sees that of the last attempt (as PocketFlow's `cur_retry`).
+    /// The index of the current attempt, from 0 (as PocketFlow's `cur_retry`). It starts again with
+    /// each visit to the node. A fallback sees the index of the last attempt.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -75,17 +76,17 @@ impl Context {
         self.namespace.get_or_init(|| self.path.put_together())
     }
 
-    /// What names this step of this execution and no other, and is the same whenever the step runs
-    /// again after a crash: a key by which other systems can tell that they have seen a request
-    /// before. It is the id of the execution, `/`, and the [name of the
+    /// The id of this step of this execution. No other step has it, and it is the same whenever the
+    /// step runs again after a crash, so other systems can use it as a key to recognise a request
+    /// that they have seen before. It is the id of the execution, `/`, and the [name of the
     /// step](crate::engine::Place::step). `None` in a run without a store.
     pub fn step_id(&self) -> Option<String> {
         let (history, place) = self.step.as_ref()?;
         Some(history.step_id(place))
     }
 
-    /// Tells the run's observer a part of the result, such as a token of a model's answer. Without
-    /// an observer it does nothing.
+    /// Passes a part of the result, such as a token of a model's answer, to the run's observers.
+    /// Without observers it does nothing.
     ///
     /// # Examples
     ///
@@ -140,15 +141,15 @@ impl Context {
         }
     }
 
-    /// Whether the run has been cancelled. A run's future is dropped when it is, so this matters
-    /// only to work that the node has started elsewhere.
+    /// Returns true if the run has been cancelled. The future of a cancelled run is dropped, so
+    /// this only matters for work that the node has started elsewhere.
     pub fn is_cancelled(&self) -> bool {
         self.cancellation
             .as_ref()
             .is_some_and(|token| token.is_cancelled())
     }
 
-    /// Waits until the run is cancelled. Never ready for a run that cannot be.
+    /// Waits until the run is cancelled. Never ready if the run cannot be cancelled.
     ///
     /// # Cancel safety
     ///

@@ -1,13 +1,13 @@
-//! A flow's JSON inside the built program: put together while it compiles, and placed where it can
-//! be read without running it.
+//! A flow's JSON inside the built program: assembled at compile time, and placed where it can be
+//! read without running the program.
 //!
-//! The hard thing is that a flow inside a flow has its JSON in another macro's expansion. rustc
-//! evaluates constants slowly, so each text is put together once, and copied as a whole into those
-//! of the flows around it. That is why a flow inside has no namespace here: it would be another one
-//! in each.
+//! The difficulty is that the JSON of an inner flow is in another macro's expansion. rustc
+//! evaluates constants slowly, so each text is assembled once, and copied as a whole into the texts
+//! of the outer flows. This is why an inner flow has no namespace here: it would be a different one
+//! in each outer flow.
 
-/// Places the record of a flow in the link section, for Mach-O `__DATA,__flowspec`. In WebAssembly
-/// it is a custom section.
+/// Places the record of a flow in the link section: `__DATA,__flowspec` for Mach-O, a custom
+/// section in WebAssembly.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __embed_flow {
@@ -33,7 +33,8 @@ macro_rules! __embed_flow {
     };
 }
 
-/// The text that the program itself reads: that of the section, so that it is there once.
+/// The text that the program itself reads. It is that of the section, so that the program contains
+/// it only once.
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 #[macro_export]
@@ -73,7 +74,7 @@ macro_rules! __flow_spec {
     }};
 }
 
-/// The JSON of a flow from its name on, of these texts and flows.
+/// The JSON of a flow from its name on, assembled from these texts and flows.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __inner_spec {
@@ -96,7 +97,7 @@ pub use crate::{__embed_flow as embed, __flow_spec as spec, __inner_spec as inne
 
 use crate::spec_text::as_text;
 
-/// How every record begins.
+/// The first bytes of every record.
 const MAGIC: [u8; 8] = *b"FLOWSPEC";
 
 /// The version of the layout of a record.
@@ -105,16 +106,16 @@ const RECORD_VERSION: u32 = 1;
 /// The magic, the version, and the length of the JSON.
 const HEADER: usize = MAGIC.len() + 4 + 4;
 
-/// How many levels of flows a flow's JSON may have inside: what a reader of documents accepts.
+/// How many levels of inner flows a flow's JSON may have. Readers of documents accept as many.
 const DEEPEST: usize = 32;
 
-/// The JSON of a flow, which is the text before its namespace, that, the text after it, and
+/// The JSON of a flow: the text before its namespace, the namespace, the text after it, and
 /// `inner`.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
     /// The namespace of a run of this flow.
     pub namespace: &'static str,
-    /// The rest.
+    /// The JSON after the namespace.
     pub inner: Inner,
 }
 
@@ -122,7 +123,7 @@ pub struct Spec {
 #[derive(Debug, Clone, Copy)]
 pub struct Inner {
     text: &'static [u8],
-    /// How many levels of flows it has inside.
+    /// How many levels of inner flows it has.
     depth: usize,
 }
 
@@ -136,7 +137,7 @@ impl Spec {
         ]
     }
 
-    /// How long it is, in bytes.
+    /// The length of the JSON, in bytes.
     pub const fn length(&self) -> usize {
         joined_length(&self.parts())
     }
@@ -146,12 +147,12 @@ impl Spec {
         joined(&self.parts())
     }
 
-    /// How long its record is, in bytes.
+    /// The length of its record, in bytes.
     pub const fn record_length(&self) -> usize {
         HEADER + self.length()
     }
 
-    /// What stands in the section.
+    /// The bytes in the section.
     pub const fn record<const LENGTH: usize>(&self) -> [u8; LENGTH] {
         let length = (self.length() as u32).to_le_bytes();
         let [begin, namespace, middle, inner] = self.parts();
@@ -161,13 +162,13 @@ impl Spec {
 }
 
 impl Inner {
-    /// Of a flow that has a mistake.
+    /// The JSON of a flow that has a mistake.
     pub const NOTHING: Inner = Inner {
         text: b"}",
         depth: 0,
     };
 
-    /// The text of a flow with these flows as nodes.
+    /// The text of a flow that has these flows as nodes.
     pub const fn new(text: &'static [u8], inside: &[Inner]) -> Self {
         let (mut depth, mut rest) = (0, inside);
         while let [flow, others @ ..] = rest {
@@ -183,7 +184,7 @@ impl Inner {
         self.depth < DEEPEST
     }
 
-    /// How the node that it is ends: with the beginning of this flow, or by saying that it is left
+    /// The end of the node that this flow is: the beginning of the flow, or a mark that it is left
     /// out.
     pub const fn before(&self) -> &'static [u8] {
         match self.fits() {
@@ -192,7 +193,7 @@ impl Inner {
         }
     }
 
-    /// What comes after that.
+    /// The text after [`before`](Self::before).
     pub const fn text(&self) -> &'static [u8] {
         match self.fits() {
             true => self.text,
@@ -206,7 +207,7 @@ pub const fn spec_of(record: &'static [u8]) -> &'static [u8] {
     record.split_at(HEADER).1
 }
 
-/// How long these are together.
+/// The length of these parts together.
 pub const fn joined_length(parts: &[&[u8]]) -> usize {
     let (mut length, mut rest) = (0, parts);
     while let [part, others @ ..] = rest {
@@ -216,7 +217,7 @@ pub const fn joined_length(parts: &[&[u8]]) -> usize {
     length
 }
 
-/// One after the other.
+/// These parts, one after the other.
 pub const fn joined<const LENGTH: usize>(parts: &[&[u8]]) -> [u8; LENGTH] {
     let mut joined = [0; LENGTH];
     let (mut at, mut rest) = (0, parts);
@@ -240,7 +241,7 @@ pub struct LinkedFlow {
 
 inventory::collect!(LinkedFlow);
 
-/// What [`flows`] lists of this flow.
+/// The entry of this flow in [`flows`].
 pub const fn linked(
     name: &'static str,
     namespace: &'static str,
@@ -264,7 +265,7 @@ impl LinkedFlow {
         self.namespace
     }
 
-    /// Its JSON, without the values of settings: what [`Flow::SPEC`](crate::Flow::SPEC) is.
+    /// The flow's JSON, without the values of settings, as in [`Flow::SPEC`](crate::Flow::SPEC).
     pub fn spec(&self) -> &'static str {
         as_text(self.spec)
     }
@@ -272,9 +273,9 @@ impl LinkedFlow {
 
 /// All flows that are linked into this program, ordered by namespace and name.
 ///
-/// These are the flows of the program itself, and of every library that it links. A library that
-/// the program never names in its source is not linked, however it is listed in `Cargo.toml`: `use
-/// that_library as _;` names it.
+/// These are the flows of the program itself, and of every library that it links. A library is
+/// linked only if the program's source names it, not just `Cargo.toml`: `use that_library as _;` is
+/// enough.
 ///
 /// # Examples
 ///

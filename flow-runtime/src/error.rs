@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::node_error::NodeError;
 
-/// Why a step did not succeed. Boxed: it is rare, and what every step returns should be small.
+/// Why a step did not succeed. It is boxed because it is rare, and the result of every step should
+/// be small.
 pub type Failed = Box<FlowError>;
 
 /// An error of any type, as nodes return them.
@@ -14,8 +15,8 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
 /// Why a run ended without reaching an `end`.
 ///
-/// Printed with `{}` it says what ended the run and where; the node's own error is its
-/// [`source`](Error::source). Printed with `{:#}` it says the whole chain in one line.
+/// `{}` prints what ended the run and where; the node's own error is its [`source`](Error::source).
+/// `{:#}` prints the whole chain in one line.
 ///
 /// # Examples
 ///
@@ -47,11 +48,11 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// A node failed for good: all its attempts failed, its fallback too if it has one, and no
+    /// A node failed: all its attempts failed, and so did its fallback if it has one, and no
     /// `"error"` edge leads on from it.
     Node(NodeError),
-    /// A node panicked. A panic is a bug, not an outcome: it is neither retried nor routed. In a
-    /// program built with `panic = "abort"`, the process ends instead.
+    /// A node panicked. A panic is a bug, not an outcome: the node is not tried again, and the
+    /// panic is not routed. In a program built with `panic = "abort"`, the process ends instead.
     Panicked {
         /// The node's path, such as `orders.payment.charge`.
         path: String,
@@ -70,10 +71,10 @@ pub enum FlowError {
     TimedOut {
         /// The path of the node that was running.
         path: String,
-        /// How long it may take.
+        /// How long the run may take.
         after: Duration,
     },
-    /// What the flow asked a person has no answer, or one of another type.
+    /// A question to a person has no answer, or one of another type.
     Unanswered {
         /// The path of the node that asked.
         path: String,

@@ -1,4 +1,4 @@
-//! What every flow is: its signature, its routing table, and how it is run.
+//! The trait of all flows: the signature, the routing table, and how a flow is run.
 
 use std::fmt::{Debug, Display};
 use std::future::Future;
@@ -11,7 +11,8 @@ use crate::spec_text::as_text;
 
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///
-/// A flow value is the flow's settings. It can be run any number of times, also many times at once.
+/// A flow value holds the values of the flow's nodes. It can be run any number of times, also many
+/// times at once.
 ///
 /// # Examples
 ///
@@ -53,45 +54,45 @@ pub trait Flow: Send + Sync {
     type Input: Send + 'static;
     /// What the caller gets. For `Qa`, the struct `QaOutput`.
     type Output: Send;
-    /// Its nodes. For `Qa`, the enum `QaNode`.
+    /// The nodes. For `Qa`, the enum `QaNode`.
     type Node: Copy + Debug + Display + Send + Sync + 'static;
-    /// Its ends. For `Qa`, the enum `QaEnd`.
+    /// The ends. For `Qa`, the enum `QaEnd`.
     type End: Copy + Debug + Display + Send + Sync + 'static;
     /// The flow's name, as written.
     const NAME: &'static str;
 
-    /// The first segment of the path of each of its nodes: what it declares as `namespace`, else
-    /// its name in snake_case. A flow used as a node has the namespace of that node instead.
+    /// The first segment of the path of each of its nodes: its declared `namespace`, or else its
+    /// name in snake_case. A flow used as a node has the namespace of that node instead.
     const NAMESPACE: &'static str;
 
-    /// The flow as JSON, without the values of its settings: one line, with the flows inside it.
-    /// These have no `namespace`, which is that of the node that each is; below 32 levels they
+    /// The flow as JSON, without the values of its settings: one line, with the inner flows. These
+    /// have no `namespace`, because it is that of their node. Flows nested deeper than 32 levels
     /// are left out.
     ///
     /// The same bytes are in the built program, where `cargo flow` finds them.
     /// `flow_spec::FlowDocument::parse_spec` reads them.
     const SPEC: &'static str = as_text(Self::__SPEC);
 
-    /// The bytes of [`SPEC`](Flow::SPEC). Whether they are UTF-8 takes rustc longer to find out
-    /// than to put them together, so this is done for flows only whose `SPEC` is used.
+    /// The bytes of [`SPEC`](Flow::SPEC). rustc takes longer to check that they are UTF-8 than to
+    /// assemble them, so this is done only for flows whose `SPEC` is used.
     #[doc(hidden)]
     const __SPEC: &'static [u8];
 
-    /// Where it goes on, for every action of every node, in the order written.
+    /// The route of every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 
-    /// Runs the flow to an end. It does not compile for a flow that asks people: see
+    /// Runs the flow to an end. This does not compile for a flow that asks people: see
     /// [`run_with`](Flow::run_with).
     ///
     /// # Errors
     ///
-    /// A node failed for good ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the
-    /// run took more than a million steps ([`FlowError::StepLimit`]).
+    /// A node failed ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the run took
+    /// more than a million steps ([`FlowError::StepLimit`]).
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the node under way: it is neither retried nor handed to a
-    /// fallback. The values of the run are lost. What its nodes have done elsewhere stays done.
+    /// Dropping the future drops the running node: it is not tried again, and its fallback is not
+    /// called. The values of the run are lost. What its nodes have done elsewhere stays done.
     #[inline]
     fn run(
         &self,
@@ -103,9 +104,9 @@ pub trait Flow: Send + Sync {
         self.__run(input)
     }
 
-    /// Runs the flow to an end, with a budget, a cancellation token, an observer, or somebody who
-    /// answers what the flow asks people. With the feature `tracing`, each node runs in a span
-    /// that carries its path.
+    /// Runs the flow to an end with options: a budget, a cancellation token, an observer, or
+    /// somebody who answers the flow's questions. With the feature `tracing`, each node runs in a
+    /// span that carries its path.
     ///
     /// # Errors
     ///
@@ -141,8 +142,8 @@ pub trait Flow: Send + Sync {
     ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
 }
 
-/// A flow that asks people nothing, so that [`run`](Flow::run) will do. Every such flow is one;
-/// generic code that runs flows asks for it.
+/// A flow that does not ask people, so that [`run`](Flow::run) can run it. Every such flow
+/// implements it; generic code that runs flows can require it.
 ///
 /// # Examples
 ///
@@ -190,7 +191,7 @@ impl<F: Flow + for<'a> Unasked<'a>> Unattended for F {}
 pub struct Route<N, E> {
     /// The node it starts from; `None` is `start`.
     pub from: Option<N>,
-    /// The action it is for.
+    /// The action that it routes.
     pub action: &'static str,
     /// Where it leads.
     pub to: Target<N, E>,
@@ -205,7 +206,7 @@ pub enum Target<N, E> {
     End(E),
 }
 
-/// A flow's names, for the paths of its nodes.
+/// A flow's names, from which the paths of its nodes are made.
 #[doc(hidden)]
 pub trait Described {
     /// The names.

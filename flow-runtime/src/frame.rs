@@ -1,21 +1,20 @@
-//! Where a run is: the stack of flows under way, each at one of its nodes.
+//! The position of a run: the stack of running flows, each at one of its nodes.
 //!
-//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, knows its
+//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, stores its
 //! position as an index, and is turned into text only when somebody asks.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// One frame of a run: a flow under way, a branch of a fork, or an item of a loop, within the frame
+/// One frame of a run: a running flow, a branch of a fork, or an item of a loop, within the frame
 /// around it.
 ///
-/// It is at one of the nodes of its flow, or at none: before the first step, and after the last
-/// one.
+/// It is at one of the nodes of its flow, or at none: before the first step and after the last one.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// The frame around this one. It is at the node that this frame is carried out for: the flow
-    /// used as a node, the fork, or the loop.
+    /// The frame around this one. It is at the node for which this frame runs: the flow used as a
+    /// node, the fork, or the loop.
     within: Option<&'a Frame<'a>>,
     flow: &'a FlowInfo,
     /// The current node: its index plus one, or [`NOWHERE`].
@@ -54,7 +53,7 @@ enum Names {
 }
 
 impl FlowInfo {
-    /// The names of a flow that is known while compiling: its namespace, which is unused where the
+    /// The names of a flow that is known at compile time: its namespace, which is unused if the
     /// flow is a node of another one, and the names of its nodes by index.
     pub const fn of_static(namespace: &'static str, nodes: &'static [&'static str]) -> FlowInfo {
         FlowInfo(Names::Static { namespace, nodes })
@@ -81,7 +80,7 @@ impl FlowInfo {
         }
     }
 
-    /// The index of the node with this name. `None` if there is none.
+    /// The index of the node with this name. `None` if there is no such node.
     pub fn node_named(&self, name: &str) -> Option<usize> {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.iter().position(|node| *node == name),
@@ -162,7 +161,7 @@ impl<'a> Frame<'a> {
         self.at.store(u32::from(node) + 1, Ordering::Relaxed);
     }
 
-    /// Leaves its node: the flow has reached an end.
+    /// Leaves its node, because the flow has reached an end.
     #[inline]
     pub fn leave(&self) {
         self.at.store(NOWHERE, Ordering::Relaxed);
@@ -179,19 +178,19 @@ impl<'a> Frame<'a> {
         *self.at.get_mut() != NOWHERE
     }
 
-    /// Where it is: a node, or none.
+    /// The position: a node, or none.
     #[inline]
     pub(crate) fn position(&self) -> u32 {
         self.at.load(Ordering::Relaxed)
     }
 
-    /// The path of the node at a position, or of the flow itself where there is none.
+    /// The path of the node at a position, or of the flow itself if there is none.
     #[inline]
     pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
         Path(PathOf::Node(self, position))
     }
 
-    /// The name of the node at a position; empty for none.
+    /// The name of the node at a position. Empty if there is none.
     fn name_at(&self, position: u32) -> &'a str {
         let node = (position as usize).checked_sub(1);
         node.and_then(|node| self.flow.node(node))
@@ -216,7 +215,8 @@ impl<'a> Frame<'a> {
         self.visit.store(visit, Ordering::Relaxed);
     }
 
-    /// The index of the item that it is of: the innermost one, where loops are within one another.
+    /// The index of the item to which this frame belongs. If loops are nested, that of the
+    /// innermost one.
     pub fn item_index(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
@@ -224,12 +224,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Whether this is a branch of a fork. Its nodes are visited once each.
+    /// Returns true for a branch of a fork. Its nodes are visited once each.
     pub fn is_branch(&self) -> bool {
         self.kind == Kind::Branch
     }
 
-    /// The attempt at the flow that this scope is of, from 0.
+    /// The attempt at the flow of this scope, from 0.
     pub fn flow_attempt(&self) -> u32 {
         match self.kind {
             Kind::Flow(attempt) => attempt,
@@ -237,7 +237,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where its current node belongs.
+    /// The place of the current node.
     pub fn place(&self) -> Place {
         let mut step = String::new();
         self.write_step(&mut step);
@@ -249,7 +249,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Where this attempt at its flow belongs: the step of the node that the flow is, with the
+    /// The place of this attempt at its flow: the step of the node that the flow is, with the
     /// number of the retry. The namespace for the run's own flow.
     pub fn flow_place(&self) -> Place {
         let outer = self.around_flow();
@@ -261,7 +261,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Names this attempt at its flow.
+    /// The step name of this attempt at its flow.
     pub fn flow_step(&self) -> String {
         let mut step = String::new();
         self.write_flow_step(&mut step);
@@ -299,7 +299,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The flow whose nodes it is at.
+    /// The names of the flow whose nodes it visits.
     pub fn flow(&self) -> &'a FlowInfo {
         self.flow
     }
@@ -320,7 +320,8 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The frame around this frame's flow. It is at that flow. `None` for the run's own flow.
+    /// The frame around this frame's flow. That frame is at the flow's node. `None` for the run's
+    /// own flow.
     pub fn around_flow(&self) -> Option<&'a Frame<'a>> {
         let mut frame = self;
         while !matches!(frame.kind, Kind::Flow(_)) {
@@ -329,7 +330,7 @@ impl<'a> Frame<'a> {
         frame.within
     }
 
-    /// The index that its own path ends with.
+    /// The index of the item, if this frame is one.
     fn item_of_path(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
@@ -338,7 +339,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Adds the number of the retry of a flow: of an attempt that is not the first.
+/// Adds the number of the retry of a flow, unless this is the first attempt.
 fn write_retry(step: &mut String, attempt: u32) {
     if attempt > 0 {
         let _ = write!(step, "~{attempt}"); // writing to a `String` does not fail
@@ -347,29 +348,29 @@ fn write_retry(step: &mut String, attempt: u32) {
 
 /// The path of a node within its run, such as `orders.payment.charge`.
 ///
-/// It consists of the run's namespace, the nodes around it, the outermost first, and the node
+/// It consists of the run's namespace, the nodes around it (the outermost first), and the node
 /// itself. A node that runs for the items of a loop has the item's index, as in
-/// `report.summaries[3]`. The text is put together when it is printed, so to keep a path, turn it
-/// into a `String`.
+/// `report.summaries[3]`. The text is assembled when it is printed, so to keep a path, turn it into
+/// a `String`.
 #[derive(Clone, Copy)]
 pub struct Path<'a>(PathOf<'a>);
 
 #[derive(Clone, Copy)]
 enum PathOf<'a> {
-    /// A position in a frame: at a node or, at none, the flow itself.
+    /// A position in a frame: a node or, if there is none, the flow itself.
     Node(&'a Frame<'a>, u32),
-    /// Already put together.
+    /// A path that is already a text.
     Text(&'a str),
-    /// Already put together, of a step of a durable run.
+    /// The path of a step of a durable run.
     Step(&'a Place),
 }
 
-/// Where in a run a step stands, for engines that keep what their runs do.
+/// The place of a step in a run, for engines that store what their runs do.
 ///
 /// # Examples
 ///
 /// The second visit to `pack` for the fourth of the parcels, in the first retry of the flow
-/// `payment`, which the node `payment` of the flow `order` is:
+/// `payment`, which is the node `payment` of the flow `order`:
 ///
 /// ```
 /// use flow_runtime::engine::Place;
@@ -386,19 +387,19 @@ enum PathOf<'a> {
 pub struct Place {
     /// The path of the node, or of the flow.
     pub path: String,
-    /// The name of the step, which no other step of the run has: the frames from the outermost one
-    /// on, each with the number of the visit (`#2`, unless it is the first), the retry of a
-    /// flow (`~1`, unless there was none) and the item (`[3]`).
+    /// The name of the step, which no other step of the run has. It lists the frames from the
+    /// outermost one on, each with the number of the visit (`#2`, unless it is the first), the
+    /// retry of a flow (`~1`, unless there was none) and the item (`[3]`).
     pub step: String,
-    /// The number of the visit to the node within the frame around it, from 1. 0 for what concerns
+    /// The number of the visit to the node within the frame around it, from 1. 0 for records about
     /// the run as a whole.
     pub visit: u32,
-    /// The index of the item, if it is of one.
+    /// The index of the item, if the step belongs to one.
     pub item: Option<u32>,
 }
 
 impl Place {
-    /// The place of an attempt at the flow that is the node here, from 0.
+    /// The place of an attempt, counted from 0, at the flow that is the node here.
     #[must_use]
     pub fn retry(mut self, attempt: u32) -> Place {
         write_retry(&mut self.step, attempt);
@@ -407,7 +408,7 @@ impl Place {
 }
 
 impl<'a> Path<'a> {
-    /// A path that is known as a text.
+    /// A path of which only the text is known.
     pub fn of_text(path: &'a str) -> Self {
         Path(PathOf::Text(path))
     }
@@ -417,7 +418,7 @@ impl<'a> Path<'a> {
         Path(PathOf::Step(place))
     }
 
-    /// The place that this is the path of. `None` if only a text is known.
+    /// The place with this path. `None` if only a text is known.
     pub fn place(&self) -> Option<Place> {
         match self.0 {
             PathOf::Node(frame, NOWHERE) => Some(frame.flow_place()),
@@ -427,7 +428,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The name of the node alone, without those around it. Empty where the path is that of a run's
+    /// The name of the node alone, without those around it. Empty if the path is that of a run's
     /// own flow.
     pub fn node(&self) -> &'a str {
         match self.0 {
@@ -467,7 +468,7 @@ impl fmt::Debug for Path<'_> {
 /// The path of a node, as a value that outlives the frame.
 #[derive(Clone)]
 pub(crate) struct OwnedPath {
-    /// The path of the flow. Only that of a flow used as a node has to be put together.
+    /// The path of the flow. It is assembled only for a flow used as a node.
     flow: Cow<'static, str>,
     node: Cow<'static, str>,
     item: Option<u32>,

@@ -1,4 +1,4 @@
-//! What a run remembers that may have lived before.
+//! What a run remembers of its earlier lives.
 
 use std::error::Error;
 use std::fmt;
@@ -8,21 +8,21 @@ use futures_util::future::BoxFuture;
 
 use crate::frame::{Frame, Place};
 
-/// What a run remembers of its earlier lives, in other processes or before a crash: asked where the
-/// engine itself is not.
+/// What a run remembers of its earlier lives, in other processes or before a crash. The run asks it
+/// in places where it has no access to the engine.
 ///
-/// An engine whose runs are kept gives it to
-/// [`Run::with_history`](crate::engine::Run::with_history).
+/// An engine with stored runs passes it to [`Run::with_history`](crate::engine::Run::with_history).
 pub trait History: fmt::Debug + Send + Sync {
-    /// What names this step among all steps of all runs:
+    /// The name of this step among all steps of all runs:
     /// [`Context::step_id`](crate::Context::step_id).
     fn step_id(&self, place: &Place) -> String;
 
-    /// How long ago the current node was first reached: a poll that has a timeout has used that up.
+    /// How long ago the current node was first reached. A poll with a timeout has used up this much
+    /// of it.
     fn spent_at(&self, frame: &Frame<'_>) -> Duration;
 
-    /// An attempt at the current node has failed: its index, from 0, and why. Returns whether that
-    /// is new, so that observers are to be told.
+    /// Called when an attempt at the current node has failed, with its index, from 0, and the
+    /// reason. Returns true if this is new, so that observers are to be told.
     fn attempt_failed(
         &self,
         frame: &Frame<'_>,
@@ -30,7 +30,7 @@ pub trait History: fmt::Debug + Send + Sync {
         error: &(dyn Error + Send + Sync + 'static),
     ) -> bool;
 
-    /// Returns when a step that is under way may be tried again, or its fallback begin: when the
-    /// run still belongs to this process.
+    /// Returns when a running step may be tried again, or its fallback may begin: when the run
+    /// still belongs to this process.
     fn may_try(&self) -> BoxFuture<'_, ()>;
 }

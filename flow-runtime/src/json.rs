@@ -17,7 +17,7 @@ pub trait Stored: Serialize + DeserializeOwned + Send {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + Send> Stored for T {}
 
-/// A way to keep values of type `T`. There is one, [`Json`], for types that are [`Stored`].
+/// A way to store values of type `T`. The only one is [`Json`], for types that are [`Stored`].
 pub trait Keep<T> {
     /// The value as JSON.
     fn keep(value: &T) -> Result<Value, serde_json::Error>;
@@ -25,7 +25,7 @@ pub trait Keep<T> {
     fn give(value: Value) -> Result<T, serde_json::Error>;
 }
 
-/// Keeps values as JSON.
+/// Stores values as JSON.
 #[derive(Debug)]
 pub struct Json;
 
@@ -60,7 +60,7 @@ impl fmt::Display for Unstorable {
 }
 
 impl Saved {
-    /// The members of a JSON object. `None` if it is something else.
+    /// The members of a JSON object. `None` if the value is not an object.
     pub fn from_json(value: Value) -> Option<Saved> {
         match value {
             Value::Object(values) => Some(Saved(values)),
@@ -68,12 +68,12 @@ impl Saved {
         }
     }
 
-    /// A JSON object.
+    /// The values as a JSON object.
     pub fn into_json(self) -> Value {
         Value::Object(self.0)
     }
 
-    /// Adds a value, if there is one.
+    /// Adds the value if there is one.
     #[doc(hidden)]
     pub fn put<K: Keep<T>, T>(&mut self, key: &str, value: Option<&T>) -> Result<(), Unstorable> {
         if let Some(value) = value {
@@ -83,7 +83,7 @@ impl Saved {
         Ok(())
     }
 
-    /// Takes a value out that may be missing.
+    /// Takes out a value that may be missing.
     #[doc(hidden)]
     pub fn take<K: Keep<T>, T>(&mut self, key: &str) -> Result<Option<T>, Unstorable> {
         let value = self.0.remove(key).map(K::give).transpose();
@@ -97,7 +97,7 @@ impl Saved {
             .insert("end".to_owned(), Value::String(end.to_owned()));
     }
 
-    /// Takes the end out that has this label.
+    /// Takes out the label, and returns the end that has it.
     #[doc(hidden)]
     pub fn take_end<E: Copy>(
         &mut self,
@@ -115,7 +115,7 @@ impl Saved {
             })
     }
 
-    /// Takes a value out that has to be there.
+    /// Takes out a value that has to be there.
     #[doc(hidden)]
     pub fn take_required<K: Keep<T>, T>(&mut self, key: &str) -> Result<T, Unstorable> {
         let missing = || Unstorable {

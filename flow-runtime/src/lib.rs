@@ -1,12 +1,12 @@
 //! Typed flows: the steps of a program as functions, wired with `a >> b` and `a - "action" >> c`,
 //! and checked while compiling.
 //!
-//! A step is a function or a type marked [`#[node]`](macro@node). What it reads is in its
-//! parameters, what it writes in its return type. [`flow!`] says which step follows which. From
-//! both, the compiler knows every path that a run can take, so a misspelt action, an action that
-//! leads nowhere, or a value that some path does not write is an error at the place where it was
-//! written. What comes out is a plain `async` loop over the steps: it allocates nothing per step
-//! and looks nothing up.
+//! A step is a function or a type marked [`#[node]`](macro@node). Its parameters say what it reads,
+//! its return type says what it writes. [`flow!`] says which step follows which. From both, the
+//! compiler knows every path that a run can take, so a misspelt action, an action that leads
+//! nowhere, or a value that some path does not write is an error at the place where it was written.
+//! The result is a plain `async` loop over the steps: it allocates nothing per step and does no
+//! lookups.
 //!
 //! ```
 //! use flow_runtime::prelude::*;
@@ -55,16 +55,16 @@
 //! # What is checked
 //!
 //! - Every action of every node leads somewhere, and every edge is for an action that exists.
-//! - Every node can be reached from `start`, and an `end` from every node.
+//! - Every node can be reached from `start`, and every node can reach an `end`.
 //! - Every value is written on every path before it is read, and with the type that the reader
 //!   wants.
 //! - Every output is written at every `end`, unless it is an `Option`.
 //! - A value that is taken and read later can be cloned.
-//! - Branches that run at the same time do not write the same value, nor read what another one
+//! - Branches that run at the same time neither write the same value nor read what another one
 //!   writes.
 //! - The caller gives every input.
 //!
-//! A mistake is reported with the path on which it happens and with what to do about it. Here,
+//! A mistake is reported with the path on which it happens and with a way to fix it. Here,
 //! `"rejected"` leads to `pay` as well:
 //!
 //! ```text
@@ -77,19 +77,19 @@
 //! # Where to go on
 //!
 //! - [`language`] explains the whole language on one page.
-//! - [`Flow`] is what every flow implements: its signature, its routing table, and how it is run.
+//! - [`Flow`] is the trait of every flow: its signature, its routing table, and how it is run.
 //! - [`RunOptions`] limits, cancels and observes a run.
 //! - [`FlowError`] says why a run did not reach an end.
-//! - [`engine`] is what runs are made of, for engines of one's own.
+//! - [`engine`] contains the traits for writing your own engine.
 //! - The crate `flow-durable` keeps runs in a store: they survive crashes, and wait for people.
 //!
 //! # Features
 //!
-//! - `json`: `Export` gives a flow as a JSON document with the values of its settings; `flow_spec`
-//!   is what documents are read, checked and compared with. The JSON without values is always
-//!   there: [`Flow::SPEC`], [`flows`].
-//! - `stored`: the values of flows as JSON, and with them people in the loop. The crate
-//!   `flow-durable` switches it on, and `flow-terminal`, which asks people at the terminal.
+//! - `json`: `Export` returns a flow as a JSON document with the values of its settings;
+//!   `flow_spec` reads, checks and compares documents. The JSON without values is always available:
+//!   [`Flow::SPEC`], [`flows`].
+//! - `stored`: the values of flows as JSON, which questions to people need. The crates
+//!   `flow-durable` and `flow-terminal`, which asks people at the terminal, enable it.
 //! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its
 //!   path.
@@ -102,7 +102,7 @@ extern crate self as flow_runtime;
 #[path = "private/mod.rs"]
 #[doc(hidden)]
 pub mod __private;
-// Traits that rustc names in its messages, where a path through `__private` would tell the reader
+// rustc names these traits in its messages. A path through `__private` would tell the reader
 // nothing.
 #[doc(hidden)]
 pub use __private::{Cloneable, DefaultNode, Node, ReadsAs};
@@ -150,10 +150,9 @@ pub mod prelude;
 /// implements the trait [`Action`](trait@Action).
 ///
 /// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant
-/// names it otherwise. The named fields of a variant are the keys that a node writes when it
-/// takes that action. Variants with unnamed fields are refused, and so are two variants of one
-/// name. The enum may be generic; a node then names it with its arguments,
-/// as in `#[node(actions = Found<Page>)]`.
+/// renames it. The named fields of a variant are the keys that a node writes when it takes that
+/// action. Variants with unnamed fields are refused, and so are two variants of one name. The enum
+/// may be generic; a node then names it with its arguments, as in `#[node(actions = Found<Page>)]`.
 ///
 /// See [Actions](language#actions) for how a flow routes them.
 ///
@@ -192,11 +191,10 @@ pub mod prelude;
 /// # Ok(()) }
 /// ```
 pub use flow_macros::Action;
-/// Says of each setting of a node how it is exported: see the trait [`Params`](trait@Params).
+/// Defines how each setting of a node is exported: see the trait [`Params`](trait@Params).
 ///
-/// `#[param(secret)]` on a field makes it a secret, as a type of the crate `secrecy` does.
-/// Fields of a type that is not `Serialize` are not a mistake: an export names them in
-/// `paramsOmitted`.
+/// `#[param(secret)]` makes a field a secret, and so does a type of the crate `secrecy`. A field of
+/// a type that is not `Serialize` is not a mistake: an export names it in `paramsOmitted`.
 ///
 /// # Examples
 ///
@@ -238,15 +236,15 @@ pub use flow_macros::Action;
 pub use flow_macros::Params;
 /// Wires nodes into a flow.
 ///
-/// A flow is written as a signature and statements. The signature names the keys that the
-/// caller gives and gets. The statements are edges, declarations of nodes and of branches, and
-/// a namespace:
+/// A flow is written as a signature and statements. The signature names the keys that the caller
+/// passes and gets back. The statements are edges, declarations of nodes and of branches, and a
+/// namespace:
 ///
 /// | statement | meaning |
 /// |---|---|
 /// | `start >> a;` | the run begins at `a` |
 /// | `a >> b >> c;` | `b` follows `a`, and `c` follows `b` |
-/// | `a - "action" >> b;` | `b` follows `a` where `a` took this action |
+/// | `a - "action" >> b;` | `b` follows `a` when `a` took this action |
 /// | `a >> [b, c >> d] >> e;` | `b`, and `c` with `d` after it, run at the same time; `e` follows when both are done |
 /// | `a >> wait(5s) >> b;` | `b` follows `a` after a pause |
 /// | `a >> end;`, `a >> end("label");` | the run ends; the output's field `end` says where |
@@ -311,28 +309,28 @@ pub use flow_macros::Params;
 pub use flow_macros::flow;
 /// Makes a function or a type a node, so that [`flow!`] can wire it.
 ///
-/// On a function, each parameter is a read of the key of its name, and the returned value is
-/// written under the function's name. The function itself stays as it is. On an `impl` block,
-/// the methods `prep`, `exec`, `exec_fallback` and `post` make a step with settings of its
-/// own; only `exec` is required.
+/// On a function, each parameter reads the key of the same name, and the returned value is written
+/// under the function's name. The function itself does not change. On an `impl` block, the methods
+/// `prep`, `exec`, `exec_fallback` and `post` make a step with settings of its own; only `exec` is
+/// required.
 ///
 /// | setting | meaning |
 /// |---|---|
 /// | `writes = key` | the returned value is written under `key` |
 /// | `writes(a, b)` | a tuple is returned, and its elements are written under `a` and `b` |
 /// | `actions = X` | the returned value, or the last element of the returned tuple, is the action: an enum with `#[derive(Action)]` |
-/// | `retry(attempts = 3)` | how many attempts there are in all. Only for what can fail: it returns a `Result` or has a `timeout` |
+/// | `retry(attempts = 3)` | the number of attempts, including the first. Only for a node that can fail: one that returns a `Result` or has a `timeout` |
 /// | `retry(…, wait = "200ms")` | the pause between attempts |
-/// | `retry(…, backoff = 2.0)` | by which factor the pause grows; at least 1 |
-/// | `retry(…, max_wait = "10s")` | what the pause never exceeds |
-/// | `retry(…, jitter = 0.5)` | which part of the pause is left to chance, from 0 to 1 |
+/// | `retry(…, backoff = 2.0)` | the factor by which the pause grows each time; at least 1 |
+/// | `retry(…, max_wait = "10s")` | the longest pause |
+/// | `retry(…, jitter = 0.5)` | the part of the pause that is random, from 0 to 1 |
 /// | `timeout = "30s"` | how long one attempt may take |
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
-/// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for that |
+/// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
 ///
-/// On a type, `retry` and `timeout` are about `exec`. A flow can replace both by `with` where
-/// it declares the node. `poll` and `blocking` are settings of functions.
+/// On a type, `retry` and `timeout` apply to `exec`. A flow can replace both by `with` where it
+/// declares the node. `poll` and `blocking` are settings of functions.
 ///
 /// The page [`language`] explains [reads](language#reads), [writes](language#writes),
 /// [types](language#nodes-as-types), [human nodes](language#asking-people),

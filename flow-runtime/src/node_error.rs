@@ -1,7 +1,7 @@
-//! The error of a node that failed for good.
+//! The error of a node that failed.
 //!
-//! A node may have failed twice over: its fallback, too. Then the fallback's error is the one that
-//! counts, and the error that it should have made good is its source.
+//! A node may have failed twice, if its fallback failed too. Then the fallback's error is the one
+//! that counts, and its source is the error that the fallback should have handled.
 
 use std::error::Error;
 use std::fmt;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use crate::error::BoxError;
 
-/// A node that failed for good.
+/// The error of a node that failed.
 ///
-/// It can be read as `error: &NodeError` where an `"error"` edge leads, it is handed to
-/// `exec_fallback`, and it ends the run as [`FlowError::Node`](crate::FlowError::Node). Its
-/// [`source`](Error::source) is the node's own error.
+/// A node behind an `"error"` edge can read it as `error: &NodeError`, `exec_fallback` gets it, and
+/// it ends the run as [`FlowError::Node`](crate::FlowError::Node). Its [`source`](Error::source) is
+/// the node's own error.
 ///
 /// # Examples
 ///
@@ -49,7 +49,7 @@ pub struct NodeError {
     failure: Failure,
 }
 
-/// What failed.
+/// How a node failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The node returned this error.
@@ -92,7 +92,7 @@ impl Failure {
 }
 
 impl NodeError {
-    /// The error of the node at a path, after so many attempts, the first included.
+    /// The error of the node at a path, after this many attempts, including the first.
     pub fn new(path: String, attempts: u32, failure: Failure) -> Self {
         NodeError {
             path,
@@ -101,8 +101,8 @@ impl NodeError {
         }
     }
 
-    /// The error of a fallback that failed as well. It keeps the error that it should have made
-    /// good.
+    /// The error of a fallback that failed as well. It keeps the error that the fallback should
+    /// have handled.
     pub(crate) fn of_fallback(self, fallback: Failure) -> Self {
         let error = FallbackError {
             error: fallback.into_error(),
@@ -120,7 +120,7 @@ impl NodeError {
         matches!(self.failure, Failure::Deadline(_))
     }
 
-    /// Why, as engines keep it.
+    /// The failure, as engines store it.
     pub fn failure(&self) -> &Failure {
         &self.failure
     }
@@ -130,18 +130,18 @@ impl NodeError {
         &self.path
     }
 
-    /// How many attempts were made, the first included.
+    /// The number of attempts, including the first.
     pub fn attempts(&self) -> u32 {
         self.attempts
     }
 
-    /// Whether the last attempt exceeded the node's `timeout`, or a poll had no answer within its
-    /// own.
+    /// Returns true if the last attempt exceeded the node's `timeout`, or if a poll had no answer
+    /// within its `timeout`.
     pub fn is_timeout(&self) -> bool {
         matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
     }
 
-    /// The node's own error. Of a node whose fallback failed as well, the fallback's.
+    /// The node's own error. If the node's fallback failed as well, that of the fallback.
     pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
         let error = self.failure.error();
         match error.downcast_ref::<FallbackError>() {
@@ -180,7 +180,7 @@ impl NodeError {
     }
 }
 
-/// Says where it failed and after how many attempts; with `{:#}` also why.
+/// Prints where the node failed and after how many attempts; with `{:#}` also why.
 impl fmt::Display for NodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "node `{}` ", self.path)?;
@@ -198,7 +198,7 @@ impl NodeError {
         write!(f, "failed after {} attempt{plural}", self.attempts)
     }
 
-    /// How often it was tried, and why it failed, without the path.
+    /// Writes the number of attempts and the reason, without the path.
     pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_attempts(f)?;
         let mut next = self.source();
@@ -226,7 +226,7 @@ impl Error for NodeError {
     }
 }
 
-/// A fallback's own error, with the error that it should have made good as its source.
+/// A fallback's own error, with the error that the fallback should have handled as its source.
 #[derive(Debug)]
 struct FallbackError {
     error: BoxError,

@@ -1,4 +1,4 @@
-//! Watching a run: what happens to each node, as it happens.
+//! Observers of a run: what happens to each node, as it happens.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,8 +11,8 @@ use crate::node_error::NodeError;
 /// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started
 /// by [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
 ///
-/// An observer is called within the run, so it should be quick. One that panics is isolated: the
-/// run goes on, and the other observers are told.
+/// An observer is called within the run, so it should be quick. If an observer panics, the run and
+/// the other observers continue.
 ///
 /// # Examples
 ///
@@ -54,8 +54,9 @@ pub trait Observer: Send + Sync {
     /// Something happened.
     fn on_event(&self, event: &Event<'_>);
 
-    /// The run went from one node on to the next one: both events in one call. Here, so that there
-    /// is one for each type of observer: what it does not look at is then not put together.
+    /// The run went from one node to the next: both events in one call. This is a method of the
+    /// trait so that it is compiled for each type of observer, and the parts of an event that an
+    /// observer ignores are not computed.
     #[doc(hidden)]
     #[inline]
     fn __went_on(&self, run: RunId, frame: &Frame<'_>, action: &str, from: u32) {
@@ -65,7 +66,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// A function of an event watches runs as well.
+/// A function of an event is an observer as well.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -97,53 +98,54 @@ pub enum EventKind<'a> {
     NodeStarted,
     /// An attempt of a node failed.
     AttemptFailed {
-        /// Which one, counted from 0.
+        /// The index of the attempt, from 0.
         attempt: u32,
         /// Why.
         error: &'a (dyn std::error::Error + Send + Sync + 'static),
     },
-    /// A node has a part of its result ([`Context::emit`](crate::Context::emit)).
+    /// A node emitted a part of its result ([`Context::emit`](crate::Context::emit)).
     Delta(&'a str),
     /// A node is done.
     NodeFinished {
         /// The action it took.
         action: &'a str,
     },
-    /// A node has failed for good: its attempts, and its fallback if it has one.
+    /// A node failed after its last attempt, and its fallback failed too if it has one.
     NodeFailed {
         /// Why.
         error: &'a NodeError,
     },
-    /// The run has ended without reaching an end. The path is that of its flow.
+    /// The run ended without reaching an end. The path is that of its flow.
     RunFailed {
         /// Why.
         error: &'a FlowError,
     },
-    /// A flow, the run's own or one used as a node, has reached an end.
+    /// A flow, the run's own or one used as a node, reached an end.
     FlowEnded {
         /// The end's label; `"default"` for a plain `end`.
         end: &'a str,
     },
 }
 
-/// Tells the runs of a process apart. Printed as a number.
+/// The id of a run within its process. Printed as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub(crate) u64);
 
 impl RunId {
-    /// The id of a run that an engine has numbered itself.
+    /// The id of a run that an engine has numbered.
     pub fn new(number: u64) -> RunId {
         RunId(number)
     }
 }
 
-/// Tells an observer. One that panics does no harm to the run.
+/// Tells an observer. If the observer panics, the run continues.
 #[inline]
 pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
 }
 
-/// Joins observers into one that tells each of them, in this order. Returns a single one as it is.
+/// Joins observers into one that tells each of them, in this order. A single observer is returned
+/// as it is.
 pub(crate) fn together(
     observers: impl IntoIterator<Item = Arc<dyn Observer>>,
 ) -> Option<Arc<dyn Observer>> {
@@ -157,9 +159,9 @@ struct Both {
     second: Arc<dyn Observer>,
 }
 
-/// [`Observer::__went_on`] keeps its default, which tells event by event. Handed on as one call,
-/// the first observer would hear of the next node before the second has heard that the last one is
-/// done.
+/// [`Observer::__went_on`] keeps its default, which passes on the events one by one. Passed on as
+/// one call, the first observer would hear of the next node before the second one has heard that
+/// the last node is done.
 impl Observer for Both {
     fn on_event(&self, event: &Event<'_>) {
         tell(&*self.first, event);
@@ -184,8 +186,8 @@ impl<'a> Event<'a> {
         self.run
     }
 
-    /// Where it happened: the path of the node or, of [`EventKind::FlowEnded`], of the flow. It is
-    /// put together only when printed or turned into a `String`.
+    /// Where it happened: the path of the node, or of the flow for [`EventKind::FlowEnded`]. It is
+    /// assembled only when it is printed or turned into a `String`.
     pub fn path(&self) -> Path<'a> {
         self.path
     }

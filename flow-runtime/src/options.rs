@@ -1,4 +1,4 @@
-//! How a single run is to be run.
+//! The options of a single run.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::question::NoAnswers;
 /// How many steps a run may take unless [`RunOptions::step_budget`] says otherwise.
 pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
 
-/// How a single run is to be run: given to [`Flow::run_with`](crate::Flow::run_with).
+/// The options of a single run, passed to [`Flow::run_with`](crate::Flow::run_with).
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ pub struct RunOptions<A = NoAnswers> {
     answers: PhantomData<A>,
 }
 
-/// What options say, whoever answers.
+/// The options that do not depend on who answers.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct RunSettings {
@@ -93,7 +93,7 @@ impl RunOptions {
 
 #[cfg(feature = "stored")]
 impl RunOptions<Answers> {
-    /// The defaults, with somebody who answers what the flow asks people: the terminal (crate
+    /// The defaults, with somebody who answers the flow's questions: the terminal (crate
     /// `flow-terminal`), a function of the question, or any other [`Answer`](crate::Answer).
     pub fn answer(answer: impl crate::question::Answer) -> Self {
         RunOptions {
@@ -107,37 +107,37 @@ impl RunOptions<Answers> {
 }
 
 impl<A> RunOptions<A> {
-    /// How many steps the run may take, those of nested flows included. The run ends with
-    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would be one too
-    /// many.
+    /// How many steps the run may take, including those of nested flows. The run ends with
+    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would exceed the
+    /// budget.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.settings.step_budget = steps;
         self
     }
 
-    /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer: as
-    /// a cancellation does.
+    /// Ends the run with [`FlowError::TimedOut`](crate::FlowError::TimedOut) if it takes longer, in
+    /// the same way as a cancellation.
     pub fn deadline(mut self, after: Duration) -> Self {
         self.settings.deadline = Some(after);
         self
     }
 
-    /// How many nodes may be under way at once, in all forks and loops of the run together. Without
-    /// it, only their own limits hold.
+    /// How many nodes may run at once, in all forks and loops of the run together. By default, only
+    /// the limits of the forks and loops apply.
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.settings.concurrency = Some(nodes);
         self
     }
 
     /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is
-    /// cancelled: the work under way is dropped at its next `.await`, and neither retried nor
-    /// handed to a fallback.
+    /// cancelled: the running nodes are dropped at their next `.await`. They are not tried again,
+    /// and their fallbacks are not called.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.settings.cancellation = Some(token);
         self
     }
 
-    /// Adds an observer. It is told what happens, after those that were added before it.
+    /// Adds an observer. It is told after the observers that were added before it.
     ///
     /// # Examples
     ///

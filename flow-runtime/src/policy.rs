@@ -1,12 +1,13 @@
-//! How often, how long and with which pauses a node is tried.
+//! How often and how long a node is tried, and with which pauses.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// The settings of a node that concern its faults: `retry(…)` and `timeout = …`.
+/// The settings of a node for its faults: `retry(…)` and `timeout = …`.
 ///
-/// A node's own settings are given to [`#[node]`](macro@crate::node); a flow replaces them with
-/// `with`. Its `retry` replaces that of the node as a whole, and so does its `timeout`.
+/// A node's own settings are written in [`#[node]`](macro@crate::node); a flow replaces them by
+/// `with`. Its `retry` replaces the whole `retry` of the node, and its `timeout` replaces that of
+/// the node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
@@ -18,8 +19,8 @@ pub struct Policy {
 
 /// When a failed attempt is followed by another one.
 ///
-/// `attempts` counts every attempt, the first included, as PocketFlow's `max_retries` does. The
-/// wait lies between attempts only: there is none before the first and none after the last.
+/// `attempts` counts every attempt, including the first, as PocketFlow's `max_retries` does. There
+/// is a wait only between attempts: none before the first and none after the last.
 ///
 /// # Examples
 ///
@@ -38,21 +39,21 @@ pub struct Policy {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Retry {
-    /// How many attempts are made in all. 1 means no retry.
+    /// The number of attempts. 1 means no retry.
     pub attempts: NonZeroU32,
     /// The wait after the first failed attempt.
     pub wait: Duration,
-    /// By which factor the wait grows after each further one. 1.0 keeps it constant.
+    /// The factor by which the wait grows after each further attempt. 1.0 keeps it constant.
     pub backoff: f64,
-    /// What the wait never exceeds.
+    /// The longest wait.
     pub max_wait: Duration,
-    /// Which part of the wait is left to chance, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes
-    /// one between 5 s and 10 s.
+    /// The part of the wait that is random, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes one
+    /// between 5 s and 10 s.
     pub jitter: f64,
 }
 
 impl Policy {
-    /// One attempt, without a limit of time.
+    /// One attempt, without a time limit.
     pub const DEFAULT: Policy = Policy {
         retry: Retry::NEVER,
         timeout: None,
@@ -83,7 +84,7 @@ impl Retry {
     /// One attempt.
     pub const NEVER: Retry = Retry::attempts(NonZeroU32::MIN);
 
-    /// This many attempts without a wait between them.
+    /// This many attempts, without a wait between them.
     pub const fn attempts(attempts: NonZeroU32) -> Self {
         Retry {
             attempts,
@@ -94,7 +95,7 @@ impl Retry {
         }
     }
 
-    /// The wait after the failed attempt of this index (0 for the first), before chance shortens
+    /// The wait after the failed attempt of this index (0 for the first), before `jitter` shortens
     /// it.
     pub fn wait_after(&self, attempt: u32) -> Duration {
         let growth = self
@@ -105,7 +106,7 @@ impl Retry {
             .min(self.max_wait)
     }
 
-    /// The wait after the failed attempt of this index, shortened by chance if there is `jitter`.
+    /// The wait after the failed attempt of this index, shortened at random if there is `jitter`.
     pub(crate) fn jittered_wait_after(&self, attempt: u32) -> Duration {
         let wait = self.wait_after(attempt);
         if self.jitter > 0.0 {

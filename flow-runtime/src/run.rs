@@ -1,7 +1,7 @@
-//! A run: what its engine keeps of it from the first step to the last.
+//! A run: what its engine keeps from the first step to the last.
 //!
-//! A step that only waits gives its place among the nodes at once to another one. It may be dropped
-//! at any moment meanwhile, and the number of places has to be right all the same: see `Aside`.
+//! A step that only waits lends its permit at once to another step. It may be dropped at any moment
+//! meanwhile, and the number of permits has to be right all the same: see `Aside`.
 
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::history::History;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 
-/// What belongs to a run as a whole, whichever flow and node it is at: its budget, its options, its
+/// What belongs to a run as a whole, at whichever flow and node it is: its budget, its options, its
 /// observer.
 //
-// A run without options is a few words, and what it may own is behind one pointer: making and
-// dropping it should cost less than a step.
+// A run without options is a few words, and everything that it may own is behind one pointer:
+// creating and dropping it should cost less than a step.
 #[derive(Debug)]
 pub struct Run {
     steps_left: AtomicI64,
-    // A `OnceLock` takes a lock to be made with a value.
+    // A `OnceLock` takes a lock even to be created with a value.
     more: ManuallyDrop<OnceBox<More>>,
 }
 
@@ -40,29 +40,28 @@ impl Drop for Run {
     }
 }
 
-// Not inlined: what a run without options does when it is dropped is one comparison, so that it is
-// inlined itself.
+// Not inlined, so that dropping a run without options is one comparison and can itself be inlined.
 #[cold]
 #[inline(never)]
 fn drop_more(more: &mut ManuallyDrop<OnceBox<More>>) {
     drop(ManuallyDrop::into_inner(mem::take(more)));
 }
 
-/// What few runs have.
+/// The parts that few runs have.
 #[derive(Debug)]
 enum More {
-    /// What it was started with.
+    /// The options with which it was started.
     With(RunWith),
     /// It was started without options, and was interrupted at this path.
     InterruptedAt(String),
 }
 
-/// What a run has that was started with options.
+/// The parts of a run that was started with options.
 #[derive(Debug)]
 pub(crate) struct RunWith {
     pub(crate) id: RunId,
     pub(crate) options: RunSettings,
-    /// It has been told to stop.
+    /// True once it has been told to stop.
     stopping: AtomicBool,
     interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
@@ -91,7 +90,7 @@ impl Default for Run {
 }
 
 impl Run {
-    /// A run without options.
+    /// Creates a run without options.
     #[inline]
     pub fn new() -> Self {
         Run {
@@ -100,7 +99,7 @@ impl Run {
         }
     }
 
-    /// A run with options, and with a number that no other run of this process has.
+    /// Creates a run with options, and with a number that no other run of this process has.
     pub fn numbered<A>(options: RunOptions<A>) -> Self {
         Run::numbered_with(options.settings)
     }
@@ -111,7 +110,7 @@ impl Run {
         Run::with_options(RunWith::new(id, options))
     }
 
-    /// A run that may have lived before: in another process, or before a crash.
+    /// Creates a run that may have had an earlier life, in another process or before a crash.
     pub fn with_history<A>(id: RunId, options: RunOptions<A>, history: Arc<dyn History>) -> Self {
         Run::with_options(RunWith {
             history: Some(history),
@@ -126,7 +125,7 @@ impl Run {
         }
     }
 
-    /// What it was started with, if it was started with options.
+    /// The options, if it was started with options.
     #[inline]
     pub(crate) fn with(&self) -> Option<&RunWith> {
         match self.more.get()? {
@@ -135,18 +134,18 @@ impl Run {
         }
     }
 
-    /// What it remembers, if it may have lived before.
+    /// The history, if it may have had an earlier life.
     pub(crate) fn history(&self) -> Option<&Arc<dyn History>> {
         self.with()?.history.as_ref()
     }
 
-    /// How long ago the node was first reached, in an earlier life of the run.
+    /// How long ago the node was first reached, in an earlier life of the run. Zero without one.
     pub(crate) fn spent_at(&self, frame: &Frame<'_>) -> Duration {
         let history = self.history();
         history.map_or(Duration::ZERO, |history| history.spent_at(frame))
     }
 
-    /// An attempt at the current node has failed: its index, and why.
+    /// Reports that an attempt at the current node has failed, with its index and the reason.
     pub(crate) fn attempt_failed(
         &self,
         frame: &Frame<'_>,
@@ -161,19 +160,20 @@ impl Run {
         }
     }
 
-    /// How many steps of its budget it has taken.
+    /// The number of steps of its budget that it has taken.
     pub fn steps_taken(&self) -> u64 {
         let left = self.steps_left.load(Ordering::Relaxed).max(0);
         signed(self.step_budget()).abs_diff(left)
     }
 
-    /// Takes off its budget what it has taken in an earlier life.
+    /// Takes off its budget the steps that it took in an earlier life.
     pub fn take_steps(&self, taken: u64) {
         let left = self.step_budget().saturating_sub(taken);
         self.steps_left.store(signed(left), Ordering::Relaxed);
     }
 
-    /// The run is about to be dropped, since it has to stop: its scopes report where they were.
+    /// Called before the run is dropped because it has to stop: its scopes then report where they
+    /// were.
     pub(crate) fn stop(&self) {
         if let Some(with) = self.with() {
             with.stopping.store(true, Ordering::Relaxed);
@@ -184,13 +184,13 @@ impl Run {
         self.with().map(|with| &with.options)
     }
 
-    /// Its number. 0 for a run without options.
+    /// The number of the run. 0 for a run without options.
     #[inline]
     pub fn id(&self) -> RunId {
         self.with().map_or(RunId(0), |with| with.id)
     }
 
-    /// Whether it limits how many steps are under way at once.
+    /// Returns true if it limits how many steps run at once.
     pub fn is_limited(&self) -> bool {
         self.nodes_at_once().is_some()
     }
@@ -203,7 +203,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`FlowError::StepLimit`] if there is none left.
+    /// [`FlowError::StepLimit`] if there is no step left.
     #[inline]
     pub fn count_step(&self, frame: &Frame<'_>) -> Result<(), Failed> {
         match self.take_step() {
@@ -212,8 +212,8 @@ impl Run {
         }
     }
 
-    /// Takes one step off the budget, and says whether there was one. A run is one task, so that
-    /// load and store need not be one operation.
+    /// Takes one step off the budget. Returns false if there was none. A run is one task, so load
+    /// and store need not be one operation.
     #[inline]
     pub(crate) fn take_step(&self) -> bool {
         let left = self.steps_left.load(Ordering::Relaxed) - 1;
@@ -226,7 +226,7 @@ impl Run {
             .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget)
     }
 
-    /// There is none left for the frame's current node.
+    /// The error if there is no step left for the frame's current node.
     #[cold]
     pub(crate) fn step_limit(&self, frame: &Frame<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
@@ -235,8 +235,8 @@ impl Run {
         })
     }
 
-    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may be under
-    /// way in its stead.
+    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may run in its
+    /// place.
     pub(crate) async fn sleep_until(&self, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
@@ -248,7 +248,7 @@ impl Run {
         self.may_try().await;
     }
 
-    /// Returns when a step that is under way may be tried again.
+    /// Returns when a running step may be tried again.
     #[inline]
     pub(crate) async fn may_try(&self) {
         if let Some(history) = self.history() {
@@ -256,7 +256,7 @@ impl Run {
         }
     }
 
-    /// A scope was dropped at this path. The first one that says so is the innermost.
+    /// Reports that a scope was dropped at this path. The first report is from the innermost scope.
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
         let panicking = std::thread::panicking();
@@ -297,7 +297,7 @@ impl Run {
     }
 }
 
-/// A number of steps, or more than anybody will live to see.
+/// This number of steps as a signed number, or the largest one.
 const fn signed(steps: u64) -> i64 {
     if steps > i64::MAX as u64 {
         i64::MAX
@@ -325,7 +325,8 @@ impl<'a> Aside<'a> {
     }
 }
 
-/// A step that is dropped meanwhile gives its permit back a second time: that one is taken back.
+/// A step that is dropped while its permit is lent returns the permit a second time: that one is
+/// taken back.
 impl Drop for Aside<'_> {
     fn drop(&mut self) {
         if let Some(permits) = self.0 {

@@ -1,13 +1,13 @@
-//! A flow under way: where it is, and the run that it belongs to.
+//! A running flow: where it is, and the run to which it belongs.
 
 use crate::frame::{FlowInfo, Frame};
 use crate::run::Run;
 
-/// A [`Frame`] with the run that it belongs to.
+/// A [`Frame`] with the run to which it belongs.
 ///
-/// A scope that is dropped at a node did not reach an end. If that is because the node panicked, or
-/// because the run was stopped, the run is told where: the innermost scope is dropped first, so the
-/// first report stands.
+/// A scope that is dropped at a node did not reach an end. If the node panicked or the run was
+/// stopped, the scope tells the run where it was: the innermost scope is dropped first, so the
+/// first report counts.
 #[derive(Debug)]
 pub struct Scope<'a> {
     run: &'a Run,
@@ -58,20 +58,20 @@ impl<'a> Scope<'a> {
         self.run
     }
 
-    /// Where the flow is.
+    /// The position of the flow.
     #[inline]
     pub fn frame(&self) -> &Frame<'a> {
         &self.frame
     }
 
-    /// Leaves its node: the flow has reached an end.
+    /// Leaves its node, because the flow has reached an end.
     #[inline]
     pub fn leave(&self) {
         self.frame.leave();
     }
 
-    /// It is dropped where it is. `extern "C"` says that this does not unwind: what drops a flow
-    /// that has not come to an end is then as short as can be inlined.
+    /// The scope is dropped at a node. `extern "C"` promises that this does not unwind: then the
+    /// code that drops an unfinished flow is short enough to be inlined.
     #[cold]
     #[inline(never)]
     extern "C" fn interrupted(&self) {

@@ -1,7 +1,7 @@
-//! How what a flow knows is stored: its inputs, the state between two of its nodes, and its
+//! How the values of a flow are stored: its inputs, the state between two of its nodes, and its
 //! outputs, each as a JSON object by key.
 //!
-//! The bounds on the types of the keys lie on a type parameter, `K: Keep<Claim>`, and not on the
+//! The bounds on the types of the keys are on a type parameter, `K: Keep<Claim>`, and not on the
 //! types: a flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
 use crate::flow::Flow;
@@ -9,29 +9,29 @@ use crate::json::{Saved, Unstorable};
 
 use crate::question::QuestionType;
 
-/// The state of a flow, whose values `K` can keep.
+/// The state of a flow whose values `K` can store.
 pub trait StoredState<K>: Sized {
     /// The state as JSON.
     fn save(&self) -> Result<Saved, Unstorable>;
-    /// The state that was saved.
+    /// The saved state.
     fn load(saved: Saved) -> Result<Self, Unstorable>;
 }
 
-/// A flow whose inputs and outputs `K` can keep.
+/// A flow whose inputs and outputs `K` can store.
 pub trait StoredFlow<K>: Flow {
     /// The inputs as JSON.
     fn save_input(input: &Self::Input) -> Result<Saved, Unstorable>;
-    /// The inputs that were saved.
+    /// The saved inputs.
     fn load_input(saved: Saved) -> Result<Self::Input, Unstorable>;
     /// The outputs as JSON, with the label of the end as `end`.
     fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
-    /// The outputs that were saved.
+    /// The saved outputs.
     fn load_output(saved: Saved) -> Result<Self::Output, Unstorable>;
-    /// What a person is asked at this path, which begins with the name of a node of this flow.
+    /// The question at this path, which begins with the name of a node of this flow.
     fn question(path: &str) -> Option<QuestionType>;
 }
 
-/// The first segment of a path without the index of an item, and the rest of it.
+/// Splits a path into its first segment, without the index of an item, and the rest.
 pub fn first_segment(path: &str) -> (&str, &str) {
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     (first.split('[').next().unwrap_or(first), rest)
@@ -152,7 +152,7 @@ macro_rules! __stored_field {
     };
 }
 
-/// What is asked at one node.
+/// The question of one node.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __stored_question {

@@ -1,4 +1,4 @@
-//! Errors of nodes, as a journal keeps them: their texts, without their types.
+//! Errors of nodes, as a journal stores them: their texts, without their types.
 
 use std::error::Error;
 use std::fmt;
@@ -72,8 +72,8 @@ fn recorded(texts: Vec<String>) -> Recorded {
     )
 }
 
-/// Keeps the path, the attempts, and the texts of the error and of its sources. The error that is
-/// read back has these texts, and another type.
+/// Stores the path, the attempts, and the texts of the error and of its sources. The error that is
+/// read back has the same texts, but another type.
 impl Serialize for NodeError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let failure = match self.failure() {

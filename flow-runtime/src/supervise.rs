@@ -1,5 +1,5 @@
-//! Sees a run to its end, whatever its nodes do: panic, take too long, or be told to stop. That its
-//! future is `Send` is shown here, once, and not for each flow.
+//! Takes a run to its end, even if its nodes panic, take too long, or are told to stop. The proof
+//! that its future is `Send` is here, once, and not in each flow.
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -35,7 +35,7 @@ where
                 work: flow.drive(&engine, &scope, input),
                 scope: &scope,
             };
-            // Returned from here, an output has an end of its own, in which no error is carried.
+            // If the output is returned from here, its path carries no error.
             let failed = match caught.await {
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,
@@ -45,8 +45,8 @@ where
     }
 }
 
-/// Carries a flow out until it has reached an end, or its run has to stop. Not a function: its
-/// future would be one more to poll, and its input would be moved once more.
+/// Drives a flow until it reaches an end, or until its run has to stop. This is a macro because the
+/// future of a function would be one more to poll, and would move the input once more.
 macro_rules! to_its_end {
     ($flow:expr, $engine:expr, $input:expr) => {{
         let run = $engine.run();
@@ -60,7 +60,7 @@ macro_rules! to_its_end {
             if let Some(stop) = &mut stop
                 && let Poll::Ready(stop) = stop.poll_unpin(cx)
             {
-                // Dropped, it says where it was.
+                // Dropping the work reports where it was.
                 work.set(None);
                 return Poll::Ready(Err(stopped(&scope, stop)));
             }
@@ -96,8 +96,7 @@ where
     }
 }
 
-/// Runs a flow on an engine, to an end. It stops when the engine's run is cancelled or has taken
-/// too long.
+/// Runs a flow to an end on an engine. The run stops if it is cancelled or has taken too long.
 ///
 /// # Errors
 ///
@@ -122,7 +121,7 @@ where
 }
 
 pin_project! {
-    /// A run whose error is handed to the one who called it.
+    /// A run whose error is returned unboxed to its caller.
     struct Unboxed<R> {
         #[pin]
         run: R,
@@ -142,7 +141,8 @@ impl<T, R: Future<Output = Result<T, Failed>>> Future for Unboxed<R> {
 }
 
 pin_project! {
-    /// The work of a run, whose panic is an error of the run. Unwinding drops what was under way, which says where it was.
+    /// The work of a run, whose panic becomes an error of the run. Unwinding drops the running
+    /// scopes, which report where they were.
     struct Caught<'a, W> {
         #[pin]
         work: W,
@@ -166,7 +166,7 @@ impl<T, W: Future<Output = Result<T, Failed>>> Future for Caught<'_, W> {
     }
 }
 
-/// The error of a run that does not go on, and of which nothing is under way any more.
+/// The error of a run that stops, after everything in it was dropped.
 #[cold]
 fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
     let path = match scope.run().interrupted() {
@@ -176,7 +176,7 @@ fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
     Box::new(stop.into_error(path))
 }
 
-/// Why a run does not go on.
+/// Why a run stops.
 #[derive(Debug)]
 enum Stop {
     /// A node panicked.
@@ -197,8 +197,8 @@ impl Stop {
     }
 }
 
-/// Waits until the run has to stop, if it may have to. The run is told first, so that its scopes
-/// report where they were dropped.
+/// Waits until the run has to stop. `None` if it never has to. The run is told first, so that its
+/// scopes report where they were dropped.
 fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
     let options = run.options()?;
     let (token, deadline) = (options.cancellation.as_ref(), options.deadline);

@@ -1,6 +1,6 @@
-//! One visit of a run to a node, and the attempts it makes there.
+//! One visit of a run to a node, and the attempts made there.
 //!
-//! Work is given in its place: a future that an `async fn` takes by value is stored twice.
+//! Work is created in place: a future that an `async fn` takes by value is stored twice.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,14 +30,14 @@ impl<'a> Visit<'a> {
         Visit { scope, policy }
     }
 
-    /// The node that is visited, where it stands.
+    /// The path of the visited node.
     #[inline]
     pub fn frame(&self) -> &'a Frame<'a> {
         self.scope.frame()
     }
 
-    /// How long one attempt may take, or how long there is to answer a question. `None` if there is
-    /// no limit.
+    /// How long one attempt may take, or how much time there is to answer a question. `None` if
+    /// there is no limit.
     pub fn timeout(&self) -> Option<Duration> {
         self.policy.timeout
     }
@@ -47,7 +47,7 @@ impl<'a> Visit<'a> {
         self.scope.run().emit(self.frame().path(), kind);
     }
 
-    /// The attempts of this visit. The count starts anew with each visit.
+    /// The attempts of this visit. The count starts again with each visit.
     #[inline]
     pub fn attempts(self) -> Attempts<'a> {
         Attempts {
@@ -56,7 +56,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// A poll that begins now or, in a durable run, when the node was first reached.
+    /// A poll. Its time begins now or, in a durable run, when the node was first reached.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
         let deadline = timeout.map(|timeout| {
             let left = timeout.saturating_sub(self.scope.run().spent_at(self.frame()));
@@ -69,7 +69,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The work of a node that cannot fail, within the time that its flow allows.
+    /// Does the work of a node that cannot fail, within the time that its flow allows.
     pub async fn within_timeout<T>(
         self,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
@@ -87,7 +87,7 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// The attempts that one visit makes at a node.
+/// The attempts at a node during one visit.
 #[derive(Debug)]
 pub struct Attempts<'a> {
     pub(crate) visit: Visit<'a>,
@@ -101,7 +101,7 @@ impl Attempts<'_> {
         self.index
     }
 
-    /// What the node may know about the current attempt.
+    /// The context of the current attempt.
     pub fn context(&self) -> Context {
         Context::new(self.visit.scope, self.index)
     }
@@ -138,19 +138,19 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// The result of what is not tried again: `prep` and `post`.
+    /// The result of a part that is not tried again: `prep` or `post`.
     #[inline]
     pub fn once<T, E: IntoFailure>(&self, result: Result<T, E>) -> Result<T, Failed> {
         result.map_err(|error| self.exhausted(error.into_failure()).into())
     }
 
-    /// Returns when the fallback may begin, which is as much a try as an attempt is.
+    /// Returns when the fallback may begin. The same conditions apply as for an attempt.
     #[inline]
     pub async fn falls_back(&self) {
         self.visit.scope.run().may_try().await;
     }
 
-    /// The result of the fallback, which may fail as well and then keeps the error it was given.
+    /// The result of the fallback. If it fails as well, its error keeps the one it was given.
     #[inline]
     pub fn fallback<T, E: IntoFailure>(
         &self,
@@ -164,14 +164,14 @@ impl Attempts<'_> {
         })
     }
 
-    /// How long to wait for the next attempt, which is now the current one.
+    /// Moves on to the next attempt, and returns how long to wait for it.
     pub(crate) fn next(&mut self) -> Duration {
         let wait = self.visit.policy.retry.jittered_wait_after(self.index);
         self.index += 1;
         wait
     }
 
-    /// The node's error: this attempt was the last one.
+    /// The node's error, because this attempt was the last one.
     pub fn exhausted(&self, failure: Failure) -> NodeError {
         self.report(&failure);
         NodeError::new(
@@ -188,7 +188,7 @@ impl Attempts<'_> {
     }
 }
 
-/// The instant after this time from now, or one that nobody will live to see.
+/// The instant after this time, or one in the far future if there is none.
 fn after(duration: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
     let now = Instant::now();
@@ -204,8 +204,8 @@ pub struct Poll<'a> {
 }
 
 impl Poll<'_> {
-    /// There is no answer yet: waits until it is time to ask again, for the last time at the
-    /// deadline.
+    /// Called if there is no answer yet: waits until it is time to ask again, for the last time at
+    /// the deadline.
     ///
     /// # Errors
     ///

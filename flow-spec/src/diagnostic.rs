@@ -1,4 +1,4 @@
-//! What the analysis has to say, and the place in the graph it speaks of.
+//! The messages of the analysis, and their places in the graph.
 
 use std::fmt;
 
@@ -23,22 +23,22 @@ pub enum Code {
     NoEnd,
     /// `F007`: a read that some path does not write.
     UnassignedRead,
-    /// `F008`: a read of another type than the writer's. In Rust code rustc says it (E0308).
+    /// `F008`: a read with another type than the writer's. In Rust code rustc reports it (E0308).
     TypeMismatch,
     /// `F009`: two writers of one key with different types.
     WriterTypes,
-    /// `F010`: branches of a fork that write the same key, or of which one reads what another
+    /// `F010`: branches of a fork that write the same key, or a branch that reads what another one
     /// writes.
     ForkConflict,
     /// `F011`: an output that some `end` leaves unwritten.
     UnwrittenOutput,
-    /// `F012`: a value taken by one node and read by a later one, of a type that is not `Clone`.
+    /// `F012`: a value that one node takes and a later one reads, of a type that is not `Clone`.
     TakenTooEarly,
     /// `F013`: `retry`, a fallback or `"error"` on a node that cannot fail.
     CannotFail,
     /// `F014`: a flow that contains itself.
     Recursion,
-    /// `F015`: a mapping, output or setting that names nothing.
+    /// `F015`: a mapping, output or setting that names something that does not exist.
     NamesNothing,
     /// `F016`: a malformed or zero duration or count, or a malformed prompt.
     Malformed,
@@ -52,7 +52,7 @@ pub enum Code {
     ForkShape,
     /// `F021`: two ports mapped to one key.
     MappingClash,
-    /// `F022`: a human node that is not declared as one, or something else that is.
+    /// `F022`: a human node that is not declared as one, or another node that is.
     Human,
     /// `F023`: a flow JSON that does not have the shape of one.
     Document,
@@ -94,7 +94,8 @@ impl fmt::Display for Code {
     }
 }
 
-/// A place in a [`Graph`](crate::Graph), which each front end can map to where its user wrote it.
+/// A place in a [`Graph`](crate::Graph). Each front end maps it to the place where its user wrote
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The flow as a whole: its name.
@@ -103,7 +104,7 @@ pub enum Site {
     Input(usize),
     /// An output, by its index.
     Output(usize),
-    /// A node where it is declared or, if it is not, where it is first mentioned.
+    /// A node where it is declared or, if there is no declaration, where it is first mentioned.
     Node(NodeId),
     /// A part of an edge, by the edge's index.
     Edge(usize, EdgePart),
@@ -118,21 +119,22 @@ pub struct Diagnostic {
     pub site: Site,
     /// What is wrong: one sentence without a full stop.
     pub message: String,
-    /// Facts that show it, such as a path; each a line of its own.
+    /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
-    /// Other places that matter, each with what is there.
+    /// Other relevant places, each with a text.
     pub related: Vec<(Site, String)>,
 }
 
-/// How many notes a mistake has at most.
+/// The largest number of notes of a mistake.
 pub(crate) const MOST_NOTES: usize = 20;
 
-/// How many bytes each text of a mistake has at most: it quotes names, which can be of any length.
+/// The largest number of bytes in each text of a mistake. Texts quote names, which can be of any
+/// length.
 const LONGEST: usize = 2000;
 
-/// Leaves out the end of a text that is too long.
+/// Cuts off the end of a text that is too long.
 pub(crate) fn shorten(text: &mut String) {
     if text.len() > LONGEST {
         text.truncate(text.floor_char_boundary(LONGEST));
@@ -142,7 +144,7 @@ pub(crate) fn shorten(text: &mut String) {
 }
 
 impl Diagnostic {
-    /// A diagnostic with a message only.
+    /// A diagnostic with only a message.
     pub fn new(code: Code, site: Site, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -161,7 +163,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Adds how to fix the mistake.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -180,7 +182,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds another place that matters.
+    /// Adds another relevant place.
     #[must_use]
     pub fn related(mut self, site: Site, what: impl Into<String>) -> Self {
         self.related.push((site, what.into()));
@@ -188,8 +190,8 @@ impl Diagnostic {
     }
 }
 
-/// The text of the diagnostic, one line for the message and one for each note and the help. What is
-/// quoted is [`visible`].
+/// The text of the diagnostic: one line for the message, one for each note and one for the help.
+/// Quoted text is [`visible`].
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{}]", visible(&self.message), self.code)?;

@@ -3,11 +3,10 @@
 /// The action of a node that declares none, and of a plain `a >> b`.
 pub const DEFAULT_ACTION: &str = "default";
 
-/// The reserved action that a fallible node takes when it has failed for good.
+/// The reserved action of a fallible node that has failed after its last attempt.
 pub const ERROR_ACTION: &str = "error";
 
-/// The action that a node takes when its time is over: that of a human node or a poll, if it has a
-/// timeout.
+/// The action of a node whose time is over: a human node or a poll with a timeout.
 pub const TIMEOUT_ACTION: &str = "timeout";
 
 /// The key that an edge for [`ERROR_ACTION`] writes.
@@ -18,15 +17,13 @@ pub const ERROR_KEY: &str = "error";
 pub struct Graph {
     /// The flow's name, as its author wrote it.
     pub name: String,
-    /// What the caller gives.
+    /// The values that the caller passes.
     pub inputs: Vec<Input>,
-    /// What the caller gets.
+    /// The values that the caller gets.
     pub outputs: Vec<Output>,
-    /// Every node, also those that live inside a fork or an item loop. [`NodeId`]s index this
-    /// list.
+    /// Every node, including those inside a fork or a loop. [`NodeId`]s index this list.
     pub nodes: Vec<Node>,
-    /// The edges of the flow itself, in the order written. Nodes inside a fork or an item loop
-    /// have none.
+    /// The edges of the flow itself, in the order written. Nodes inside a fork or a loop have none.
     pub edges: Vec<Edge>,
 }
 
@@ -34,12 +31,12 @@ pub struct Graph {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub usize);
 
-/// A value that the caller gives to the flow.
+/// A value that the caller passes to the flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input {
     /// The key under which nodes read it.
     pub key: String,
-    /// The caller may leave it out (declared as `Option<T>`).
+    /// True if the caller may leave it out (declared as `Option<T>`).
     pub optional: bool,
     /// The Rust type as written, without the `Option` of an optional input.
     pub rust_type: String,
@@ -50,7 +47,7 @@ pub struct Input {
 pub struct Output {
     /// The key whose value is returned.
     pub key: String,
-    /// It may be unwritten at an end (declared as `Option<T>`).
+    /// True if it may be unwritten at an end (declared as `Option<T>`).
     pub optional: bool,
     /// The Rust type as written, without the `Option` of an optional output.
     pub rust_type: String,
@@ -59,17 +56,17 @@ pub struct Output {
 /// One step of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// The name by which edges speak of it.
+    /// The name by which edges refer to it.
     pub name: String,
     /// What runs when it is reached.
     pub kind: NodeKind,
-    /// What it reads, with the flow's keys (mappings already applied).
+    /// What it reads, by the flow's keys (mappings are already applied).
     pub reads: Vec<NodeRead>,
-    /// Every action it can take, with what is written on each. A node without declared actions has
-    /// the one action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed: [`Node::fallible`]
-    /// says it.
+    /// Every action that it can take, with the values written on each. A node without declared
+    /// actions has the single action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed; see
+    /// [`Node::fallible`].
     pub actions: Vec<Action>,
-    /// It can fail: it returns a `Result`, has a timeout, or is a flow.
+    /// True if it can fail: it returns a `Result`, has a timeout, or is a flow.
     pub fallible: bool,
 }
 
@@ -78,18 +75,18 @@ pub struct Node {
 pub enum NodeKind {
     /// A function or a type with `exec`.
     Step,
-    /// A flow used as a node, with its name. What it reads and writes is its signature.
+    /// A flow used as a node, with its name. Its reads and writes are those of its signature.
     Flow(String),
-    /// Branches that run at the same time, each from the store as it stood at the fork.
+    /// Branches that run at the same time, each from the store as it was at the fork.
     Fork(Vec<Branch>),
-    /// The node `body`, once for each item of a collection.
+    /// The node `body`, run once for each item of a collection.
     Each {
-        /// The node that is run for each item; one of [`Graph::nodes`], without edges of its own.
+        /// The node that runs for each item: one of [`Graph::nodes`], without edges of its own.
         body: NodeId,
-        /// The key under which `body` reads the item. It exists inside the loop only.
+        /// The key under which `body` reads the item. It exists only inside the loop.
         item: String,
     },
-    /// Routes by conditions over what it reads.
+    /// Routes by conditions over the values that it reads.
     Branch,
     /// Pauses for a while.
     Wait,
@@ -100,7 +97,8 @@ pub enum NodeKind {
 /// One branch of a fork: nodes that run one after the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// In the order they run. Each is one of [`Graph::nodes`], without edges of its own.
+    /// The nodes in the order in which they run. Each is one of [`Graph::nodes`], without edges of
+    /// its own.
     pub chain: Vec<NodeId>,
 }
 
@@ -111,13 +109,13 @@ pub struct NodeRead {
     pub key: String,
     /// How it is read.
     pub mode: ReadMode,
-    /// The key may be missing: it is read as an `Option`.
+    /// True if the key may be missing: it is read as an `Option`.
     pub optional: bool,
     /// The Rust type of the value as the reader wrote it, without reference and `Option`.
     pub rust_type: String,
 }
 
-/// How a value is handed to the node that reads it.
+/// How a value is passed to the node that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
     /// By reference: `&T`.
@@ -129,7 +127,7 @@ pub enum ReadMode {
 /// A named outcome of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Action {
-    /// The name that edges route by.
+    /// The name by which edges route it.
     pub name: String,
     /// The keys written when the node takes this action.
     pub writes: Vec<NodeWrite>,
@@ -140,18 +138,18 @@ pub struct Action {
 pub struct NodeWrite {
     /// The key in the flow's store.
     pub key: String,
-    /// It may be left unwritten (an optional output of a flow used as a node).
+    /// True if it may be left unwritten (an optional output of a flow used as a node).
     pub optional: bool,
-    /// The Rust type as the writer wrote it; empty where it is not known.
+    /// The Rust type as the writer wrote it. Empty if it is not known.
     pub rust_type: String,
 }
 
-/// Where a flow goes on: `from - "action" >> to`.
+/// An edge: `from - "action" >> to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
     /// Where it starts.
     pub from: EdgeSource,
-    /// The action it is for. `None` is a plain `>>`, which stands for [`DEFAULT_ACTION`].
+    /// The action that it routes. `None` is a plain `>>`, which stands for [`DEFAULT_ACTION`].
     pub action: Option<String>,
     /// Where it leads.
     pub to: EdgeTarget,
@@ -178,11 +176,11 @@ pub enum EdgeTarget {
 /// A part of an edge, as its author sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EdgePart {
-    /// The node it starts from.
+    /// The node from which it starts.
     From,
-    /// The action; where none is written, the `>>`.
+    /// The action, or the `>>` if none is written.
     Action,
-    /// The node or end it leads to.
+    /// The node or end to which it leads.
     To,
 }
 
@@ -191,7 +189,7 @@ impl Graph {
     ///
     /// # Panics
     ///
-    /// If the id is not of this graph. [`check`](crate::check) reports such ids instead.
+    /// If the id is not one of this graph. [`check`](crate::check) reports such ids instead.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
     }
@@ -203,7 +201,7 @@ impl Graph {
 }
 
 impl Node {
-    /// The action of this name, [`ERROR_ACTION`] excepted.
+    /// The action with this name, except [`ERROR_ACTION`].
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.name == name)
     }
@@ -220,7 +218,7 @@ impl Node {
 }
 
 impl Edge {
-    /// The action it is for.
+    /// The action that it routes.
     pub fn action(&self) -> &str {
         self.action.as_deref().unwrap_or(DEFAULT_ACTION)
     }

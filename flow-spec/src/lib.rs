@@ -1,15 +1,15 @@
-//! What a flow *is*, as plain data, and whether it is sound.
+//! Flows as plain data, and the checks that a flow is sound.
 //!
-//! A [`Graph`] is written down by one of the front ends (the `flow!` macro, a JSON loader) and
-//! handed to [`check`], which answers with a [`CheckedGraph`] or with every [`Diagnostic`] it
-//! found. A diagnostic names a [`Site`] in the graph; each front end knows where its user wrote
-//! that site (a span, a JSON pointer).
+//! One of the front ends (the `flow!` macro, a JSON loader) builds a [`Graph`] and passes it to
+//! [`check`], which returns a [`CheckedGraph`] or every [`Diagnostic`] that it found. A diagnostic
+//! names a [`Site`] in the graph; each front end knows where its user wrote that site (a span, a
+//! JSON pointer).
 //!
-//! A [`FlowDocument`] is a flow as JSON. It is read and checked here as well, asked questions, and
-//! compared with an older version of itself ([`diff()`]). The crate `flow-render` draws it.
+//! A [`FlowDocument`] is a flow as JSON. This crate also reads, checks and queries documents, and
+//! compares two versions of one ([`diff()`]). The crate `flow-render` draws them.
 //!
-//! This crate knows neither macros nor `async`: nothing is analysed twice, and nothing is analysed
-//! elsewhere.
+//! This crate knows neither macros nor `async`. All analysis is here, and nothing is analysed
+//! twice.
 
 mod analysis;
 mod diagnostic;

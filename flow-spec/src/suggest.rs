@@ -1,11 +1,11 @@
-//! Names that were probably meant.
+//! Suggestions of names that were probably meant.
 
-/// Nobody mistypes a longer name and means another; and comparing long names takes long.
+/// Nobody mistypes a longer name and means another one, and comparing long names takes long.
 const LONGEST: usize = 100;
 
-/// The name nearest to `wrong`, if one is near enough to be a slip of the fingers. A swap of
-/// neighbouring letters counts as one slip (`prase` for `parse`), which plain Levenshtein distance
-/// counts as two.
+/// The name nearest to `wrong`, if it is near enough to be a typing mistake. A swap of neighbouring
+/// letters counts as one mistake (`prase` for `parse`), whereas plain Levenshtein distance counts
+/// two.
 pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = wrong.chars().count();
     if length > LONGEST {
@@ -26,8 +26,8 @@ pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// A sentence that helps with an unknown name of Rust or of a setting: the nearest one, else all
-/// there are.
+/// A sentence of help for an unknown name of Rust or of a setting: the nearest name, or else all
+/// names.
 pub fn did_you_mean<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,
@@ -35,7 +35,7 @@ pub fn did_you_mean<'a>(
     help(wrong, names, |name| format!("`{name}`"))
 }
 
-/// As [`did_you_mean`], of actions and labels of ends, which are texts in a flow.
+/// As [`did_you_mean`], for actions and labels of ends, which are texts in a flow.
 pub fn did_you_mean_text<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,

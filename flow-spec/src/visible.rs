@@ -1,15 +1,15 @@
-//! Makes text safe to show: what people see is what there is.
+//! Makes text safe to show: people see what is really there.
 //!
-//! A name, a path or a value may come from anywhere, and so may its characters. Some of them are
-//! commands to a terminal, some change the order of the letters around them, and some cannot be
-//! seen. Their set is defined here, for all that shows text: `cargo flow`, the terminal that asks
-//! people, and pictures.
+//! A name, a path or a value may come from anywhere, and so may its characters. Some characters are
+//! commands to a terminal, some change the order of the letters around them, and some are
+//! invisible. This module defines the set of them for everything that shows text: `cargo flow`, the
+//! terminal that asks people, and pictures.
 
 use std::borrow::Cow;
 
 /// Returns true for a character that can make a text look like another one:
 ///
-/// - control characters, line breaks and tabs included, with which a text can erase what stands
+/// - control characters, including line breaks and tabs, with which a text can erase the text
 ///   before it or forge a line after it;
 /// - characters of Unicode's bidirectional algorithm, which change the order in which letters are
 ///   shown;
@@ -17,8 +17,8 @@ use std::borrow::Cow;
 /// - invisible characters: joiners, fillers, tags, variation selectors and whatever else Unicode
 ///   says to ignore where it is not supported.
 ///
-/// U+FE0E and U+FE0F are not in the set, since people write them: they choose between text and
-/// emoji for the character before them. Neither are letters that resemble others.
+/// U+FE0E and U+FE0F are not in the set, because people write them: they choose between text and
+/// emoji for the character before them. Letters that resemble others are not in the set either.
 ///
 /// # Examples
 ///
@@ -78,8 +78,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(visible)
 }
 
-/// The JSON with each [deceptive](is_deceptive) character of its strings as an escape of JSON:
-/// `\u202e`. It means the same.
+/// The JSON with each [deceptive](is_deceptive) character in its strings as an escape of JSON:
+/// `\u202e`. The JSON means the same.
 ///
 /// # Examples
 ///
@@ -90,7 +90,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// assert_eq!(visible_json(json.to_string()), r#"{"name":"a\u202eb"}"#);
 /// ```
 pub fn visible_json(json: String) -> String {
-    // What comes before the space is escaped in every text: where it stands, it stands between
+    // Characters below the space are already escaped in texts, so an unescaped one is between
     // texts.
     let is_in_text = |letter: char| letter >= ' ' && is_deceptive(letter);
     if !json.contains(is_in_text) {
@@ -113,7 +113,7 @@ pub fn visible_json(json: String) -> String {
 mod tests {
     use super::*;
 
-    /// Characters of terminal escapes, and those that are known from "Trojan Source" attacks.
+    /// Characters of terminal escapes, and characters known from "Trojan Source" attacks.
     const DECEPTIVE: &str = "\0\u{7}\u{8}\t\n\r\u{1b}\u{7f}\u{80}\u{85}\u{9b}\u{9d}\u{ad}\u{61c}\u{180e}\u{200b}\u{200c}\
         \u{200d}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2060}\u{2064}\u{2066}\u{2067}\
         \u{2068}\u{2069}\u{206f}\u{feff}\u{fff9}\u{e0001}\u{e0020}\u{e007f}\u{e0100}";

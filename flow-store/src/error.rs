@@ -1,31 +1,31 @@
-//! Why a store did not do what it was asked to.
+//! The errors of stores.
 
 use std::path::PathBuf;
 
 use crate::ids::{ExecutionId, Token};
 
-/// A row that cannot be read, among others that can.
+/// Damaged data among data that can be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the store is damaged at {place}: {reason}")]
 pub struct Damaged {
-    /// The execution that it belongs to. `None` if that cannot be read either.
+    /// The execution to which the data belongs. `None` if that cannot be read either.
     pub execution: Option<ExecutionId>,
-    /// Where it stands, such as `execution …, record 3`.
+    /// The place of the damage, such as `execution …, record 3`.
     pub place: String,
     /// What is wrong with it.
     pub reason: String,
 }
 
-/// A record that cannot be read, among others that can.
+/// A damaged record among records that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRecord {
-    /// Its offset: reading on after it misses nothing else.
+    /// The offset of the record. Reading on after it misses nothing else.
     pub offset: u64,
-    /// What is known of it.
+    /// The known facts about the damage.
     pub damaged: Damaged,
 }
 
-/// Why a store did not do what it was asked to. What was there before is there still.
+/// Why a store did not do what was asked. Everything stored before is still there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -39,15 +39,15 @@ pub enum StoreError {
     /// There is no question with this token.
     #[error("there is no question with this token")]
     UnknownToken(Token),
-    /// What is stored cannot be read.
+    /// Stored data cannot be read.
     #[error("the store is damaged at {place}: {reason}")]
     Corrupt {
-        /// Where it stands, such as `execution …, record 3`.
+        /// The place of the damage, such as `execution …, record 3`.
         place: String,
         /// What is wrong with it.
         reason: String,
     },
-    /// There is something at the path that is not a store of this library. It was not touched.
+    /// The path leads to something that is not a store of this library. It was not touched.
     #[error("`{path}` is not a store of flows: {reason}")]
     NotAStore {
         /// The path, as it was given.
@@ -58,7 +58,7 @@ pub enum StoreError {
     /// There is no room left to write to.
     #[error("the store has no room left: make some, then `recover`")]
     Full(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// Another process kept it locked for longer than the store waits.
+    /// Another process kept the store locked for longer than the store waits.
     #[error("the store is locked by another process")]
     Locked(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The store was written by a newer version of this library.
@@ -69,7 +69,7 @@ pub enum StoreError {
     TooNew {
         /// The version of its tables.
         found: u64,
-        /// The newest that this library knows.
+        /// The newest version that this library knows.
         known: u64,
     },
     /// Anything else that the underlying store reports.

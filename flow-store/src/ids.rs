@@ -1,17 +1,17 @@
-//! Names of executions and questions.
+//! Ids of executions and tokens of questions.
 
 use std::fmt;
 use std::str::FromStr;
 
 use uuid::Uuid;
 
-/// Names an execution. Ids are UUIDs of version 7: later ones are greater, also as text.
+/// The id of an execution, a UUID of version 7: later ids are greater, also as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId(Uuid);
 
-/// Names one question to one person, and can be used once. A UUID of version 4: it cannot be
-/// guessed. Whoever has it can answer, so `Debug` does not show it, and logs do not have it;
-/// `Display` does.
+/// The token of one question to one person. It can be used once. It is a UUID of version 4, so it
+/// cannot be guessed. Whoever has it can answer, so `Debug` does not show it and logs do not
+/// contain it; `Display` shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(Uuid);
 
@@ -64,7 +64,7 @@ impl fmt::Debug for Token {
 id!(ExecutionId, "an execution");
 id!(Token, "a token");
 
-/// A text that should be an id and is not.
+/// A text that is not a valid id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidId {
     what: &'static str,

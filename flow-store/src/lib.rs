@@ -1,12 +1,12 @@
-//! Where executions of flows are kept: the [`Store`] trait, what goes through it, and the store in
-//! memory.
+//! Stores for the executions of flows: the [`Store`] trait, the types that it uses, and the store
+//! in memory.
 //!
-//! A store knows nothing of flows. It keeps rows and records, hands out leases, and refuses what a
-//! process writes that has lost its lease. What a method has returned `Ok` for is durable.
+//! A store does not know flows. It keeps rows and records, hands out leases, and refuses the writes
+//! of a process that has lost its lease. When a method has returned `Ok`, its effect is durable.
 //!
-//! Those who run flows use these types through `flow_durable`. Those who write a store for another
-//! database depend on this crate alone: [`refusal`] has what every store refuses, in the same
-//! words, and with the feature `suite` there is a test for each case that a store has to pass.
+//! Programs that run flows use these types through `flow_durable`. A store for another database
+//! depends on this crate alone: [`refusal`] has the errors that every store returns, in the same
+//! words, and the feature `suite` has a test for each case that a store has to pass.
 
 mod error;
 mod ids;

@@ -1,4 +1,4 @@
-//! The journal's records: what a run did, in the order in which it did it.
+//! The records of the journal: what a run did, in order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,21 +7,22 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// One line of an execution's journal.
 ///
 /// A record says where something happened (`step`, and as text for people `path`), and what. A
-/// replay finds the outcome of a step by the name of the step, which depends on nothing that
-/// happens beside it.
+/// replay finds the outcome of a step by the name of the step, which does not depend on anything
+/// that happens next to the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its number within the execution: 0, 1, 2 and so on, without a gap.
+    /// Its number within the execution: 0, 1, 2 and so on, without gaps.
     pub seq: u64,
     /// When it was made, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
     /// What happened.
     pub kind: RecordKind,
-    /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; of the flow
-    /// itself for what concerns the run as a whole.
+    /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; for a record
+    /// about the whole run, the path of the flow.
     pub path: String,
-    /// The name of the step: what it stands in, from the outermost flow on, each with its number
-    /// within what it stands in. No other step of the execution has it.
+    /// The name of the step: the flows, forks and loops that contain it, from the outermost flow
+    /// on, and the node, each counted within the one that contains it. No other step of the
+    /// execution has this name.
     ///
     /// | part | means |
     /// |---|---|
@@ -32,25 +33,25 @@ pub struct Record {
     /// | `orders.fork.charge` | in a branch of the fork `fork` |
     /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
     pub step: String,
-    /// The number of the visit to the node within what it stands in, from 1. 0 for what concerns
-    /// the run as a whole.
+    /// The number of the visit to the node within the part that contains it, from 1. 0 for a record
+    /// about the whole run.
     pub visit: u32,
     /// The index of the item that the node ran for, in a loop over items.
     pub item: Option<u32>,
     /// The index of the attempt, from 0.
     pub attempt: u32,
-    /// What the kind tells besides, as JSON text; empty if it tells nothing.
+    /// Further content of the kind, as JSON text. Empty if there is none.
     pub payload: String,
 }
 
-/// What a record is about. Printed and stored in snake_case, such as `node_started`.
+/// The kind of a record. Printed and stored in snake_case, such as `node_started`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RecordKind {
     /// The execution began. The payload is the input.
     RunStarted,
-    /// The execution began as a copy of another one up to one of its records. The payload says of
-    /// which.
+    /// The execution began as a copy of another one up to one of its records. The payload names
+    /// both.
     RunForked,
     /// A node was reached.
     NodeStarted,
@@ -58,13 +59,13 @@ pub enum RecordKind {
     AttemptFailed,
     /// A step is done. The payload is its outcome.
     Outcome,
-    /// A step has failed for good. The payload is its error.
+    /// A step failed after its last attempt. The payload is its error.
     NodeFailed,
-    /// A flow used as a node has failed. The payload is the error's text.
+    /// A flow used as a node failed. The payload is the error's text.
     FlowFailed,
     /// A node took an action. The payload is the action.
     NodeFinished,
-    /// The node waits. The payload is the time at which it goes on, in milliseconds since 1970
+    /// The node waits. The payload is the time at which it continues, in milliseconds since 1970
     /// (UTC).
     Waiting,
     /// The wait is over.
@@ -73,9 +74,9 @@ pub enum RecordKind {
     TimedOut,
     /// The node waits for an answer from outside. The payload is the question.
     Paused,
-    /// An answer came, or none in time. The payload is the answer.
+    /// An answer arrived, or none in time. The payload is the answer.
     Resumed,
-    /// The state of the flow before its next node, from which a recovery goes on. The payload is
+    /// The state of the flow before its next node, from which a recovery resumes. The payload is
     /// the state.
     Snapshot,
     /// A flow used as a node, or the execution's own, reached an end. The payload is the end's
@@ -83,7 +84,7 @@ pub enum RecordKind {
     FlowEnded,
     /// The execution is done. The payload is the output.
     RunCompleted,
-    /// The execution has failed. The payload is the error's text.
+    /// The execution failed. The payload is the error's text.
     RunFailed,
     /// The execution was cancelled. The payload is the reason.
     RunCancelled,
@@ -112,7 +113,7 @@ impl RecordKind {
         RecordKind::RunCancelled,
     ];
 
-    /// Its name, as stored.
+    /// The name of the kind, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             RecordKind::RunStarted => "run_started",
@@ -173,7 +174,7 @@ pub fn to_ms(time: SystemTime) -> u64 {
     })
 }
 
-/// The time of these milliseconds since 1970 (UTC).
+/// This number of milliseconds since 1970 (UTC) as a time.
 pub fn from_ms(ms: u64) -> SystemTime {
     UNIX_EPOCH
         .checked_add(Duration::from_millis(ms))

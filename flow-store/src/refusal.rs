@@ -1,9 +1,9 @@
-//! What every store refuses, in the same words: for those who write one.
+//! Errors that every store returns, in the same words: for authors of stores.
 
 use crate::record::{Record, RecordKind};
 use crate::{ExecutionId, PauseRow, Status, StoreError};
 
-/// The `seq` after these records, which have to go on from `next`.
+/// The `seq` after these records, whose numbers have to start at `next`.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, S
     Ok(expected)
 }
 
-/// The newest snapshot among records.
+/// The number of the newest snapshot among these records.
 pub fn newest_snapshot(records: &[Record]) -> Option<u64> {
     records
         .iter()
@@ -34,7 +34,7 @@ pub fn newest_snapshot(records: &[Record]) -> Option<u64> {
 ///
 /// # Errors
 ///
-/// There is one.
+/// One of the questions belongs to another execution.
 pub fn questions_of(id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreError> {
     match pauses.iter().find(|pause| pause.execution != id) {
         Some(pause) => Err(other(format!(
@@ -45,11 +45,11 @@ pub fn questions_of(id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreErr
     }
 }
 
-/// Refuses to end an execution as one that goes on.
+/// Refuses a status that does not end an execution.
 ///
 /// # Errors
 ///
-/// It is one.
+/// The status does not end it.
 pub fn is_an_end(status: Status) -> Result<(), StoreError> {
     if status.is_over() {
         return Ok(());
@@ -57,17 +57,17 @@ pub fn is_an_end(status: Status) -> Result<(), StoreError> {
     Err(other(format!("an execution cannot end as {status}")))
 }
 
-/// Another execution has this id.
+/// The error if another execution has this id.
 pub fn id_taken(id: ExecutionId) -> StoreError {
     other(format!("there is an execution {id} already"))
 }
 
-/// Another question has the token of a new one.
+/// The error if another question has the token of a new one.
 pub fn token_taken() -> StoreError {
     other("there is a question with this token already".to_owned())
 }
 
-/// Records are to be removed before one that is not a snapshot.
+/// The error if records are to be removed before one that is not a snapshot.
 pub fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {
     other(format!(
         "execution {id}: the records before {seq} stay, since it is not a snapshot"

@@ -1,4 +1,4 @@
-//! What a store has of an execution, and what is asked of it.
+//! The rows of a store, and the arguments of its methods.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,23 +8,23 @@ use uuid::Uuid;
 use crate::ids::{ExecutionId, Token};
 use crate::record::{Record, UnknownName};
 
-/// How an execution stands. Printed and stored in small letters.
+/// The status of an execution. Printed and stored in small letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// It goes on, in this process or another one, or will when `recover` is called.
+    /// It runs, in this process or another one, or will when `recover` is called.
     Running,
     /// It waits for an answer from outside.
     Paused,
     /// It has reached an end.
     Completed,
-    /// A node failed for good, or panicked, or the run exceeded a limit.
+    /// A node failed or panicked, or the run exceeded a limit.
     Failed,
     /// It was cancelled.
     Cancelled,
 }
 
 impl Status {
-    /// All of them.
+    /// All statuses.
     pub const ALL: [Status; 5] = [
         Status::Running,
         Status::Paused,
@@ -44,7 +44,7 @@ impl Status {
         }
     }
 
-    /// Whether the execution will never go on.
+    /// Returns true if the execution will never continue.
     pub const fn is_over(self) -> bool {
         matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
     }
@@ -67,8 +67,8 @@ impl FromStr for Status {
     }
 }
 
-/// The format of the journals that this version of the library reads and writes. Format 1 named
-/// steps by how often their path had been visited in the whole run; it was never released.
+/// The format of the journals that this version of the library reads and writes. Format 1, in which
+/// the names of steps counted the visits to their path in the whole run, was never released.
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// An execution, as stored.
@@ -78,49 +78,49 @@ pub struct Row {
     pub id: ExecutionId,
     /// The name of its flow.
     pub flow: String,
-    /// Which version of the flow it runs: the hash of its structure. See
+    /// The version of the flow that it runs: the hash of its structure. See
     /// [`Store::put_structure`](crate::Store::put_structure).
     pub structure: String,
-    /// Whose it is.
+    /// The owner, if it has one.
     pub owner: Option<String>,
-    /// What makes a second start with the same key return this execution.
+    /// The idempotency key: a second start with the same key returns this execution.
     pub idempotency_key: Option<String>,
-    /// The SHA-256 of the input, in hexadecimal digits: a second start with the same key has to
-    /// have the same.
+    /// The SHA-256 of the input, in hexadecimal digits. A second start with the same key has to
+    /// have the same hash.
     pub input_hash: String,
     /// How it stands.
     pub status: Status,
     /// The format of its journal: see [`JOURNAL_FORMAT`].
     pub format: u32,
-    /// The options it was started with, as JSON.
+    /// The options with which it was started, as JSON.
     pub options: String,
     /// When it was started, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it was last written to, in milliseconds since 1970 (UTC). A claim is not a writing.
+    /// When it was last written to, in milliseconds since 1970 (UTC). A claim does not count as a
+    /// write.
     pub updated_ms: u64,
-    /// When it goes on though nobody has answered, in milliseconds since 1970 (UTC): when the
-    /// first of its open questions is no longer to be answered or, if that is earlier, at the
-    /// [`timer_ms`](Append::timer_ms) with which it was paused.
+    /// When it continues without an answer, in milliseconds since 1970 (UTC): when the first of its
+    /// open questions expires or, if that is earlier, at the [`timer_ms`](Append::timer_ms) with
+    /// which it was paused.
     pub wake_ms: Option<u64>,
-    /// How many records its journal has had: the `seq` of the next one.
+    /// The number of records that its journal has had: the `seq` of the next one.
     pub next_seq: u64,
-    /// The newest snapshot, from which a recovery goes on.
+    /// The newest snapshot, from which a recovery resumes.
     pub snapshot_seq: Option<u64>,
-    /// The execution that it was forked from.
+    /// The execution from which it was forked.
     pub forked_from: Option<ExecutionId>,
-    /// Of a completed execution the output as JSON; of a failed or cancelled one the reason as
-    /// text.
+    /// The output as JSON if it is completed; the reason as text if it failed or was cancelled.
     pub result: Option<String>,
-    /// How often it was claimed. A process may write only while this is what its claim gave it.
+    /// How often it was claimed. A process may write only while this is the fence of its claim.
     pub fence: u64,
 }
 
 /// A question to a person, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PauseRow {
-    /// Which answers it.
+    /// The token with which it is answered.
     pub token: Token,
-    /// The execution that waits.
+    /// The execution that asks.
     pub execution: ExecutionId,
     /// The path of the node that asks.
     pub path: String,
@@ -134,31 +134,31 @@ pub struct PauseRow {
     pub schema: Option<String>,
     /// When it was asked, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it is no longer to be answered, in milliseconds since 1970 (UTC).
+    /// When it expires, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
-    /// What came of it.
+    /// The state of the question.
     pub state: PauseState,
 }
 
-/// What came of a question.
+/// The state of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PauseState {
-    /// Nothing yet.
+    /// Not answered yet.
     Open,
     /// An answer, as JSON. The run has not seen it yet.
     Answered(String),
-    /// No answer in time. The run has not seen it yet.
+    /// There was no answer in time. The run has not seen this yet.
     TimedOut,
-    /// It was answered, and the run has gone on.
+    /// It was answered, and the run has continued.
     Used,
-    /// There was no answer in time, and the run has gone on.
+    /// There was no answer in time, and the run has continued.
     Expired,
-    /// The run has gone on without it: what asked was dropped, or the run is over.
+    /// The run continued without it: the node that asked was dropped, or the run is over.
     Withdrawn,
 }
 
 impl PauseState {
-    /// Whether the run is done with it.
+    /// Returns true if the run is done with the question.
     pub const fn is_closed(&self) -> bool {
         matches!(
             self,
@@ -166,7 +166,7 @@ impl PauseState {
         )
     }
 
-    /// Its state when the run is done with it.
+    /// The state of the question when the run is done with it.
     pub fn closed(&self) -> PauseState {
         match self {
             PauseState::Answered(_) | PauseState::Used => PauseState::Used,
@@ -185,29 +185,29 @@ impl From<Settlement> for PauseState {
     }
 }
 
-/// What becomes of a question.
+/// The outcome of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settlement {
-    /// This answer, as JSON.
+    /// An answer, as JSON.
     Answer(String),
-    /// No answer in time.
+    /// There was no answer in time.
     TimedOut,
 }
 
-/// A claim to an execution: the right to write to it, as long as nobody else has claimed it since.
+/// A claim to an execution: the right to write to it, until somebody else claims it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// Whose it is.
+    /// The holder of the claim.
     pub holder: Uuid,
-    /// Until when nobody else can have it, in milliseconds since 1970 (UTC).
+    /// Until when nobody else can claim the execution, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
-    /// For how long it was made, in milliseconds: it is never valid for longer, unless the clock
-    /// by which it was made is ahead.
+    /// The length for which it was made, in milliseconds. It is never valid for longer, unless the
+    /// clock by which it was made is ahead.
     pub lease_ms: u64,
 }
 
 impl Claim {
-    /// A claim from now on, until a time.
+    /// A claim from now on, until this time.
     pub fn new(holder: Uuid, now_ms: u64, until_ms: u64) -> Claim {
         Claim {
             holder,
@@ -216,12 +216,12 @@ impl Claim {
         }
     }
 
-    /// Whether nobody else can have the execution now.
+    /// Returns true if nobody else can claim the execution now.
     pub fn is_valid(&self, now_ms: u64) -> bool {
         self.until_ms > now_ms
     }
 
-    /// The same as if it had been made in 1970: it has run out by any clock.
+    /// The claim as if it had been made in 1970: it has run out by any clock.
     pub fn broken(self) -> Claim {
         Claim {
             until_ms: self.lease_ms,
@@ -229,53 +229,53 @@ impl Claim {
         }
     }
 
-    /// Whether it is valid for longer than it was made for: the clock of its holder is ahead of
-    /// this time.
+    /// Returns true if it is valid for longer than it was made for, because the clock of its holder
+    /// is ahead of this time.
     pub fn is_ahead(&self, now_ms: u64) -> bool {
         self.until_ms > now_ms.saturating_add(self.lease_ms)
     }
 }
 
-/// When [`Store::end`](crate::Store::end) ends an execution.
+/// The condition under which [`Store::end`](crate::Store::end) ends an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndIf {
     /// If it is not over.
     NotOver,
     /// If it is paused, its `updated_ms` is less than this, and none of its questions is settled
-    /// and not closed: nobody has answered since, nor before.
+    /// but not closed: nobody has answered.
     PausedUntouchedSince(u64),
 }
 
-/// What [`Store::create`](crate::Store::create) came to.
+/// The result of [`Store::create`](crate::Store::create).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Created {
-    /// It is stored.
+    /// The execution is stored.
     New,
-    /// Nothing was written: there is this execution with the same flow, owner and idempotency key.
+    /// Nothing was written, because this execution has the same flow, owner and idempotency key.
     Existing(ExecutionId),
 }
 
-/// What a process writes to an execution that it has claimed: all of it, or nothing.
+/// The changes that a process writes to an execution that it has claimed: all of them, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Append {
-    /// New records, whose `seq` goes on from the row's `next_seq`.
+    /// New records, whose `seq` continues from the row's `next_seq`.
     pub records: Vec<Record>,
-    /// Questions that are new.
+    /// New questions.
     pub opened: Vec<PauseRow>,
-    /// Questions of this execution, also such as are new, that the run is done with.
+    /// Questions of this execution, including new ones, with which the run is done.
     pub closed: Vec<Token>,
-    /// How the execution stands now. Left as it was if `None`. Once it is over, all its questions
-    /// are closed and the claim is given up.
+    /// The new status. `None` leaves it as it was. If the status is one of an execution that is
+    /// over, all its questions are closed and the claim is given up.
     pub status: Option<Status>,
-    /// The row's new `result`. Left as it was if `None`.
+    /// The row's new `result`. `None` leaves it as it was.
     pub result: Option<String>,
-    /// The row's new `structure`. Left as it was if `None`.
+    /// The row's new `structure`. `None` leaves it as it was.
     pub structure: Option<String>,
-    /// When an execution that this pauses goes on by itself, in milliseconds since 1970 (UTC),
-    /// whatever its questions: a wait or a timeout beside them. Any other write takes that
-    /// away.
+    /// When an execution that this write pauses continues by itself, in milliseconds since 1970
+    /// (UTC), whatever its questions: because of a wait or a timeout next to them. Any other write
+    /// removes this time.
     pub timer_ms: Option<u64>,
-    /// Whether to give the claim up.
+    /// Whether to give up the claim.
     pub release: bool,
     /// Removes the records before this one, which is a snapshot.
     pub prune_before: Option<u64>,
@@ -283,27 +283,28 @@ pub struct Append {
     pub now_ms: u64,
 }
 
-/// Which executions [`Store::list`](crate::Store::list) returns: those that all of its parts allow.
+/// Selects the executions that [`Store::list`](crate::Store::list) returns: those that every part
+/// of the query allows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Of this flow.
+    /// With this flow.
     pub flow: Option<String>,
-    /// Standing like this.
+    /// With this status.
     pub status: Option<Status>,
-    /// Of this owner; `Some(None)` are those that have none.
+    /// With this owner. `Some(None)` selects those without an owner.
     pub owner: Option<Option<String>>,
     /// Started before this time, in milliseconds since 1970 (UTC).
     pub created_before_ms: Option<u64>,
     /// Last written to before this time, in milliseconds since 1970 (UTC).
     pub updated_before_ms: Option<u64>,
-    /// Older than this one: for the next page.
+    /// Older than this one: the next page.
     pub before: Option<ExecutionId>,
-    /// At most so many.
+    /// At most this many.
     pub limit: Option<usize>,
 }
 
 impl ListQuery {
-    /// Whether it allows an execution.
+    /// Returns true if the query allows this execution.
     pub fn allows(&self, row: &Row) -> bool {
         self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
             && self.status.is_none_or(|status| status == row.status)
@@ -314,10 +315,10 @@ impl ListQuery {
     }
 }
 
-/// A record with where it stands among those of all executions.
+/// A record with its position among the records of all executions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// Grows from record to record, with gaps. Reading on after it misses nothing.
+    /// The offset. It grows from record to record, with gaps. Reading on after it misses nothing.
     pub offset: u64,
     /// The execution.
     pub execution: ExecutionId,

@@ -1,4 +1,4 @@
-//! What a store does.
+//! The trait of stores.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,24 +15,23 @@ use crate::rows::{
 
 /// Keeps executions, their journals and their open questions.
 ///
-/// An implementation passes the [suite](crate::suite!) (feature `suite`), which says in cases what
-/// these comments say in words. Methods may be called from many tasks at once. Each is atomic: it
-/// has its whole effect or, if it returns an error or its future is dropped, its whole effect or
-/// none.
+/// An implementation has to pass the [suite](crate::suite!) (feature `suite`), whose cases test
+/// what these comments say. Methods may be called from many tasks at once. Each is atomic: it has
+/// its whole effect or, if it returns an error or its future is dropped, its whole effect or none.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
-    /// Adds an execution with its first records, claimed by nobody (`fence` 0) or with its first
-    /// claim (`fence` 1; none if it is over). If it has an idempotency key and there is an
-    /// execution of the same flow and owner with that key, nothing is written.
+    /// Adds an execution with its first records, without a claim (`fence` 0) or with its first
+    /// claim (`fence` 1; no claim if the execution is over). If it has an idempotency key, and
+    /// there is an execution of the same flow and owner with that key, nothing is written.
     ///
-    /// What follows from the records and questions is not taken from the row: `next_seq` (if there
-    /// are records), `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
+    /// Values that follow from the records and questions are not taken from the row: `next_seq` (if
+    /// there are records), `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
     ///
     /// # Errors
     ///
     /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record
-    /// before, the id or a token is taken, or a question is one of another execution; or the
-    /// store could not be written to.
+    /// before, the id or a token is taken, or a question belongs to another execution; or the store
+    /// could not be written to.
     async fn create(
         &self,
         row: Row,
@@ -41,7 +40,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         claim: Option<Claim>,
     ) -> Result<Created, StoreError>;
 
-    /// Keeps a flow's structure, a JSON text, under its hash. One that is there already stays.
+    /// Stores a flow's structure, a JSON text, under its hash. A structure that is already there
+    /// stays.
     ///
     /// # Errors
     ///
@@ -59,21 +59,22 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
+    /// The store could not be read, or the row is damaged.
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
 
-    /// The executions that the query allows, the newest first. One that cannot be read stands among
-    /// the others, though it is not known whether the query allows it; it does not count
+    /// The executions that the query allows, the newest first. An execution that cannot be read is
+    /// included as damaged, because it is not known whether the query allows it; it does not count
     /// towards the limit.
     ///
     /// # Errors
     ///
-    /// The store could not be read. A row that is damaged is not an error.
+    /// The store could not be read. A damaged row is not an error.
     async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
 
     /// Claims an execution until a time, for a holder, if it is not over and nobody else has a
     /// claim that is valid at `now_ms`. Returns the row with its new `fence`, which is one more
-    /// than before; nothing if it is not to be had. The same holder is refused as any other.
+    /// than before; `None` if it could not be claimed. A claim of the same holder is also refused
+    /// while one is valid.
     ///
     /// # Errors
     ///
@@ -86,26 +87,26 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError>;
 
-    /// The claim that was last made to an execution, valid or not. Nothing if it was given up, or
-    /// nobody has made any.
+    /// The last claim to an execution, valid or not. `None` if it was given up, or if there never
+    /// was one.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
+    /// The store could not be read, or the row is damaged.
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError>;
 
-    /// Lets a claim run out at once, if it is still this one. Whether it was. For who knows that
-    /// its holder is gone, though it [is ahead](Claim::is_ahead): a holder that lives would
-    /// have prolonged it.
+    /// Lets a claim run out at once, if it is still the same. Returns true if it was. This is for a
+    /// caller who knows that the holder is gone, although the claim [is ahead](Claim::is_ahead): a
+    /// living holder would have prolonged it.
     ///
     /// # Errors
     ///
     /// The store could not be written to.
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError>;
 
-    /// Prolongs all claims of a holder, also such as have run out but were taken by nobody else.
-    /// One that is valid for longer stays so. For how long they were made stays as it is.
-    /// Returns the executions that it still has a claim to.
+    /// Prolongs all claims of a holder, including those that have run out but were not taken by
+    /// anybody else. A claim that is valid for longer stays so. The length for which the claims
+    /// were made does not change. Returns the executions to which the holder still has a claim.
     ///
     /// # Errors
     ///
@@ -117,23 +118,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or
-    /// the execution is over; [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a
-    /// closed question is not one of this execution; [`StoreError::Other`] if the records do
-    /// not go on from `next_seq` without a gap, a new token is taken, a new question is
-    /// one of another execution, or `prune_before` is not a snapshot; or the store could not be
-    /// written to.
+    /// the execution is over; [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a closed
+    /// question does not belong to this execution; [`StoreError::Other`] if the records do not
+    /// continue from `next_seq` without gaps, a new token is taken, a new question belongs to
+    /// another execution, or `prune_before` is not a snapshot; or the store could not be written
+    /// to.
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
 
-    /// Ends an execution, whoever has a claim to it: the claim is void from now on (`fence` grows
-    /// by one), and its questions are closed. The reason is the row's new `result`, the
-    /// record's time its new `updated_ms`. The record's `seq` is set by the store. Returns the
-    /// row as it is now; nothing is written if it is over already or the condition does not hold,
-    /// and then the row is returned as it is.
+    /// Ends an execution, whoever has claimed it: the claim becomes void (`fence` grows by one),
+    /// and its questions are closed. The reason is the row's new `result`, the record's time its
+    /// new `updated_ms`. The store sets the record's `seq`. Returns the row as it is now. If the
+    /// execution is over already or the condition does not hold, nothing is written, and the row is
+    /// returned unchanged.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status is not one of an execution
-    /// that is over; or the store could not be written to.
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the status does not end an execution; or
+    /// the store could not be written to.
     async fn end(
         &self,
         id: ExecutionId,
@@ -143,11 +144,11 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         condition: EndIf,
     ) -> Result<Row, StoreError>;
 
-    /// The records of an execution from this number on, in order, at most so many.
+    /// The records of an execution from this number on, in order, at most this many.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
+    /// The store could not be read, or a record is damaged.
     async fn records(
         &self,
         id: ExecutionId,
@@ -159,19 +160,19 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
+    /// The store could not be read, or a question is damaged.
     async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError>;
 
     /// The question with this token, also if it is closed.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or what it has is damaged.
+    /// The store could not be read, or the question is damaged.
     async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError>;
 
-    /// Settles an open question of an execution that is not over, whose `updated_ms` is then
-    /// `now_ms`. Of two that try, one succeeds. Returns the question as it was before: it was
-    /// settled by this call if that is [`PauseState::Open`](crate::PauseState::Open).
+    /// Settles an open question of an execution that is not over, and sets the execution's
+    /// `updated_ms` to `now_ms`. If two callers try, one succeeds. Returns the question as it was
+    /// before: if that is [`PauseState::Open`](crate::PauseState::Open), this call settled it.
     ///
     /// # Errors
     ///
@@ -183,16 +184,16 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError>;
 
-    /// The executions that nobody has a valid claim to and that could go on, in the order of their
-    /// ids (the oldest first), after this id, at most so many: those that are running, and
-    /// those that are paused with a question that is settled but not closed or whose `wake_ms`
-    /// has passed. Also those with a claim that [is ahead](Claim::is_ahead) of `now_ms`: its
-    /// holder may be gone. One that cannot be read stands among the others, and does not count
-    /// towards the limit.
+    /// The executions that can continue and to which nobody has a valid claim, in the order of
+    /// their ids (the oldest first), after this id, at most this many. These are the running ones,
+    /// and the paused ones that have a question which is settled but not closed, or whose `wake_ms`
+    /// has passed. Executions with a claim that [is ahead](Claim::is_ahead) of `now_ms` are
+    /// included, because the holder may be gone. An execution that cannot be read is included as
+    /// damaged, and does not count towards the limit.
     ///
     /// # Errors
     ///
-    /// The store could not be read. A row that is damaged is not an error.
+    /// The store could not be read. A damaged row is not an error.
     async fn due(
         &self,
         now_ms: u64,
@@ -200,27 +201,27 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
 
-    /// The records of all executions after this offset, in the order of their offsets, at most so
-    /// many. A record never comes to stand before one that was returned. One that cannot be
-    /// read stands among the others.
+    /// The records of all executions after this offset, in the order of their offsets, at most this
+    /// many. A record never appears before one that was already returned. A record that cannot be
+    /// read is included as damaged.
     ///
     /// # Errors
     ///
-    /// The store could not be read. A record that is damaged is not an error.
+    /// The store could not be read. A damaged record is not an error.
     async fn log(
         &self,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError>;
 
-    /// The offset of the newest record, also if that cannot be read; 0 if there is none.
+    /// The offset of the newest record, even if the record cannot be read. 0 if there is none.
     ///
     /// # Errors
     ///
     /// The store could not be read.
     async fn last_offset(&self) -> Result<u64, StoreError>;
 
-    /// Removes an execution with all that belongs to it. Whether there was one.
+    /// Removes an execution with everything that belongs to it. Returns false if there was none.
     ///
     /// # Errors
     ///
@@ -228,7 +229,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError>;
 }
 
-/// A store that is shared.
+/// A shared store is a store as well.
 #[async_trait]
 impl<S: Store + ?Sized> Store for Arc<S> {
     async fn create(

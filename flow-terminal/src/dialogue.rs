@@ -1,5 +1,5 @@
-//! Asks for a value of a shape, part by part. What really asks is behind a trait, so that no
-//! terminal is needed to test this.
+//! Asks for a value of a shape, part by part. The prompts are behind a trait, so that tests need no
+//! terminal.
 
 use serde_json::{Map, Number, Value};
 
@@ -14,21 +14,21 @@ pub(crate) trait Prompts {
     fn size(&self) -> Size;
     /// Shows a line.
     fn show(&mut self, line: &str);
-    /// The index of one of these.
+    /// Asks for one of these items, and returns its index.
     fn select(&mut self, prompt: &str, items: &[&str]) -> Result<usize, BoxError>;
-    /// Yes or no.
+    /// Asks for yes or no.
     fn confirm(&mut self, prompt: &str) -> Result<bool, BoxError>;
-    /// A line that passes the check, which says what is wrong with others.
+    /// Asks for a line that passes the check, which says what is wrong with other lines.
     fn input(&mut self, prompt: &str, check: &Check<'_>) -> Result<String, BoxError>;
 }
 
-/// What is wrong with a line, if anything is.
+/// Checks a line. The error says what is wrong with it.
 pub(crate) type Check<'a> = dyn Fn(&str) -> Result<(), String> + 'a;
 
-/// Shows the question and asks for a value until it is an answer. One that was put together and is
-/// none is asked for as JSON then.
+/// Shows the question, and asks for a value until it is an answer. If a value that was put together
+/// from its parts is not an answer, JSON is asked for instead.
 ///
-/// All that the prompts are given is [`Legible`].
+/// Everything passed to the prompts is [`Legible`].
 pub(crate) fn ask(
     prompts: &mut impl Prompts,
     question: &str,
@@ -70,7 +70,8 @@ fn value(prompts: &mut impl Prompts, label: &str, shape: &Shape) -> Result<Value
     })
 }
 
-/// A line may be left empty. What is not a line is asked for after a question.
+/// Asks for a value that may be left out. A line may be left empty; for anything else, the person
+/// is first asked whether there is a value.
 fn optional(prompts: &mut impl Prompts, label: &str, inner: &Shape) -> Result<Value, BoxError> {
     match inner {
         Shape::Unit | Shape::Bool | Shape::Option(_) | Shape::Struct(_) | Shape::Enum(_) => {
@@ -91,7 +92,7 @@ fn optional(prompts: &mut impl Prompts, label: &str, inner: &Shape) -> Result<Va
     }
 }
 
-/// The fields of `label`, each under its path.
+/// Asks for the fields of `label`, each under its path.
 fn fields(prompts: &mut impl Prompts, label: &str, fields: &[Field]) -> Result<Value, BoxError> {
     let mut object = Map::new();
     for Field { name, shape } in fields {
@@ -126,7 +127,7 @@ fn one_of(
     )])))
 }
 
-/// What to write for a value of this name.
+/// The prompt for a value of this name.
 fn described(label: &str, shape: &Shape) -> String {
     match shape {
         Shape::Text => label.to_owned(),
@@ -177,8 +178,8 @@ mod tests {
 
     use super::*;
 
-    /// Answers with these lines, and notes what was asked. A line that does not pass is noted with
-    /// the reason.
+    /// Answers with these lines, and notes what was asked. A line that does not pass its check is
+    /// noted with the reason.
     struct Script {
         lines: std::vec::IntoIter<&'static str>,
         asked: Vec<String>,
@@ -392,7 +393,7 @@ mod tests {
         },
     }
 
-    /// Refuses everything but `ok`, and repeats it.
+    /// Refuses everything but `ok`, and prints it in the error.
     #[derive(Debug, PartialEq, Serialize, Deserialize)]
     #[serde(try_from = "String")]
     struct Echo(String);

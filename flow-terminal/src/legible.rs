@@ -1,7 +1,7 @@
-//! Shows questions so that people see what they are asked.
+//! Shows questions so that people see what they are really asked.
 //!
-//! A question has values in it, which may come from anywhere. The hard thing is that nobody may
-//! mistake a value for something that the flow or the terminal says. So characters that command the
+//! A question contains values, which may come from anywhere. The hard thing is that nobody may
+//! mistake a value for something that the flow or the terminal says. So characters that control the
 //! terminal do not reach it, and each row of a question of several rows is marked.
 
 use std::borrow::Cow;
@@ -12,29 +12,31 @@ use flow_runtime::BoxError;
 
 use super::dialogue::{Check, Prompts};
 
-/// The size of the terminal, in letters.
+/// The size of the terminal, in characters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Size {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
 }
 
-/// Prompts whose words are made [`visible`].
+/// Prompts whose texts are made [`visible`].
 pub(crate) struct Legible<'p, P>(pub(crate) &'p mut P);
 
 impl<P: Prompts> Legible<'_, P> {
     /// Shows a question.
     ///
-    /// A question of one row is shown as it is. Texts that people approve have line breaks, and
-    /// whether one is the flow's own or part of a value is not known here. So line breaks break
-    /// lines, and each row begins with a bar, also where the terminal would have wrapped the
-    /// line: no part of a question looks like what comes after it.
+    /// A question of one row is shown as it is. Texts that people approve have line breaks, and it
+    /// is not known here whether a line break is the flow's own or part of a value. So every line
+    /// break starts a new row, and each row begins with a bar, also where the terminal would have
+    /// wrapped the line: no part of a question can look like something that comes after the
+    /// question.
     ///
-    /// A value can push the rows before it out of sight. A question of more rows than half a screen
-    /// therefore ends with the number of its rows and the first one.
+    /// A value can push the rows before it off the screen. A question of more rows than half a
+    /// screen therefore ends with its number of rows and its first row.
     pub(crate) fn ask(&mut self, question: &str) {
         let size = self.size();
-        // The last column stays free: some terminals begin a new row as soon as it is written to.
+        // The last column stays free, because some terminals begin a new row as soon as it is
+        // written to.
         let room = size.columns.max(NARROWEST) - 1;
         let lines: Vec<Cow<'_, str>> = question.lines().map(visible).collect();
         if let [line] = &lines[..]
@@ -82,10 +84,10 @@ impl<P: Prompts> Prompts for Legible<'_, P> {
     }
 }
 
-/// The mark before each row of a question of several rows.
+/// The mark at the beginning of each row of a question of several rows.
 const BAR: &str = "| ";
 
-/// The fewest columns that a terminal is taken to have.
+/// The smallest number of columns that is assumed of a terminal.
 const NARROWEST: usize = 8;
 
 /// Breaks the line into rows of at most this width.
@@ -100,7 +102,7 @@ fn rows(line: &str, room: usize) -> Vec<&str> {
     rows
 }
 
-/// Splits the line behind what fits in a row.
+/// Splits the line after the part that fits in a row.
 fn fitting(line: &str, room: usize) -> (&str, &str) {
     let mut taken = 0;
     let end = line.char_indices().find(|(_, letter)| {
@@ -110,7 +112,7 @@ fn fitting(line: &str, room: usize) -> (&str, &str) {
     line.split_at(end.map_or(line.len(), |(at, _)| at))
 }
 
-/// The most columns that a terminal gives a letter.
+/// The largest number of columns that a terminal gives a letter.
 fn width(letter: char) -> usize {
     if letter.is_ascii() { 1 } else { 2 }
 }
@@ -175,7 +177,7 @@ mod tests {
         );
     }
 
-    /// A forged line stands behind a bar, as the question does.
+    /// A forged line has a bar in front of it, like the question.
     #[test]
     fn a_line_of_a_question_is_told_from_lines_of_the_terminal() {
         assert_eq!(
@@ -184,7 +186,7 @@ mod tests {
         );
     }
 
-    /// So does what the terminal would have put at the beginning of a row, in letters of whatever
+    /// So does text that the terminal would have put at the beginning of a row, in letters of any
     /// width.
     #[test]
     fn a_long_line_begins_no_row_without_a_bar() {

@@ -13,16 +13,17 @@ use crate::dialogue::{Check, Prompts, ask};
 use crate::legible::Size;
 use crate::shape::shape_of;
 
-/// Asks the person at the terminal, part by part: one variant of an enum, a line for each field.
-/// What has no simple shape is written as JSON.
+/// Asks the person at the terminal, part by part: the variant of an enum, a line for each field. A
+/// value without a simple shape is entered as JSON.
 ///
-/// Questions that a flow asks at the same time are asked one after the other. They take one of
-/// tokio's threads for what blocks, until they are answered: also if the run has ended meanwhile.
+/// Questions that a flow asks at the same time are asked one after the other. Each takes one of
+/// tokio's blocking threads until it is answered, even if the run has ended meanwhile.
 ///
-/// A question shows values, which may come from anywhere. Characters that would steer the terminal,
-/// change the order of letters or not be seen are shown as escapes, such as `\u{1b}`. Each row of a
-/// question of several rows begins with a bar, and after a long question stands how many rows it
-/// has and how it begins: no value can pass for the end of a question, or hide its beginning.
+/// A question shows values, which may come from anywhere. Characters that would control the
+/// terminal, change the order of letters or be invisible are shown as escapes, such as `\u{1b}`.
+/// Each row of a question of several rows begins with a bar, and a long question is followed by its
+/// number of rows and its beginning: no value can look like the end of a question, or hide its
+/// beginning.
 ///
 /// # Examples
 ///
@@ -54,7 +55,7 @@ use crate::shape::shape_of;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Terminal;
 
-/// There is one terminal, and one question at it at a time.
+/// There is one terminal, and only one question on it at a time.
 static AT_THE_TERMINAL: Mutex<()> = Mutex::new(());
 
 #[async_trait]
@@ -77,7 +78,7 @@ impl Answer for Terminal {
     }
 }
 
-/// What asks at the terminal.
+/// The prompts at the terminal.
 struct Dialogue;
 
 impl Prompts for Dialogue {
@@ -90,7 +91,7 @@ impl Prompts for Dialogue {
     }
 
     fn show(&mut self, line: &str) {
-        // To where `dialoguer` writes as well, so that the output of the program stays its own.
+        // The same stream as that of `dialoguer`, so that the program's own output stays separate.
         eprintln!("{line}");
     }
 

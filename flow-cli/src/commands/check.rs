@@ -1,5 +1,5 @@
-//! `cargo flow check`: a folder of exported flows against what they were exported from, or flow
-//! JSON by itself.
+//! `cargo flow check`: compares a folder of exported flows with the program from which they were
+//! exported, or checks flow JSON by itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome,
     }
 }
 
-/// Whether the files in the folder are the flows, and all of them.
+/// Checks that the files in the folder are these flows, and all of them.
 fn folder_of(
     folder: &Path,
     file: Option<&PathBuf>,
@@ -81,7 +81,7 @@ fn folder_of(
     Ok(Outcome::Found)
 }
 
-/// The command that writes the folder anew.
+/// The command that writes the folder again.
 fn update(folder: &Path, file: Option<&PathBuf>, options: &Check) -> String {
     let mut words = vec!["cargo flow export".to_owned()];
     words.extend(file.map(|file| file.display().to_string()));
@@ -98,7 +98,7 @@ fn push_line(text: &mut Text, path: &str, what: &str) {
     text.push_styled(BOLD, path).push(" ").push(what).end_line();
 }
 
-/// The lines that differ, with a few around them.
+/// The lines that differ, with a few lines around them.
 fn push_difference(text: &mut Text, committed: &str, current: &str) {
     let diff = TextDiff::from_lines(committed, current);
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
@@ -120,7 +120,7 @@ fn push_difference(text: &mut Text, committed: &str, current: &str) {
     }
 }
 
-/// Whether the flows in these files are sound.
+/// Checks that the flows in these files are sound.
 fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut text = Text::default();
     for path in files {
@@ -146,7 +146,7 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// `flow.json:/nodes/0/id: message [F017]`, and what explains it.
+/// Adds `flow.json:/nodes/0/id: message [F017]`, with its notes and help.
 fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
     let help = problem.help.take();
     text.push(path.display()).push(":");

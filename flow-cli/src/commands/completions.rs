@@ -1,4 +1,4 @@
-//! `cargo flow completions`: what shells offer while a command is typed.
+//! `cargo flow completions`: the completions that a shell offers while a command is typed.
 
 use clap::CommandFactory;
 

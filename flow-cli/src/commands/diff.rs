@@ -1,4 +1,4 @@
-//! `cargo flow diff`: what changed between two versions, and whom it breaks.
+//! `cargo flow diff`: what changed between two versions, and what that breaks.
 
 use flow_spec::diff::{Change, Diff as Changes};
 use flow_spec::{FlowDocument, visible_json};
@@ -40,7 +40,7 @@ pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, E
     })
 }
 
-/// Whether two flows belong together.
+/// Decides whether two flows belong together.
 type Rule = fn(&FlowDocument, &FlowDocument) -> bool;
 
 /// A flow in both versions, or in one of them.
@@ -51,17 +51,19 @@ enum Pair<'a> {
     New(&'a FlowDocument),
 }
 
-/// What became of a flow.
+/// The result of comparing a flow.
 enum Compared<'a> {
     Changed(&'a FlowDocument, Changes),
     Removed(&'a FlowDocument),
     Added(&'a FlowDocument),
 }
 
-/// The flows that belong together, in the order of the new version, and then those that are gone.
+/// The flows that belong together, in the order of the new version, followed by those that were
+/// removed.
 ///
-/// One flow on each side is one pair, however they are called. Otherwise they have the namespace in
-/// common, or at least the name; and if several have, rather both.
+/// If there is one flow on each side, they are a pair, whatever their names. Otherwise two flows
+/// belong together if they have the same namespace, or at least the same name; a flow with both in
+/// common comes first.
 fn pairs<'a>(old: &'a [FlowDocument], new: &'a [FlowDocument]) -> Vec<Pair<'a>> {
     if let ([old], [new]) = (old, new) {
         return vec![Pair::Both(old, new)];
@@ -104,7 +106,7 @@ fn same_namespace_and_name(old: &FlowDocument, new: &FlowDocument) -> bool {
     same_namespace(old, new) && same_name(old, new)
 }
 
-/// What became of the flow; nothing, if it is as it was.
+/// The result for a flow. `None` if it has not changed.
 fn compare(pair: Pair<'_>) -> Option<Compared<'_>> {
     match pair {
         Pair::New(flow) => Some(Compared::Added(flow)),

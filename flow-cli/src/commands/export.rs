@@ -1,4 +1,4 @@
-//! `cargo flow export`: the flows as JSON, on the screen or each in a file of its own.
+//! `cargo flow export`: writes the flows as JSON, to the screen or each to a file of its own.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub(crate) fn export(options: &Export, screen: &mut Screen<'_>) -> Result<Outcom
     Ok(Outcome::Fine)
 }
 
-/// One document as it is, and several as a list.
+/// A single document as it is, and several documents as a list.
 fn together(flows: &Flows) -> String {
     if let [flow] = flows.as_slice() {
         return flow.to_json();

@@ -19,7 +19,7 @@ pub(crate) use export::export;
 pub(crate) use list::list;
 pub(crate) use render::render;
 
-/// The line above what is said of a flow, where there are several: `Qa (qa)`.
+/// The heading of a flow, if there are several: `Qa (qa)`.
 fn heading(flow: &FlowDocument) -> Text {
     let mut text = Text::default();
     text.push_styled(BOLD, flow.title());

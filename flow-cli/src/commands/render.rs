@@ -34,8 +34,7 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
     Ok(Outcome::Fine)
 }
 
-/// The file of each flow: the one that was asked for, or one for each in the folder that was asked
-/// for.
+/// The file of each flow: the requested file, or one for each flow in the requested folder.
 fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Error> {
     let names_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
     if flows.as_slice().len() == 1 && !out.is_dir() && !names_folder {
@@ -49,8 +48,8 @@ fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Erro
         .collect())
 }
 
-/// The trees, each under the name of its flow if there are several: a tree does not say whose it
-/// is.
+/// The trees, each under the name of its flow if there are several, because a tree does not contain
+/// the name.
 fn trees(flows: &[FlowDocument]) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {
@@ -82,7 +81,7 @@ fn drawn(flow: &FlowDocument, format: Format) -> String {
 }
 
 impl Format {
-    /// Whether several pictures, one after the other, are something that programs for it read.
+    /// Returns true if programs that read this format accept several pictures, one after the other.
     fn shows_several(self) -> bool {
         matches!(self, Format::Tree | Format::Dot)
     }

@@ -24,7 +24,7 @@ impl<'a> Reader<'a> {
                 ));
                 return Err(SectionError::from(fault).inside(name()));
             };
-            // The compiler's metadata and the like.
+            // For instance, the compiler's metadata.
             if let Err(Fault::NotBinary(_)) = kind::of(inner.bytes) {
                 continue;
             }

@@ -1,33 +1,33 @@
-//! Why a file cannot be read.
+//! The reasons why a file cannot be read.
 
 use std::fmt;
 
 /// The version of the layout of records that this crate reads.
 pub const LAYOUT: u32 = 1;
 
-/// What is wrong with a file, and in which member of it if it is an archive.
+/// The problem of a file and, if the file is an archive, the member that has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SectionError {
     /// The names of the members that lead to the place, the outermost first.
     pub members: Vec<String>,
-    /// What is wrong there.
+    /// The problem there.
     pub fault: Fault,
 }
 
-/// What is wrong with a file.
+/// The problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// It is something else: what it is.
+    /// The file is something else, which is named here.
     NotBinary(&'static str),
-    /// What it says of itself does not fit its bytes.
+    /// Its headers do not fit its bytes.
     Damaged(String),
-    /// A record is not as it should be.
+    /// A record is broken.
     Record {
-        /// Where the record begins, counted in bytes from the beginning of the file.
+        /// The offset of the record from the beginning of the file, in bytes.
         offset: u64,
-        /// What is wrong with it.
+        /// The problem of the record.
         what: String,
     },
     /// A record has a layout that this version does not know.
@@ -64,7 +64,7 @@ impl From<Fault> for SectionError {
 }
 
 impl SectionError {
-    /// The error as it is seen from the archive around.
+    /// The error with the archive around it.
     pub(super) fn inside(mut self, member: String) -> Self {
         self.members.insert(0, member);
         self

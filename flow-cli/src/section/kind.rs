@@ -1,10 +1,10 @@
-//! What kind of file it is, by its first bytes.
+//! The kind of a file, by its first bytes.
 
 use object::read::FileKind;
 
 use super::fault::Fault;
 
-/// A kind of file that has flows, or may be beside those that have.
+/// A kind of file that contains flows, or that may be next to files that do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// ELF, Mach-O, PE or COFF: an executable, a shared library or an object.
@@ -15,17 +15,17 @@ pub(super) enum Kind {
     Archive,
     /// Mach-O for several processors.
     Universal,
-    /// What link-time optimisation takes instead of objects.
+    /// The input of link-time optimisation, in place of objects.
     Bitcode,
     /// A member of a Windows import library, which only names a function of another file.
     ImportStub,
 }
 
-/// The kind.
+/// The kind of a file with these bytes.
 ///
 /// # Errors
 ///
-/// It is not one of these, or there is too little to tell.
+/// The file is not one of these, or is too short to tell.
 pub(super) fn of(bytes: &[u8]) -> Result<Kind, Fault> {
     if bytes.starts_with(b"\0asm") {
         return Ok(Kind::Wasm);
@@ -48,7 +48,7 @@ pub(super) fn of(bytes: &[u8]) -> Result<Kind, Fault> {
     }
 }
 
-/// How ELF and Mach-O begin, whatever comes then.
+/// The first bytes of ELF and Mach-O, whatever follows.
 const BINARY: [&[u8]; 7] = [
     b"\x7fELF",
     b"\xfe\xed\xfa\xce",
@@ -59,7 +59,7 @@ const BINARY: [&[u8]; 7] = [
     b"\xca\xfe\xba\xbf",
 ];
 
-/// What a file is that is not a binary, in words that help to see which file was meant.
+/// A description of a file that is not a binary, which helps to see which file was meant.
 fn instead(bytes: &[u8]) -> &'static str {
     const KNOWN: [(&[u8], &str); 10] = [
         (b"#!", "a script"),
@@ -89,7 +89,7 @@ fn instead(bytes: &[u8]) -> &'static str {
     let start = &bytes[..bytes.len().min(4096)];
     let text = match std::str::from_utf8(start) {
         Ok(_) => true,
-        // A character that the cut divides is not a mistake.
+        // A character that is cut off at the end is not an error.
         Err(error) => error.error_len().is_none(),
     };
     match text && !start.contains(&0) {

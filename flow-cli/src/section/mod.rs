@@ -1,9 +1,9 @@
-//! The flows in a built file, read without running it.
+//! Reads the flows in a built file, without running it.
 //!
 //! `flow!` leaves a record of each flow in a section of its own, which linkers keep and `strip`
 //! does not remove. The hard thing is that a file may be of any kind and in any state: whatever its
-//! bytes claim, nothing is read outside of it, nothing is allocated by a length that it states, and
-//! the work is bounded by its size.
+//! bytes claim, nothing outside it is read, no length in it decides how much is allocated, and the
+//! work is bounded by its size.
 
 mod archive;
 mod fault;
@@ -25,15 +25,15 @@ pub const SECTION: &str = "flowspec";
 /// The name of the section in Mach-O, in the segment `__DATA`.
 pub const MACHO_SECTION: &str = "__flowspec";
 
-/// A library for several processors holds archives, which hold objects.
+/// A library for several processors contains archives, which contain objects.
 const DEEPEST: usize = 3;
 
-/// What a file has.
+/// The contents of a file.
 #[derive(Debug, Default)]
 pub struct Contents<'a> {
-    /// Its records, in the order in which they stand there.
+    /// Its records, in the order in which they occur.
     pub records: Vec<Record<'a>>,
-    /// What explains that there are none.
+    /// The reason if there are none.
     pub absence: Absence,
 }
 
@@ -41,14 +41,14 @@ pub struct Contents<'a> {
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Absence {
-    /// It has sections, and none for flows.
+    /// It has sections, but none for flows.
     #[default]
     NoSection,
     /// It has no sections at all.
     Stripped,
-    /// It has code that is not compiled to the end: LLVM bitcode.
+    /// It has code that is not fully compiled: LLVM bitcode.
     Bitcode,
-    /// It is an archive that holds the names of files instead of files.
+    /// It is an archive that contains the names of files instead of files.
     ThinArchive,
 }
 
@@ -86,8 +86,8 @@ struct Reader<'a> {
     contents: Contents<'a>,
     objects: usize,
     stripped: usize,
-    /// How many bytes may still be looked at: each of the file once at every level. Parts that
-    /// overlap would otherwise make a small file a long work.
+    /// How many bytes may still be read: each byte of the file once at every level. Without this
+    /// limit, parts that overlap would make a small file a lot of work.
     budget: u64,
 }
 
@@ -109,13 +109,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Counts a file of which the sections are known.
+    /// Counts a file whose sections are known.
     fn count(&mut self, has_sections: bool) {
         self.objects += 1;
         self.stripped += usize::from(!has_sections);
     }
 
-    /// Notes that this many bytes are looked at.
+    /// Counts this many bytes as read.
     fn spend(&mut self, bytes: u64) -> Result<(), Fault> {
         self.budget = self
             .budget

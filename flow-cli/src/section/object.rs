@@ -1,4 +1,4 @@
-//! ELF, Mach-O, PE and COFF, which the crate `object` reads alike.
+//! ELF, Mach-O, PE and COFF, which the crate `object` reads in the same way.
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{File, FileKind};
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the file for each processor. They usually have the same flows.
+    /// Reads the file of each processor. They usually contain the same flows.
     pub(super) fn universal(&mut self, part: Part<'a>, depth: usize) -> Result<(), SectionError> {
         let wide = matches!(FileKind::parse(part.bytes), Ok(FileKind::MachOFat64));
         match wide {

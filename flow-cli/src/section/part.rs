@@ -1,6 +1,6 @@
 //! A part of a file.
 
-/// A part of the file, and where in it it stands.
+/// A part of the file, and its place in the file.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) bytes: &'a [u8],
@@ -8,7 +8,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part at `offset` of this one, if it is inside.
+    /// The part at `offset` in this one. `None` if it is not completely inside.
     pub(super) fn slice(self, offset: u64, length: u64) -> Option<Part<'a>> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;

@@ -7,15 +7,15 @@
 use super::fault::{Fault, LAYOUT};
 use super::part::Part;
 
-/// How each record begins.
+/// The first bytes of each record.
 pub const MAGIC: [u8; 8] = *b"FLOWSPEC";
 
-/// A flow as it stands in a file.
+/// A flow in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Its JSON.
+    /// The JSON of the flow.
     pub json: &'a str,
-    /// Where the record begins, counted in bytes from the beginning of the file.
+    /// The offset of the record from the beginning of the file, in bytes.
     pub offset: u64,
 }
 

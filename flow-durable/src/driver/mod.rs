@@ -1,8 +1,8 @@
-//! Drives one run: polls it, writes what it records, hands it the answers that came, and ends or
+//! Drives one run: polls it, writes its records, passes it the answers that arrive, and ends or
 //! pauses it.
 //!
-//! All of that is one task. The run waits for the store only where a step says so; whatever it has
-//! recorded meanwhile is written in one go.
+//! All of this is one task. The run waits for the store only where a step requires it; the records
+//! made meanwhile are written together.
 
 mod waiting;
 
@@ -29,13 +29,13 @@ use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
 use waiting::{RunWaker, Waiting, look};
 
-/// After how long records are written that nobody waits for.
+/// How long records that nobody waits for may stay unwritten.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);
 
-/// How often a run that does something else asks whether an answer has come from another process.
+/// How often a run that is busy with something else checks for answers from another process.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
 
-/// The run itself: what came of it, with its outputs as they are stored.
+/// The run itself. Its result contains the outputs as they are stored.
 pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>>;
 
 /// Why a run did not come to an end.
@@ -43,32 +43,32 @@ pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>
 pub(crate) enum Ended {
     /// It failed.
     Failed(FlowError),
-    /// Its input or its output is not what it should be.
+    /// Its input or its output does not fit.
     Refused(RuntimeError),
 }
 
-/// How a run stands when its driver is done with it.
+/// The state of a run when its driver is done with it.
 #[derive(Debug)]
 pub(crate) enum Driven {
-    /// It is over. The row is as it is in the store.
+    /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, and goes on by itself at this time, in milliseconds
-    /// since 1970 (UTC).
+    /// It waits for answers to these questions, and continues by itself at this time, in
+    /// milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
         wake_ms: Option<u64>,
     },
-    /// It cannot go on here. The store has it as it was after its last record, claimed by this
+    /// It cannot continue here. In the store it is as after its last record, claimed by this
     /// process.
     Halted(RuntimeError),
 }
 
-/// What tells a driver to stop, and that there is something new.
+/// Signals that tell a driver to stop, or that there is something new.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals {
     /// An answer came.
     pub(crate) mail: Arc<Notify>,
-    /// Somebody else has the run now, or it was ended.
+    /// Somebody else has taken over the run, or it was ended.
     pub(crate) lost: CancellationToken,
     /// The runtime shuts down.
     pub(crate) shut_down: CancellationToken,
@@ -78,15 +78,15 @@ pub(crate) struct Driver {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) journal: Arc<Journal>,
     pub(crate) engine: Arc<Durable>,
-    /// The execution as it was claimed, and then as it was last written.
+    /// The execution as it was claimed, and later as it was last written.
     pub(crate) row: Row,
     pub(crate) signals: Signals,
-    /// Told whenever something was written.
+    /// Notified whenever something was written.
     pub(crate) committed: Arc<Notify>,
     /// The path of the flow itself.
     pub(crate) path: String,
-    /// The name of the flow and what has changed in it, if it is not the version that the run was
-    /// started with.
+    /// The name of the flow and its changes, if it is not the version with which the run was
+    /// started.
     pub(crate) changes: Option<(String, Vec<String>)>,
     /// The new version, to be stored with the next records.
     pub(crate) structure: Option<String>,
@@ -97,12 +97,12 @@ enum Paused {
     Done(Result<Saved, Ended>),
     /// It waits for people.
     Asks,
-    /// It cannot go on.
+    /// It cannot continue.
     Halted(RuntimeError),
 }
 
 impl Driver {
-    /// Polls the run until it is over or waits for people, and writes how it stands then.
+    /// Polls the run until it is over or waits for people, and then writes its status.
     pub(crate) async fn drive(mut self, work: Work) -> Driven {
         let mut work = Some(work);
         let paused = self.run(&mut work).await;
@@ -136,7 +136,7 @@ impl Driver {
             }
             Paused::Done(Err(Ended::Refused(error))) => return Driven::Halted(error),
         };
-        // Only now: a run that is dropped closes its questions.
+        // Only now, because dropping a run closes its questions.
         drop_quietly(work);
         driven
     }
@@ -224,20 +224,21 @@ impl Driver {
         }
     }
 
-    /// Why the run stops here, if it is told to: somebody else has it, or the runtime shuts down.
+    /// Returns the reason if the run has to stop here: somebody else has taken it over, or the
+    /// runtime shuts down.
     fn poll_signals(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         if waiting.lost.as_mut().poll(cx).is_ready() {
             return Some(RuntimeError::TakenOver(execution));
         }
-        // What is being written may be there already.
+        // The records being written may be in the store already.
         let shuts_down =
             waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready();
         shuts_down.then_some(RuntimeError::ShutDown(execution))
     }
 
-    /// How a run ends whose work is done. One that has come to its end has no use for what is left
-    /// of its records, unless these say that it has gone another way.
+    /// Decides how a run ends whose work is done. A run that has reached an end does not need the
+    /// rest of its records, unless they show that it took another path.
     fn ended(&self, ended: Result<Saved, Ended>) -> Paused {
         if let Err(Ended::Failed(_)) = &ended {
             self.journal.run_failed();
@@ -248,8 +249,8 @@ impl Driver {
         }
     }
 
-    /// Why a replay in which nothing moves cannot go on: something is recorded that the flow does
-    /// not come to again. `None` if all that is recorded has been taken.
+    /// Returns the reason why a replay in which nothing moves cannot continue: there is a record
+    /// that the flow does not reach again. `None` if all records were used.
     pub(super) fn diverged(&self) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         self.journal.replaying(|replay| {
@@ -278,8 +279,7 @@ impl Driver {
         })
     }
 
-    /// Writes what has to be written. Ready when something has been, pending when there is nothing
-    /// to do.
+    /// Writes pending records. Ready when they are written, pending if there is nothing to do.
     fn poll_append(
         &mut self,
         waiting: &mut Waiting,
@@ -339,8 +339,8 @@ impl Driver {
         flush.as_mut().poll(cx).is_ready()
     }
 
-    /// Looks for answers when somebody said that there are some, from time to time, and when a
-    /// question expires. Ready when it has looked.
+    /// Looks for answers: when somebody reports one, from time to time, and when a question
+    /// expires. Ready when it has looked.
     fn poll_answers(
         &mut self,
         waiting: &mut Waiting,
@@ -384,7 +384,7 @@ impl Driver {
         Box::pin(async move { mail.notified().await })
     }
 
-    /// Polls the run. What came of it, if it is done.
+    /// Polls the run. Returns its result if it is done.
     fn poll_run(&self, work: &mut Option<Work>, waker: &Waker) -> Option<Result<Saved, Ended>> {
         let running = work.as_mut()?;
         let mut cx = Context::from_waker(waker);
@@ -400,7 +400,7 @@ impl Driver {
         }
     }
 
-    /// Writes how the run stands, and gives it up.
+    /// Writes the status of the run, and gives up its claim.
     async fn end(&mut self, status: Status, last: Option<(RecordKind, String)>) -> Driven {
         let mut result = None;
         if let Some((kind, payload)) = last {
@@ -450,7 +450,8 @@ impl Driver {
     }
 }
 
-/// Drops a run that is done with. A value whose `Drop` panics has no effect on how the run ended.
+/// Drops a run that is done. If the `Drop` of a value panics, this does not change how the run
+/// ended.
 fn drop_quietly(work: Option<Work>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
 }

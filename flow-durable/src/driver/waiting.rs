@@ -1,4 +1,4 @@
-//! What a driver waits for besides its run.
+//! The events for which a driver waits, apart from its run.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -16,7 +16,7 @@ use crate::journal::Journal;
 type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
 type Looking = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
 
-/// Wakes the driver, which polls the run only if that is what was woken.
+/// Wakes the driver, and remembers whether the run was woken: only then does the driver poll it.
 #[derive(Default)]
 pub(super) struct RunWaker {
     pub(super) woken: AtomicBool,
@@ -34,7 +34,7 @@ impl Wake for RunWaker {
     }
 }
 
-/// What a driver waits for besides the run.
+/// The events for which a driver waits, apart from the run.
 pub(super) struct Waiting {
     pub(super) run: Arc<RunWaker>,
     pub(super) waker: Waker,
@@ -47,14 +47,14 @@ pub(super) struct Waiting {
     pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// Hands over what came of the questions that the run waits at. Those whose time is over get no
-/// answer any more.
+/// Passes on the answers to the questions at which the run waits. Expired questions can no longer
+/// be answered.
 pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
         let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
-        // It was closed by whoever has the run now. Without this, it would be looked at again at
-        // once, and again.
+        // The process that now has the run has closed the question. Without this check, the driver
+        // would look at it again and again without a pause.
         if before.state.is_closed() && journal.is_asked(token) {
             return Err(StoreError::LeaseLost(journal.execution()));
         }

@@ -1,4 +1,4 @@
-//! The engine of runs that survive: what is recorded is returned, and what is not is done and
+//! The engine of durable runs: a recorded outcome is returned, and a step without one is run and
 //! recorded.
 
 mod people;
@@ -26,7 +26,7 @@ pub(crate) use people::Asked;
 pub(crate) use relay::Relay;
 pub(crate) use snapshot::{Captured, Snapshot, Snapshots};
 
-/// The action of a node that has failed.
+/// The action of a node that failed.
 const ERROR: &str = "error";
 
 /// The engine of one durable run.
@@ -36,7 +36,7 @@ pub struct Durable {
     journal: Arc<Journal>,
     input: serde_json::Map<String, serde_json::Value>,
     snapshots: Snapshots,
-    /// Where the run begins, unless at its start.
+    /// The state with which the run begins, unless it begins at its start.
     restored: Mutex<Option<Snapshot>>,
     captured: Option<Arc<Captured>>,
     relay: Arc<Relay>,
@@ -68,7 +68,7 @@ impl Durable {
         }
     }
 
-    /// Runs no step, and keeps the states of the flows under way: a look into the past.
+    /// Runs no step, and captures the states of the running flows, to look into the past.
     pub(crate) fn capturing(self, captured: Arc<Captured>) -> Self {
         Durable {
             captured: Some(captured),
@@ -76,18 +76,18 @@ impl Durable {
         }
     }
 
-    /// Hands on the events of what is stored by now.
+    /// Passes on the events of all records that are stored by now.
     pub(crate) fn tell_stored(&self) {
         self.relay.tell_before(self.journal.stored_seq());
     }
 
-    /// Tells that the run has failed, which is stored.
+    /// Reports that the run has failed, which is stored.
     pub(crate) fn tell_failed(&self, path: &str, error: &FlowError) {
         self.run
             .emit(Path::of_text(path), EventKind::RunFailed { error });
     }
 
-    /// A value of a record, or the end of the run if it is none.
+    /// The value in a record. Ends the run if it is not a value of the type.
     async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
         match serde_json::from_str(text) {
             Ok(value) => value,
@@ -117,14 +117,14 @@ impl Durable {
         }
     }
 
-    /// The failure that is recorded.
+    /// The recorded failure.
     async fn failed<T>(&self, place: &Place, text: &str) -> Result<T, Failed> {
         let error: NodeError = self.read(place, text).await;
         Err(Box::new(FlowError::Node(error)))
     }
 
-    /// Records a step's failure, for which the next step waits. Any other error ends the run and is
-    /// recorded there.
+    /// Records a step's failure. The next step waits until it is stored. Any other error ends the
+    /// run and is recorded there.
     async fn record_failure(&self, place: &Place, failed: &Failed) {
         if let FlowError::Node(error) = &**failed {
             let payload = match serde_json::to_string(error) {
@@ -143,8 +143,8 @@ impl Durable {
         }
     }
 
-    /// Records a step's outcome, for which the next step waits, and returns what a replay will
-    /// return.
+    /// Records a step's outcome, and returns the value that a replay will return. The next step
+    /// waits until it is stored.
     async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
         let stored = serde_json::to_string(&outcome)
             .map_err(|error| error.to_string())
@@ -172,14 +172,15 @@ impl Durable {
         }
     }
 
-    /// The run cannot go on, since a value cannot be stored.
+    /// Halts the run because a value cannot be stored.
     async fn halt_unstorable<T>(&self, place: &Place, reason: String) -> T {
         let error = self.unstorable(place.path.clone(), reason);
         self.journal.halt(error).await
     }
 
-    /// Waits until the time that is recorded, or for this long and records it. That the wait is
-    /// over is recorded as well: what comes after it is in the right order in a replay only so.
+    /// Waits until the recorded time; if there is none, records the time and waits that long. The
+    /// end of the wait is recorded as well, because only then does a replay keep the order of what
+    /// comes after it.
     async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
         let (recorded, waited) = self
             .journal
@@ -209,7 +210,7 @@ impl Durable {
         self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
-    /// Sleeps until a time. A look into the past ends here: what was waited for then is still to
+    /// Sleeps until a time. A look into the past ends here: the end of the wait was then still to
     /// come, whatever the time is now.
     async fn sleep_until(&self, until_ms: u64) {
         match self.captured {
@@ -219,13 +220,13 @@ impl Durable {
     }
 }
 
-/// A number for observers, the same in each life of the run.
+/// The run number for observers, the same in each life of the run.
 fn run_id(journal: &Journal) -> RunId {
     let (_, low) = journal.execution().as_uuid().as_u64_pair();
     RunId::new(low)
 }
 
-/// A type's name without the modules that it is in.
+/// The name of a type without its modules.
 fn short_name<T>() -> String {
     let mut short = String::new();
     let mut word = String::new();
@@ -414,7 +415,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         self.journal.outcomes_stored().await;
         let result = {
             let _active = self.journal.active();
-            // Last of all: it may have waited for long until here.
+            // As late as possible, because there may have been a long wait until here.
             let work = self.journal.leased().then(|()| work);
             carry_out(scope, self.run.is_limited(), work).await
         };

@@ -1,4 +1,4 @@
-//! Questions to people, and their answers, as they are recorded.
+//! Questions to people and their answers, as the journal records them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::engine::Durable;
 use crate::journal::{AskingGuard, Entry};
 use crate::replay::Outcome;
 
-/// What became of a question, as recorded.
+/// The recorded outcome of a question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered {
@@ -22,8 +22,8 @@ pub(crate) struct Answered {
     pub(crate) timed_out: bool,
 }
 
-/// What a question says, as recorded: not its token, since whoever may look at a journal may not
-/// answer.
+/// The recorded question. It does not contain the token, because not everyone who may read a
+/// journal may answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Asked {
@@ -65,7 +65,7 @@ impl Durable {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
         };
-        // The run goes on at once, as a replay does. The next step waits until the answer is
+        // The run continues at once, as a replay does. The next step waits until the answer is
         // stored.
         self.journal.add_urgent(Entry {
             kind: RecordKind::Resumed,
@@ -76,8 +76,8 @@ impl Durable {
         self.answered(visit, &place, answered).await
     }
 
-    /// The answer that is recorded. A question that is open has none, and does not wait for the
-    /// rest of the replay.
+    /// The recorded answer. `None` for an open question, which does not wait for the rest of the
+    /// replay.
     pub(super) async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
         match self.journal.replaying(|replay| replay.outcome(place)) {
             Some(_) => self.journal.recorded(place).await,
@@ -85,7 +85,7 @@ impl Durable {
         }
     }
 
-    /// The question that is open at a visit, asked before or now, and until when it can be
+    /// The open question of a visit, asked earlier or now, and the time until which it can be
     /// answered.
     pub(super) async fn question<N: Human>(
         &self,
@@ -143,8 +143,8 @@ impl Durable {
         answered: Answered,
     ) -> Result<N, Failed> {
         if answered.timed_out {
-            // Only a program whose flow has changed has no timeout here: nobody knows how long the
-            // old one was.
+            // There is no timeout here only if the flow of the program has changed: nobody knows
+            // how long the old one was.
             let after = visit.timeout().unwrap_or_default();
             let failure = Failure::Deadline(TimedOut { after });
             let error = NodeError::new(place.path.clone(), 1, failure);

@@ -1,4 +1,4 @@
-//! What observers are told, and when.
+//! When observers are told what.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use flow_runtime::{Event, EventKind, Observer, RunId};
 use crate::events::{Chunks, Delta, Emitter};
 use crate::journal::Journal;
 
-/// An event that is handed on when the records before this one are stored.
+/// An event that is passed on when the records before it are stored.
 #[derive(Debug)]
 struct Held {
     awaited: u64,
@@ -25,12 +25,12 @@ enum HeldKind {
     FlowEnded { end: String },
 }
 
-/// Hands every event on: that a node is done when that is stored.
+/// Passes on every event. The end of a node is passed on when it is stored.
 pub(crate) struct Relay {
     journal: Arc<Journal>,
-    /// None of them panics.
+    /// The observers, none of which panics.
     observers: Vec<Arc<dyn Observer>>,
-    /// What comes after an outcome that is not stored yet, in order.
+    /// Events after an outcome that is not stored yet, in order.
     held: Mutex<VecDeque<Held>>,
     deltas: Option<Emitter>,
     chunks: Chunks,
@@ -96,7 +96,7 @@ impl Relay {
         }
     }
 
-    /// Whether an event has to wait, which is then done.
+    /// Holds back an event if it has to wait. Returns true if it does.
     fn hold(&self, event: &Event<'_>) -> bool {
         let Some(awaited) = self.journal.awaited() else {
             return false;
@@ -120,7 +120,7 @@ impl Relay {
         true
     }
 
-    /// Hands on what waits for nothing after this number.
+    /// Passes on the held events that wait only for records before this number.
     pub(super) fn tell_before(&self, stored: u64) {
         loop {
             let next = self.held().pop_front_if(|held| held.awaited <= stored);

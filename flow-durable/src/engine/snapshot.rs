@@ -1,4 +1,4 @@
-//! The values of a flow between two nodes: snapshots, and looks into the past.
+//! The values of a flow between two nodes: snapshots, and states captured to look into the past.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::engine::Durable;
 use crate::journal::{Visits, name_of};
 use crate::payload::{self, PAYLOAD_DEPTH};
 
-/// The state of a flow before one of its nodes: what a recovery begins with.
+/// The state of a flow before one of its nodes, with which a recovery begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     /// The namespace of the flow.
@@ -22,7 +22,7 @@ pub(crate) struct Snapshot {
     pub(crate) node: String,
     /// The values by key.
     pub(crate) state: serde_json::Map<String, serde_json::Value>,
-    /// What the run was given.
+    /// The input of the run.
     pub(crate) input: serde_json::Map<String, serde_json::Value>,
     /// How often each node of the outermost flow had been visited.
     pub(crate) visits: Visits,
@@ -30,20 +30,20 @@ pub(crate) struct Snapshot {
     pub(crate) steps: u64,
 }
 
-/// How the engine keeps snapshots.
+/// When the engine takes snapshots.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Snapshots {
-    /// After how many records.
+    /// The number of records between two snapshots.
     pub(crate) every: usize,
-    /// Whether the records before are removed.
+    /// Whether the records before a snapshot are removed.
     pub(crate) prune: bool,
 }
 
-/// The states of the flows under way, by path: what a look into the past is for.
+/// The states of the running flows by path, captured to look into the past.
 pub(crate) type Captured = Mutex<BTreeMap<String, serde_json::Map<String, serde_json::Value>>>;
 
 impl Durable {
-    /// The state as JSON. If it cannot be that, the run ends.
+    /// The state as JSON. If it cannot be written as JSON, the run ends.
     pub(super) fn saved(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) -> Option<Saved> {
         let path = frame.flow_path().to_string();
         let unstorable = |Unstorable { key, reason }| {
@@ -53,7 +53,7 @@ impl Durable {
         state.save().map_err(unstorable).ok()
     }
 
-    /// Keeps the state for a look into the past, if that is what this engine is for.
+    /// Captures the state if this engine looks into the past.
     pub(super) fn capture(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) {
         if let Some(captured) = &self.captured
             && let Some(saved) = self.saved(frame, state)
@@ -92,7 +92,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
         self.capture(frame, state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
-            // What is recorded of the visit, such as when a wait ends, would be before the snapshot.
+            // Records of the visit, such as when a wait ends, would be before the snapshot.
             && !self.journal.begins_again(frame, node)
             && let Some(saved) = self.saved(frame, state)
         {
@@ -127,7 +127,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
             }
         };
         self.journal.stop_with(self.unreadable(&place, reason));
-        // The driver sees that it was stopped, and not this.
+        // The driver sees that the run was stopped, and not this error.
         Err(Box::new(FlowError::Cancelled { path: place.path }))
     }
 }

@@ -5,12 +5,12 @@ use std::sync::{Mutex, PoisonError};
 
 use flow_runtime::{Event, EventKind};
 
-/// Counts the deltas of each node under way. The count starts anew with each attempt.
+/// Counts the deltas of each running node. The count starts again with each attempt.
 #[derive(Debug, Default)]
 pub(crate) struct Chunks(Mutex<HashMap<String, u64>>);
 
 impl Chunks {
-    /// Takes note of an event: of a delta its number, from 0.
+    /// Takes note of an event. Returns the number of a delta, from 0.
     pub(crate) fn count(&self, event: &Event<'_>) -> Option<u64> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let EventKind::Delta(_) = event.kind() {

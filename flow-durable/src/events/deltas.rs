@@ -1,8 +1,8 @@
-//! Deltas on their way from the runs of this process to those who listen.
+//! Deltas on their way from the runs of this process to the listeners.
 //!
-//! Each listener has a queue of its own, with nothing in it but what it asked for and may see. So a
-//! run that emits much keeps no place from the deltas of others, and what a listener is told to
-//! have missed says nothing of them.
+//! Each listener has its own queue, which contains only the deltas that it asked for and may see.
+//! So a run that emits a lot does not displace the deltas of other runs, and the number of deltas
+//! that a listener missed reveals nothing about runs that it may not see.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -30,11 +30,11 @@ pub(crate) struct Delta {
 /// How many deltas a slow listener may lag behind.
 const QUEUE: usize = 1024;
 
-/// Those who listen to the deltas of a process.
+/// The listeners to the deltas of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Deltas(Mutex<Vec<Weak<Listener>>>);
 
-/// Somebody who listens.
+/// One listener.
 #[derive(Debug)]
 pub(crate) struct Listener {
     owner: Option<String>,
@@ -50,7 +50,7 @@ struct Queue {
     lost: u64,
 }
 
-/// Where the runs of one execution send their deltas to.
+/// The target to which the runs of one execution send their deltas.
 #[derive(Debug, Clone)]
 pub(crate) struct Emitter {
     deltas: Arc<Deltas>,
@@ -76,7 +76,7 @@ impl Deltas {
         listener
     }
 
-    /// For an execution of this owner.
+    /// An emitter for an execution of this owner.
     pub(crate) fn emitter(self: &Arc<Self>, owner: Option<String>) -> Emitter {
         Emitter {
             deltas: self.clone(),
@@ -86,7 +86,7 @@ impl Deltas {
 }
 
 impl Emitter {
-    /// Whether anybody listens who may see what is sent.
+    /// Returns true if there is a listener that may see the deltas.
     pub(crate) fn is_heard(&self) -> bool {
         let listeners = self.deltas.listeners();
         listeners
@@ -94,7 +94,7 @@ impl Emitter {
             .any(|listener| self.reaches(listener).is_some())
     }
 
-    /// Hands a delta to those who asked for it and may see it.
+    /// Passes a delta to the listeners that asked for it and may see it.
     pub(crate) fn send(&self, delta: &Delta) {
         let listeners = self.deltas.listeners();
         for listener in listeners.iter().filter_map(|it| self.reaches(it)) {
@@ -127,13 +127,13 @@ impl Listener {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what has come, and how many were dropped before it.
+    /// Takes the deltas that have arrived, and how many were dropped before them.
     pub(crate) fn take(&self) -> (VecDeque<Delta>, u64) {
         let Queue { deltas, lost } = std::mem::take(&mut *self.queue());
         (deltas, lost)
     }
 
-    /// Waits until something has come. What came since the last time counts, too.
+    /// Waits until deltas have arrived. Those that arrived since the last call count, too.
     pub(crate) async fn came(&self) {
         self.came.notified().await;
     }

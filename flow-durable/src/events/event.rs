@@ -11,37 +11,37 @@ use uuid::Uuid;
 use super::pattern::node_id;
 use flow_runtime::NodeError;
 
-/// Something that happened in an execution, as [`Events`](super::Events) gives it.
+/// Something that happened in an execution, as [`Events`](super::Events) reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExecutionEvent {
     /// A journal has grown by a record.
     Recorded(RecordedEvent),
-    /// A node has a part of its result.
+    /// A node emitted a part of its result.
     Delta(DeltaEvent),
-    /// The subscriber was too slow for deltas, and some are lost.
+    /// The subscriber was too slow, and some deltas are lost.
     Missed(MissedDeltas),
 }
 
-/// A record of a journal, with what follows from the records before it.
+/// A record of a journal, with facts derived from the records before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedEvent {
-    /// Where it stands among the records of all executions, those of others included: see
+    /// The position among the records of all executions, including those of other owners: see
     /// [`EventFilter::from_offset`](super::EventFilter::from_offset).
     pub offset: u64,
     /// The execution.
     pub execution: ExecutionId,
-    /// The function, type or flow that the node is; of what concerns a flow as a whole, the flow.
+    /// The function, type or flow of the node; for a record about a whole flow, that flow.
     pub node_type: Arc<str>,
     /// The record.
     pub record: Record,
-    /// Of an outcome and a failure for good: how many attempts were made, the first included. An
-    /// attempt that a crash interrupted is none, and a fallback is none.
+    /// For an outcome and a failure after the last attempt: the number of attempts, including the
+    /// first. An attempt that a crash interrupted does not count, nor does a fallback.
     pub attempts: Option<u32>,
-    /// Of an outcome, a failure for good and an action taken: the time since the node was reached.
-    /// It includes the pauses between attempts and the time in which no process had the
-    /// execution.
+    /// For an outcome, a failure after the last attempt and an action taken: the time since the
+    /// node was reached. It includes the pauses between attempts and the time in which no process
+    /// had the execution.
     pub duration: Option<Duration>,
 }
 
@@ -51,13 +51,13 @@ pub struct RecordedEvent {
 pub struct DeltaEvent {
     /// The execution.
     pub execution: ExecutionId,
-    /// The function or type that the node is.
+    /// The function or type of the node.
     pub node_type: Arc<str>,
     /// The path of the node.
     pub path: String,
     /// The step: see [`Record::step`].
     pub step: String,
-    /// The number of the visit to the node within what it stands in, from 1.
+    /// The number of the visit to the node within the flow, fork or loop around it, from 1.
     pub visit: u32,
     /// Its number within the attempt, from 0.
     pub index: u64,
@@ -73,9 +73,9 @@ pub struct DeltaEvent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissedDeltas {
-    /// How many, of those that the filter allows.
+    /// How many deltas that the filter allows were dropped.
     pub deltas: u64,
-    /// When that was noticed, in milliseconds since 1970 (UTC).
+    /// When the loss was noticed, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
 }
 
@@ -98,7 +98,7 @@ impl ExecutionEvent {
         }
     }
 
-    /// The record, if it is one.
+    /// The record, if the event is one.
     pub fn record(&self) -> Option<&Record> {
         match self {
             ExecutionEvent::Recorded(event) => Some(&event.record),
@@ -114,9 +114,9 @@ impl ExecutionEvent {
         }
     }
 
-    /// A UUID of version 8, made of what the event says: every subscriber has the same for the same
-    /// event, also when it is read again. Only [`Missed`](ExecutionEvent::Missed), which is
-    /// nobody else's, has a new one each time.
+    /// A UUID of version 8, made from the content of the event: every subscriber gets the same id
+    /// for the same event, also when it is read again. Only [`Missed`](ExecutionEvent::Missed),
+    /// which belongs to a single subscriber, has a new one each time.
     pub fn id(&self) -> Uuid {
         let digest = match self {
             ExecutionEvent::Recorded(event) => Sha256::new()
@@ -139,19 +139,19 @@ impl ExecutionEvent {
         uuid::Builder::from_custom_bytes(bytes).into_uuid()
     }
 
-    /// The event as JSON: BackpackFlow's envelope, with what a journal has of it.
+    /// The event as JSON: BackpackFlow's envelope, with the data that a journal has for it.
     ///
     /// | field | |
     /// | --- | --- |
     /// | `id` | the [`id`](ExecutionEvent::id) |
     /// | `timestamp` | milliseconds since 1970 (UTC) |
-    /// | `sourceNode` | the function, type or flow that the node is |
-    /// | `nodeId` | its name in its flow |
-    /// | `namespace` | its path |
+    /// | `sourceNode` | the function, type or flow of the node |
+    /// | `nodeId` | the node's name in its flow |
+    /// | `namespace` | the node's path |
     /// | `runId` | the id of the execution |
     /// | `step` | the [`step`](Record::step), which no other step of the execution has |
-    /// | `visit`, `item` | which visit to the node, from 1, and of which item, where there is one |
-    /// | `offset` | where the stream goes on after it; deltas have none |
+    /// | `visit`, `item` | the number of the visit to the node, from 1, and the index of the item, if there is one |
+    /// | `offset` | where a stream can continue after it; deltas have none |
     /// | `type`, `payload` | what happened |
     ///
     /// | `type` | records | `payload` |
@@ -167,13 +167,13 @@ impl ExecutionEvent {
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`, the `phase` of all they do is `exec`, and no event says what the
-    /// node read; what it writes follows from `execResult`. A flow used as a node has errors of
-    /// its own if it is tried again or has a `timeout`; otherwise there is that of the node
-    /// inside, and that of the run. Errors are kept as texts, so that there is no `stack`,
-    /// but the texts of their causes. Which delta is the last one is not known before the
-    /// `exec_complete` after it. `durationMs` and `attempts` are left out where the records
-    /// that they follow from have been pruned.
+    /// no `prep_complete`, the `phase` of all three is `exec`, and no event contains what the node
+    /// read; what it writes follows from `execResult`. A flow used as a node has errors of its own
+    /// only if it is tried again or has a `timeout`; otherwise there are only the error of the node
+    /// inside and that of the run. Errors are stored as texts, so there is no `stack`, but the
+    /// texts of their causes. Which delta is the last one is known only at the `exec_complete`
+    /// after it. `durationMs` and `attempts` are left out if the records from which they are
+    /// derived have been pruned.
     pub fn to_json(&self) -> Value {
         let (r#type, payload) = self.described();
         let mut envelope =
@@ -275,7 +275,7 @@ impl RecordedEvent {
     }
 }
 
-/// What a record tells, as JSON; texts that are none are strings.
+/// The content of a record, as JSON. A text that is not JSON becomes a string.
 fn data(record: &Record) -> Value {
     match record.payload.as_str() {
         "" => Value::Null,

@@ -1,7 +1,7 @@
-//! What a stream remembers of the executions that it meets.
+//! What a stream remembers about the executions that it meets.
 //!
-//! Of each it knows the nodes under way, so that memory is bounded by the nodes that run at once
-//! and by [`KNOWN`]. An execution that was forgotten is looked up again.
+//! For each execution it knows the running nodes, so its memory is bounded by the nodes that run at
+//! once and by [`KNOWN`]. An execution that was forgotten is looked up again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,30 +26,30 @@ const PAGE: usize = 500;
 pub(super) struct Executions {
     known: HashMap<ExecutionId, Known>,
     structures: HashMap<String, Arc<Structure>>,
-    /// What was found damaged, and nobody was told yet. Each is found once, and the stream goes on
-    /// without it.
+    /// Damage that was found but not reported yet. Each is found once, and the stream continues
+    /// without the damaged part.
     damaged: Vec<Damaged>,
     uses: u64,
 }
 
-/// What is known of an execution.
+/// The known facts about an execution.
 #[derive(Debug, Default)]
 struct Known {
-    /// The number after that of the newest record that the stream has passed.
+    /// The number after the newest record that the stream has passed.
     next_seq: u64,
-    /// How many records there were when it was looked up: until the stream has passed all that the
-    /// store has, it is not known which of them it has passed.
+    /// The number of records when it was looked up. Until the stream has passed everything in the
+    /// store, it is not known which of them it has passed.
     stored: Option<u64>,
     structure: Option<Arc<Structure>>,
-    /// Its row is damaged.
+    /// True if its row is damaged.
     unreadable: bool,
     nodes: Nodes,
-    /// Nodes that were reached before the stream began are among `nodes`.
+    /// True if `nodes` includes the nodes that were reached before the stream began.
     complete: bool,
     used: u64,
 }
 
-/// The nodes under way, by step.
+/// The running nodes, by step.
 #[derive(Debug, Default)]
 struct Nodes(HashMap<String, UnderWay>);
 
@@ -57,7 +57,7 @@ struct Nodes(HashMap<String, UnderWay>);
 struct UnderWay {
     started_ms: u64,
     failed: u32,
-    /// The index of the newest attempt that failed.
+    /// The index of the last attempt that failed.
     last_failed: Option<u32>,
 }
 
@@ -88,7 +88,7 @@ impl Nodes {
     }
 }
 
-/// What the records before it say of one.
+/// The facts about a record that the records before it contain.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) node_type: Arc<str>,
@@ -110,12 +110,12 @@ impl Executions {
         known
     }
 
-    /// What was found damaged since this was asked last.
+    /// The damage found since the last call.
     pub(super) fn take_damaged(&mut self) -> impl Iterator<Item = Damaged> {
         std::mem::take(&mut self.damaged).into_iter()
     }
 
-    /// What was read. `None` if it is damaged, which is noted.
+    /// The value that was read. `None` if it is damaged, which is noted.
     fn readable<T>(
         &mut self,
         id: ExecutionId,
@@ -181,7 +181,7 @@ impl Executions {
         Ok(Some(structure))
     }
 
-    /// What is to be known of a record that the stream has not passed yet.
+    /// The facts about a record that the stream has not passed yet.
     pub(super) async fn describe(
         &mut self,
         store: &dyn Store,
@@ -222,7 +222,7 @@ impl Executions {
         described.attempts = match record.kind {
             RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
             RecordKind::Outcome => {
-                // After the last attempt it was the fallback that succeeded.
+                // After the last attempt, the fallback succeeded.
                 let last = node.last_failed.map(|attempt| attempt.saturating_add(1));
                 let exhausted = last.is_some() && last == structure.attempts_at(&record.path);
                 Some(node.failed + u32::from(!exhausted))
@@ -232,7 +232,7 @@ impl Executions {
         Ok(described)
     }
 
-    /// The stream has passed a record.
+    /// Notes that the stream has passed a record.
     pub(super) fn passed(&mut self, logged: &Logged) {
         let (id, record) = (logged.execution, &logged.record);
         let is_over = matches!(
@@ -249,14 +249,14 @@ impl Executions {
         known.nodes.add(record);
     }
 
-    /// Whether the stream has passed all records of an execution before this one.
+    /// Returns true if the stream has passed all records of an execution before this one.
     pub(super) fn has_passed(&self, id: ExecutionId, next_seq: u64) -> bool {
         let known = self.known.get(&id);
         known.is_none_or(|known| known.next_seq >= next_seq)
     }
 
-    /// The stream has passed all that the store had after the executions were looked up that are
-    /// known by now.
+    /// Notes that the stream has passed everything that the store had after the known executions
+    /// were looked up.
     pub(super) fn caught_up(&mut self) {
         for known in self.known.values_mut() {
             if let Some(stored) = known.stored.take() {
@@ -265,20 +265,20 @@ impl Executions {
         }
     }
 
-    /// Whether [`caught_up`](Executions::caught_up) would tell something new.
+    /// Returns true if [`caught_up`](Executions::caught_up) would change something.
     pub(super) fn is_behind(&self) -> bool {
         let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
         self.known.values().any(is_behind)
     }
 }
 
-/// How often a node was tried that has failed for good.
+/// How often a node was tried before it failed.
 fn attempts_of_failure(record: &Record) -> Option<u32> {
     let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
     Some(failed.attempts())
 }
 
-/// The nodes under way before this record.
+/// The nodes running before this record.
 async fn read_until(store: &dyn Store, id: ExecutionId, seq: u64) -> Result<Nodes, StoreError> {
     let mut nodes = Nodes::default();
     let mut next = 0;

@@ -4,8 +4,8 @@ use flow_store::{ExecutionId, Record, RecordKind};
 
 use super::pattern::{InvalidPattern, Pattern};
 
-/// Which events [`Runtime::events`](crate::Runtime::events) gives: those that all of its parts
-/// allow.
+/// Selects the events that [`Runtime::events`](crate::Runtime::events) returns: those that every
+/// part of the filter allows.
 ///
 /// # Examples
 ///
@@ -37,20 +37,20 @@ impl EventFilter {
         EventFilter::default()
     }
 
-    /// Only those of this execution.
+    /// Only events of this execution.
     pub fn execution(mut self, id: ExecutionId) -> Self {
         self.execution = Some(id);
         self
     }
 
-    /// Only records of these kinds, in addition to those of earlier calls. Deltas are of no kind:
-    /// see [`deltas`](EventFilter::deltas).
+    /// Only records of these kinds, in addition to those of earlier calls. Deltas have no kind: see
+    /// [`deltas`](EventFilter::deltas).
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = RecordKind>) -> Self {
         self.kinds.get_or_insert_default().extend(kinds);
         self
     }
 
-    /// Only those whose path this [`Pattern`] matches, or that of an earlier call.
+    /// Only events whose path matches this [`Pattern`], or that of an earlier call.
     ///
     /// # Errors
     ///
@@ -60,31 +60,31 @@ impl EventFilter {
         Ok(self)
     }
 
-    /// Beginning after the record of this offset, such as the last one that was seen, instead of
+    /// Starts after the record with this offset, such as the last one that was seen, instead of
     /// now.
     ///
     /// The offsets are one sequence for the whole store: any stream, whatever its owner and its
-    /// filter, goes on from any of them, and writers need not wait for one another to count.
-    /// The gaps between those that somebody sees tell how much is written in all, and neither
-    /// what nor by whom. Where that is too much to tell, hand out the offset encrypted.
+    /// filter, can continue from any of them, and writers need not wait for each other to count.
+    /// The gaps between the offsets that a subscriber sees reveal how much is written in total, but
+    /// not what or by whom. If that reveals too much, hand out the offset encrypted.
     pub fn from_offset(mut self, offset: u64) -> Self {
         self.after = Some(offset);
         self
     }
 
-    /// Beginning with the oldest record that the store has, instead of now.
+    /// Starts with the oldest record in the store, instead of now.
     pub fn from_start(self) -> Self {
         self.from_offset(0)
     }
 
-    /// Ends with the newest record that the store has now: a look at what was, without deltas.
+    /// Ends with the newest record that the store has now, and without deltas.
     pub fn until_now(mut self) -> Self {
         self.until_now = true;
         self
     }
 
-    /// Also what nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this process while
-    /// somebody listens: deltas are not stored.
+    /// Also includes what nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this
+    /// process while somebody listens. Deltas are not stored.
     pub fn deltas(mut self) -> Self {
         self.deltas = true;
         self

@@ -31,14 +31,14 @@ use super::error::RuntimeError;
 use super::owned::Owned;
 use reader::{Item, Reader};
 
-/// The stream that [`Runtime::events`](crate::Runtime::events) gives. It never ends, unless it was asked for
-/// [what there is now](EventFilter::until_now) only.
+/// The stream of [`Runtime::events`](crate::Runtime::events). It never ends, unless the filter
+/// asked only for [the records that there are now](EventFilter::until_now).
 ///
-/// When the store fails, the stream gives the error and goes on where it was: the next item is the
-/// next event or, after a while, the next error. A record that is damaged is an error once, in its
-/// place ([`RuntimeError::Store`] with [`StoreError::Corrupt`](super::StoreError::Corrupt)), and
-/// the stream goes on with the one after it. So is what else cannot be read of an execution: its
-/// events then tell what its records have.
+/// If the store fails, the stream returns the error and continues where it was: the next item is
+/// the next event or, after a while, the next error. A damaged record is one error in its place
+/// ([`RuntimeError::Store`] with [`StoreError::Corrupt`](super::StoreError::Corrupt)), and the
+/// stream continues with the record after it. The same holds for other damaged parts of an
+/// execution: its events then contain only what its records have.
 #[must_use = "a stream reads nothing unless it is asked for its items"]
 pub struct Events {
     ready: VecDeque<Item>,
@@ -46,7 +46,7 @@ pub struct Events {
     missed: Arc<AtomicU64>,
 }
 
-/// A reader, and what it has read.
+/// A reader and the items that it has read.
 type Read = (Box<Reader>, VecDeque<Item>);
 
 enum Reading {
@@ -83,13 +83,13 @@ impl Events {
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, no event is lost: the next call goes on where this one was.
+    /// If the future is dropped, no event is lost: the next call continues where this one was.
     pub async fn next(&mut self) -> Option<Result<ExecutionEvent, RuntimeError>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// How many deltas this subscriber has missed because it was slow, of those that it asked for
-    /// and may see.
+    /// How many deltas this subscriber has missed because it was slow. Only those that it asked for
+    /// and may see are counted.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

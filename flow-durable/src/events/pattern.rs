@@ -5,9 +5,9 @@ use std::str::FromStr;
 
 /// A pattern of the paths of nodes, such as `research.agent.*`.
 ///
-/// A path consists of segments with dots between them. In a pattern, `*` stands for one segment and
-/// `**` for one or more, each wherever it is; a pattern that is nothing but `*` matches every path.
-/// Anything else stands for itself.
+/// A path consists of segments separated by dots. In a pattern, `*` stands for one segment and `**`
+/// for one or more, at any position; the pattern `*` alone matches every path. Anything else stands
+/// for itself.
 ///
 /// The index of an item belongs to its segment: `report.summaries` and `report.*` match
 /// `report.summaries[3]`, and `report.summaries[3]` matches no other item.
@@ -38,15 +38,15 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
-    /// A segment of this name. Without an item it stands for all of them.
+    /// A segment with this name. Without an item it stands for all items.
     Named { name: String, item: Option<u32> },
     /// One segment.
     Any,
-    /// Any number of segments, also none.
+    /// Any number of segments, including none.
     Rest,
 }
 
-/// A text that should be a [`Pattern`] and is not.
+/// A text that is not a valid [`Pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidPattern {
     pattern: String,
@@ -69,7 +69,7 @@ impl InvalidPattern {
         &self.pattern
     }
 
-    /// Which of its segments is wrong, from 1.
+    /// The index of the segment that is wrong, from 1.
     pub fn segment(&self) -> usize {
         self.segment
     }
@@ -176,15 +176,15 @@ impl Part {
 }
 
 impl Pattern {
-    /// Whether a path is one of those that it stands for.
+    /// Returns true if the pattern matches this path.
     pub fn matches(&self, path: &str) -> bool {
         let segments: Vec<&str> = path.split('.').collect();
         if segments.contains(&"") {
             return false;
         }
         let (mut part, mut segment) = (0, 0);
-        // The part after the last `Rest`, and the first segment that is not one of its own: where
-        // to try again.
+        // The part after the last `Rest`, and the first segment that is not part of it: where to
+        // try again.
         let mut again = None;
         while segment < segments.len() {
             match self.parts.get(part) {
@@ -209,7 +209,7 @@ impl Pattern {
     }
 }
 
-/// As it was written.
+/// The pattern as it was written.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -240,7 +240,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The definition, as directly as it can be written.
+    /// The definition, written as directly as possible.
     fn defined(pattern: &[&str], path: &[&str]) -> bool {
         match (pattern, path) {
             ([], []) => true,
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// All texts of up to so many of these segments.
+    /// All texts of at most this many of these segments.
     fn texts(segments: &'static [&'static str], longest: usize) -> Vec<Vec<&'static str>> {
         let mut all: Vec<Vec<&str>> = vec![Vec::new()];
         let mut from = 0;
@@ -298,7 +298,8 @@ mod tests {
         assert_eq!(pattern("a.**.b[0]").to_string(), "a.**.b[0]");
     }
 
-    /// BK-07, with D-22: hyphens are letters as any other, and `*` is one segment wherever it is.
+    /// BK-07, with D-22: hyphens are letters like any other, and `*` is one segment at any
+    /// position.
     #[test]
     fn a_star_is_one_segment_anywhere() {
         let paths = ["app.v1.chat", "app.v1.search", "app.v2.chat", "legacy.chat"];

@@ -1,8 +1,8 @@
-//! Reads the log of a store on and on.
+//! Reads the log of a store continuously.
 //!
-//! The store is the buffer: a subscriber that is slow only reads later. The one hard thing is the
-//! place of deltas, which are not stored: each knows the number of the record that comes after it,
-//! and is held until the records before it have been passed.
+//! The store is the buffer: a slow subscriber only reads later. The one hard thing is the position
+//! of deltas, which are not stored: each knows the number of the record after it, and is held until
+//! the records before it have been passed.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -27,8 +27,8 @@ const PAGE: usize = 256;
 /// How many deltas are held at most.
 const HELD: usize = 1024;
 
-/// How often it is looked for records that another process has written, and again after the store
-/// has failed.
+/// How often the reader looks for records that another process has written, and how soon it tries
+/// again after the store has failed.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
@@ -39,11 +39,11 @@ pub(super) struct Reader {
     filter: EventFilter,
     /// The offset of the newest record that was passed.
     passed: u64,
-    /// The offset of the last record that is asked for.
+    /// The offset of the last requested record.
     until: Option<u64>,
     page: VecDeque<Result<Logged, DamagedRecord>>,
     deltas: Option<Arc<Listener>>,
-    /// Deltas whose nodes have not been looked up.
+    /// Deltas whose nodes have not been looked up yet.
     received: VecDeque<Delta>,
     /// Deltas whose turn has not come.
     held: VecDeque<DeltaEvent>,
@@ -83,8 +83,8 @@ impl Reader {
         })
     }
 
-    /// The next events, and an error after them if the store fails. None if the stream is at its
-    /// end.
+    /// The next events, and an error after them if the store fails. `None` at the end of the
+    /// stream.
     pub(super) async fn read(&mut self) -> VecDeque<Item> {
         if std::mem::take(&mut self.has_failed) {
             tokio::time::sleep(LOOK_AGAIN).await;
@@ -100,8 +100,8 @@ impl Reader {
     async fn fill(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
         let inner = self.owned.inner.clone();
         loop {
-            // Before the look at the store, so that no write goes unnoticed between it and the
-            // wait.
+            // Before looking at the store, so that no write between the look and the wait goes
+            // unnoticed.
             let committed = pin!(inner.committed.notified());
             if self.page.is_empty() && !self.is_at_end() {
                 self.page = inner.store.log(self.passed, PAGE).await?.into();
@@ -118,7 +118,7 @@ impl Reader {
                 return Ok(());
             }
             if full {
-                // A store that is always ready would keep the task from everything else.
+                // A store that is always ready would keep the task from doing anything else.
                 tokio::task::yield_now().await;
             }
             if !had_page && !self.executions.is_behind() {
@@ -178,8 +178,8 @@ impl Reader {
         Ok(())
     }
 
-    /// A record that cannot be read may be any that the filter allows. It is told to whom it
-    /// belongs, and to all, without a name, if nobody knows whose it is.
+    /// Handles a record that cannot be read. The filter might allow it, so it is reported to its
+    /// owner; if the owner is not known, it is reported to everyone, without a name.
     async fn pass_damaged(
         &mut self,
         record: &DamagedRecord,
@@ -207,13 +207,13 @@ impl Reader {
         Ok(())
     }
 
-    /// Hands on what was found damaged while executions were looked up.
+    /// Passes on the damage that was found while executions were looked up.
     fn tell_damaged(&mut self, events: &mut VecDeque<Item>) {
         let damaged = self.executions.take_damaged();
         events.extend(damaged.map(|damaged| Err(damaged.into())));
     }
 
-    /// Takes the deltas that have come, and looks up what the nodes are.
+    /// Takes the deltas that have arrived, and looks up their nodes.
     async fn take_deltas(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
         if let Some(listener) = &self.deltas {
             let (came, lost) = listener.take();
@@ -243,7 +243,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Lets go of the deltas whose turn has come, or comes with this record.
+    /// Releases the deltas whose turn has come, or comes with this record.
     fn release(&mut self, events: &mut VecDeque<Item>, record: Option<(ExecutionId, u64)>) {
         for delta in std::mem::take(&mut self.held) {
             let comes = match record {
@@ -257,7 +257,7 @@ impl Reader {
         }
     }
 
-    /// Waits until something may be new.
+    /// Waits until there may be something new.
     async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
         let later = pin!(tokio::time::sleep(LOOK_AGAIN));
         let look = select(committed, later);

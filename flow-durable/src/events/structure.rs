@@ -1,4 +1,4 @@
-//! What a flow's structure says of the nodes at its paths.
+//! Facts about nodes, by path, from a flow's structure.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Node {
 }
 
 impl Structure {
-    /// Of a text that is not a structure nothing is known.
+    /// Reads a structure. A text that is not a structure gives no facts.
     pub(super) fn parse(text: &str) -> Structure {
         let mut nodes = HashMap::new();
         if let Ok(flow) = FlowDocument::parse_spec(text) {
@@ -33,7 +33,7 @@ impl Structure {
         Structure(nodes)
     }
 
-    /// The function, type or flow that a node is; its name, if that is not known.
+    /// The function, type or flow of a node. Its name, if that is not known.
     pub(super) fn type_at(&self, path: &str) -> Arc<str> {
         let path = structural(path);
         match self.0.get(&path) {
@@ -42,7 +42,7 @@ impl Structure {
         }
     }
 
-    /// How often a node is tried, if that is known.
+    /// The number of attempts of a node, if known.
     pub(super) fn attempts_at(&self, path: &str) -> Option<u32> {
         self.0.get(&structural(path)).map(|node| node.attempts)
     }
@@ -76,7 +76,7 @@ fn add_node(
     nodes.insert(path.to_owned(), known);
 }
 
-/// The path without the numbers of items: `[]` instead of each.
+/// The path with `[]` instead of the index of each item.
 fn structural(path: &str) -> String {
     let segment = |segment| match split_item(segment) {
         (name, Some(_)) => format!("{name}[]"),

@@ -1,4 +1,4 @@
-//! Claims of this process: made, renewed and given up, and those of others that are watched.
+//! The claims of this process, which are made, renewed and given up, and watched claims of others.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Weak};
@@ -11,11 +11,11 @@ use super::{Inner, lock, millis};
 use crate::error::RuntimeError;
 use crate::lease::Term;
 
-/// What the claim of a new execution gives.
+/// The fence of the claim with which an execution is created.
 pub(crate) const FIRST_FENCE: u64 = 1;
 
-/// A claim to an execution that may have been stored, and that nobody goes on with if this is
-/// dropped.
+/// A claim to an execution that may have been stored. If this is dropped, nobody resumes the
+/// execution.
 pub(crate) struct UnusedClaim<'a>(pub(crate) &'a Inner, pub(crate) ExecutionId);
 
 impl UnusedClaim<'_> {
@@ -34,7 +34,7 @@ impl Drop for UnusedClaim<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Watched {
     pub(crate) claim: Claim,
-    /// Since when it has been as it is.
+    /// Since when the claim has been unchanged.
     pub(crate) since: Instant,
 }
 
@@ -57,13 +57,13 @@ impl Inner {
         }
     }
 
-    /// For how long executions are claimed from now on.
+    /// The term of claims that are made or renewed now.
     pub(crate) fn term(&self) -> Term {
         Term::begin(&self.options.clock, self.options.lease)
     }
 
-    /// Gives up what this process cannot go on with, so that it, or another one, can try again at
-    /// once.
+    /// Gives up the executions with which this process cannot continue, so that it, or another
+    /// process, can try again at once.
     pub(crate) async fn release(&self) {
         let unreleased: Vec<_> = lock(&self.unreleased)
             .iter()
@@ -74,7 +74,7 @@ impl Inner {
         }
     }
 
-    /// Gives one execution up. If the store fails, that is tried again before claims are renewed.
+    /// Gives up one execution. If the store fails, this is tried again before claims are renewed.
     pub(crate) async fn release_one(&self, id: ExecutionId, fence: u64) {
         let append = Append {
             release: true,
@@ -90,8 +90,8 @@ impl Inner {
         }
     }
 
-    /// Renews the claims of this process for as long as it lives: in time, or when one that has run
-    /// out is needed.
+    /// Renews the claims of this process for as long as it lives: in time, or when a claim that has
+    /// run out is needed.
     pub(crate) fn keep_renewing(self: &Arc<Self>) {
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
         let needed = self.renew.clone();
@@ -117,7 +117,8 @@ impl Inner {
             return;
         }
         let term = self.term();
-        // If the store fails, the next time may be in time; and if not, what is written is refused.
+        // If the store fails, the next attempt may still be in time; if it is not, the store
+        // refuses the writes.
         let Ok(held) = self.store.renew(self.holder, term.until_ms).await else {
             return;
         };
@@ -130,9 +131,9 @@ impl Inner {
         }
     }
 
-    /// Goes on with an execution, if it is to be had. If not, it is due because its claim is ahead
-    /// of this clock: then watches that claim, and breaks it when nobody has renewed it for as
-    /// long as it was made for, by a clock that cannot be set.
+    /// Resumes an execution if it can be claimed. If it cannot, it is due because its claim is
+    /// ahead of this clock. Then this watches the claim, and breaks it when nobody has renewed it
+    /// for as long as it was made for, measured by a clock that cannot be set.
     pub(crate) async fn launch_or_watch(
         self: &Arc<Self>,
         id: ExecutionId,
@@ -151,7 +152,7 @@ impl Inner {
             .map_err(RuntimeError::of(id))?;
         let now_ms = self.now_ms();
         let claim = match (claim, refused) {
-            // It may be that others run it, who have its flow.
+            // Another process that has its flow may be running it.
             (Some(claim), Some(_)) if claim.is_valid(now_ms) => return Ok(false),
             (_, Some(error)) => return Err(error),
             (Some(claim), None) if claim.is_ahead(now_ms) => claim,

@@ -1,4 +1,4 @@
-//! Runs of this process: how they begin, and what comes after them.
+//! The runs of this process: how they begin, and what happens after they stop.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -20,8 +20,8 @@ use crate::journal::Journal;
 use crate::lease::{Lease, Term};
 use crate::registered::Registered;
 
-/// A run of this process, which has stopped when this is dropped: also if its task is, because it
-/// panicked or because the tokio runtime that it ran in has ended.
+/// Marks a run of this process as stopped when it is dropped. This also happens when the run's task
+/// is dropped, because it panicked or because its tokio runtime has ended.
 pub(crate) struct RunGuard {
     pub(crate) inner: Arc<Inner>,
     pub(crate) id: ExecutionId,
@@ -50,21 +50,19 @@ impl Drop for RunGuard {
 }
 
 impl Inner {
-    /// Tells the process's own run of an execution that there is an answer, or goes on with the
-    /// execution. If it cannot go on here, [`Execution::settled`] says why, and another process
-    /// may.
+    /// Tells the process's own run of an execution that there is an answer, or resumes the
+    /// execution. If it cannot continue here, [`Execution::settled`] says why, and another process
+    /// may resume it.
     pub(crate) async fn wake(self: &Arc<Self>, id: ExecutionId) {
         let run = lock(&self.active).get(&id).cloned();
         if let Some(run) = run {
             run.signals.mail.notify_one();
         }
-        // A run that has just paused does not look for mail any more; one that still runs has its
-        // claim.
+        // A run that has just paused no longer looks for mail; one that still runs has the claim.
         self.try_to_launch(id).await;
     }
 
-    /// Goes on with an execution that is stored. If it cannot go on here, [`Execution::settled`]
-    /// says why.
+    /// Resumes a stored execution. If it cannot continue here, [`Execution::settled`] says why.
     pub(crate) async fn try_to_launch(self: &Arc<Self>, id: ExecutionId) {
         if let Err(error) = self.launch(id).await {
             lock(&self.halted).insert(id, error);
@@ -89,8 +87,8 @@ impl Inner {
             if inner.shut_down.is_cancelled() {
                 return Err(RuntimeError::ShutDown(id));
             }
-            // Even if its claim has run out, while this process was stopped: it is renewed or lost
-            // soon.
+            // Even if its claim has run out while this process was stopped: the claim is renewed or
+            // lost soon.
             if lock(&inner.active).contains_key(&id) {
                 return Ok(false);
             }
@@ -108,7 +106,7 @@ impl Inner {
             let fence = row.fence;
             match inner.prepare(row, term, flow).await {
                 Ok(()) => Ok(true),
-                // The claim had run out already: this process was slow, or stopped.
+                // The claim had run out already, because this process was slow or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
                 Err(error) => {
                     lock(&inner.unreleased).insert(id, fence);
@@ -145,7 +143,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Goes on with a claimed execution, as a task of its own.
+    /// Resumes a claimed execution, as a task of its own.
     pub(crate) fn spawn(
         self: &Arc<Self>,
         row: &Row,
@@ -233,7 +231,7 @@ impl Inner {
         });
     }
 
-    /// A run of this process has stopped.
+    /// Called when a run of this process has stopped.
     pub(crate) async fn driven(
         self: &Arc<Self>,
         id: ExecutionId,
@@ -252,8 +250,8 @@ impl Inner {
             // Nobody else sets it.
             let _ = run.over.set(*row);
         } else if let Driven::Paused { asked, wake_ms } = driven {
-            // An answer that came while the run was pausing has woken nobody. If the store cannot
-            // say, it may have come.
+            // An answer that arrived while the run was pausing has woken nobody. If the store
+            // cannot say, assume that there is one.
             let asked = |pause: &PauseRow| asked.contains(&pause.token);
             if self.is_answered(id, asked).await.unwrap_or(true) {
                 self.try_to_launch(id).await;
@@ -265,7 +263,8 @@ impl Inner {
         run.done.send_replace(true);
     }
 
-    /// Whether one of these questions has an answer that the run has not seen, or its time is over.
+    /// Returns true if one of these questions has an answer that the run has not seen, or has
+    /// expired.
     pub(crate) async fn is_answered(
         &self,
         id: ExecutionId,
@@ -276,7 +275,7 @@ impl Inner {
         Ok(pauses.iter().any(settled))
     }
 
-    /// Goes on with executions that this process has paused, when their time has come and nobody
+    /// Resumes executions that this process has paused when their time has come, unless somebody
     /// else has done so.
     pub(crate) fn keep_waking(self: &Arc<Self>) {
         let (inner, alarm) = (Arc::downgrade(self), self.alarm.clone());

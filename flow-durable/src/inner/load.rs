@@ -1,4 +1,4 @@
-//! What is read of an execution to go on with it.
+//! Reads what is needed to resume an execution.
 
 use std::collections::HashSet;
 
@@ -25,14 +25,14 @@ pub(crate) fn loaded_visits(
     snapshot.map(|snapshot| (namespace.to_owned(), snapshot.visits.clone()))
 }
 
-/// Everything of an execution that is needed to go on with it.
+/// Everything that is needed to resume an execution.
 pub(crate) struct Loaded {
     pub(crate) input: Saved,
     pub(crate) snapshot: Option<Snapshot>,
     pub(crate) records: Vec<Record>,
     pub(crate) pauses: Vec<PauseRow>,
     pub(crate) options: StoredOptions,
-    /// What has changed in the flow since.
+    /// The changes in the flow since then.
     pub(crate) changes: Option<Vec<String>>,
 }
 
@@ -61,7 +61,7 @@ impl Reached {
         Reached(reached)
     }
 
-    /// Whether a change is about something that was reached: the flow itself always was.
+    /// Returns true if a change concerns something that was reached. The flow itself always was.
     fn concerns(&self, change: &Change) -> bool {
         let path = change.old_path.as_ref().unwrap_or(&change.path);
         path.is_empty() || self.0.contains(path)
@@ -72,7 +72,7 @@ impl Reached {
 pub(crate) fn without_items(path: &str) -> String {
     let mut kept = String::new();
     for part in path.split('[') {
-        // Of each part but the first, what is before `]` is an index.
+        // In each part except the first, the text before `]` is an index.
         kept.push_str(match kept.is_empty() {
             true => part,
             false => part.split_once(']').map_or("", |(_, rest)| rest),
@@ -82,9 +82,9 @@ pub(crate) fn without_items(path: &str) -> String {
 }
 
 impl Inner {
-    /// What has changed in a flow since an execution was started, if it is not the same and the
-    /// journal may still fit. A change of a node that the execution has not reached concerns
-    /// nothing that is recorded.
+    /// The changes in a flow since an execution was started, if there are any and the journal may
+    /// still fit. A change of a node that the execution has not reached does not affect its
+    /// records.
     ///
     /// # Errors
     ///
@@ -139,7 +139,7 @@ impl Inner {
         })
     }
 
-    /// The records from one on, up to and without another one.
+    /// The records from one number up to another, which is excluded.
     pub(crate) async fn records(
         &self,
         id: ExecutionId,
@@ -158,7 +158,7 @@ impl Inner {
                 .map_err(RuntimeError::of(id))?;
             let full = page.len() == PAGE;
             next = page.last().map_or(next, |last| last.seq + 1);
-            // Where something has been pruned meanwhile, the store has gone on with later ones.
+            // If records have been pruned meanwhile, the store has returned later ones instead.
             let asked = |record: &Record| until.is_none_or(|until| record.seq < until);
             records.extend(page.into_iter().filter(asked));
             if !full {
@@ -167,7 +167,7 @@ impl Inner {
         }
     }
 
-    /// Reads what is needed to go on, up to and without this record.
+    /// Reads what is needed to resume, up to this record, which is excluded.
     pub(crate) async fn load(
         &self,
         row: &Row,
@@ -218,11 +218,11 @@ impl Inner {
     }
 }
 
-/// What a run begins with, of its records.
+/// The records with which a run begins.
 struct Journaled {
     input: Map<String, Value>,
     snapshot: Option<Snapshot>,
-    /// Those after the snapshot.
+    /// The records after the snapshot.
     records: Vec<Record>,
 }
 
@@ -279,7 +279,7 @@ fn journaled(
     }
 }
 
-/// A wait of which nobody knows how long it takes.
+/// The error for a wait whose record does not say when it ends.
 fn damaged_wait(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     let mut waits = records
         .iter()

@@ -1,4 +1,5 @@
-//! What the clones of a [`Runtime`](crate::Runtime) share: one of a process.
+//! The state that the clones of a [`Runtime`](crate::Runtime) share. There is one for each runtime
+//! of a process.
 
 mod claims;
 mod launch;
@@ -40,17 +41,18 @@ pub(crate) struct Inner {
     /// The hashes of the structures that are stored.
     pub(crate) structures: Mutex<HashSet<String>>,
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
-    /// Why executions could not go on here.
+    /// Why executions could not continue here.
     pub(crate) halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
     /// The claims that are ahead of this clock.
     pub(crate) watched: Mutex<HashMap<ExecutionId, Watched>>,
-    /// What this process has a claim to and does not go on with, with the fence of the claim.
+    /// The executions that this process has claimed but does not continue, with the fence of the
+    /// claim.
     pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
-    /// When executions that this process has paused go on by themselves.
+    /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
     pub(crate) renewing: Once,
-    /// Told when a claim has run out and a step is to begin.
+    /// Notified when a claim has run out and a step is to begin.
     pub(crate) renew: Arc<Notify>,
     pub(crate) recovering: Once,
     pub(crate) shut_down: CancellationToken,
@@ -70,7 +72,7 @@ pub(crate) struct ActiveRun {
     pub(crate) cancellation: CancellationToken,
     /// Turns true when the run is over, or waits for people.
     pub(crate) done: watch::Sender<bool>,
-    /// How the execution stands, once it is over.
+    /// The row of the execution, once it is over.
     pub(crate) over: OnceLock<Row>,
 }
 
@@ -91,7 +93,7 @@ impl Inner {
         &self.options
     }
 
-    /// A UUID of version 7 of this time.
+    /// A UUID of version 7 with this time.
     pub(crate) fn new_id(&self, now_ms: u64) -> Uuid {
         let nanos = u32::try_from(now_ms % 1000).unwrap_or(0) * 1_000_000;
         Uuid::new_v7(uuid::Timestamp::from_unix(
@@ -119,7 +121,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Whether a question can be answered now.
+    /// Checks that a question can be answered now.
     pub(crate) fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
         let (execution, path) = (pause.execution, pause.path.clone());
         let is_late = pause.expires_ms.is_some_and(|at| at <= self.now_ms());

@@ -1,4 +1,4 @@
-//! Goes on with what other processes have left.
+//! Resumes executions that other processes have left.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -8,20 +8,20 @@ use flow_store::{Damaged, ExecutionId, Store};
 use super::{Inner, PAGE, lock};
 use crate::error::RuntimeError;
 
-/// What [`Runtime::recover`](crate::Runtime::recover) came to.
+/// The result of [`Runtime::recover`](crate::Runtime::recover).
 #[derive(Debug, Default)]
 pub struct Recovered {
-    /// The executions that go on.
+    /// The executions that were resumed.
     pub resumed: Vec<ExecutionId>,
-    /// Those that cannot, and why. They are as they were.
+    /// The executions that could not be resumed, and why. They are as they were.
     pub refused: Vec<(ExecutionId, RuntimeError)>,
-    /// What cannot be read so far that it could be said which execution it is.
+    /// Damaged data of which it is not known to which execution it belongs.
     pub damaged: Vec<Damaged>,
 }
 
 impl Inner {
-    /// Goes on with what is due. What this process could not go on with for another reason than the
-    /// store's is tried again only if it is asked to.
+    /// Resumes the executions that are due. If this process could not continue one for a reason
+    /// other than the store, it tries again only if it is asked to.
     pub(crate) async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
         self.release().await;
         let mut recovered = Recovered::default();
@@ -36,7 +36,8 @@ impl Inner {
                     Err(damaged) => match damaged.execution {
                         Some(id) => (id, Some(damaged)),
                         None => {
-                            // It is on each page, if it is before none of the others.
+                            // It is on every page, because it has no id that would put it before
+                            // another page.
                             if !recovered.damaged.contains(&damaged) {
                                 recovered.damaged.push(damaged);
                             }

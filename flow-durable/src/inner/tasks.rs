@@ -1,4 +1,4 @@
-//! Tasks of a runtime, and what wakes them.
+//! Tasks of a runtime, and how they are woken.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -23,8 +23,8 @@ impl Drop for Gone {
     }
 }
 
-/// A task of which there is one at a time: another one may be spawned when it has ended, or when
-/// its tokio runtime has.
+/// A task that runs at most once at a time: it may be spawned again when it has ended, or when its
+/// tokio runtime has.
 #[derive(Default)]
 pub(crate) struct Once(Arc<AtomicBool>);
 
@@ -49,7 +49,7 @@ impl Drop for Ended {
     }
 }
 
-/// Executions by the time at which they go on by themselves.
+/// Executions by the time at which they continue by themselves.
 #[derive(Default)]
 pub(crate) struct Alarm {
     times: Mutex<BTreeSet<(u64, ExecutionId)>>,

@@ -1,9 +1,10 @@
-//! The journal of a run under way: what is recorded already, and what has still to be written.
+//! The journal of a running execution: the existing records, and those that have still to be
+//! written.
 //!
 //! Steps add records, and a step waits until all outcomes before it are stored; the driver, which
-//! polls the run, hands them to the store. So the last outcome of a run is stored together with the
-//! run's end, and a step that is dropped while it waits, because another branch failed, leaves no
-//! half-written record behind.
+//! polls the run, passes them to the store. So the last outcome of a run is stored together with
+//! the run's end, and a step that is dropped while it waits, because another branch failed, does
+//! not leave a half-written record.
 
 mod questions;
 mod visits;
@@ -29,7 +30,7 @@ pub(crate) use visits::{Visits, name_of};
 pub(crate) struct Journal {
     execution: ExecutionId,
     clock: Clock,
-    /// A look into the past has none.
+    /// The lease. A look into the past has none.
     lease: Option<Arc<Lease>>,
     state: Mutex<State>,
 }
@@ -37,7 +38,7 @@ pub(crate) struct Journal {
 #[derive(Default)]
 struct State {
     replay: Replay,
-    /// How often each node has been visited, by attempt at its flow. Only of flows under way.
+    /// How often each node has been visited, by attempt at its flow. Only for running flows.
     visits: BTreeMap<String, Visits>,
     next_seq: u64,
     /// Records before this one are stored.
@@ -45,14 +46,15 @@ struct State {
     /// Records before this one have to be stored before another step starts.
     awaited: u64,
     pending: Append,
-    /// Somebody waits for what is pending.
+    /// True if somebody waits for the pending records.
     urgent: bool,
     waiting: Vec<(u64, Waker)>,
-    /// Steps under way.
+    /// The number of running steps.
     active: usize,
-    /// The times that something waits for, in milliseconds since 1970 (UTC), each with how often.
+    /// The times at which something wakes, in milliseconds since 1970 (UTC), each with how many
+    /// wait for it.
     timers: BTreeMap<u64, usize>,
-    /// Questions that somebody waits at, with what came of them.
+    /// The questions at which somebody waits, with their outcomes.
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
@@ -100,7 +102,7 @@ impl Journal {
         }
     }
 
-    /// The same for a run that may begin steps while this lease is held.
+    /// The same journal for a run that may begin steps while this lease is held.
     pub(crate) fn with_lease(self, lease: Arc<Lease>) -> Self {
         Journal {
             lease: Some(lease),
@@ -108,8 +110,8 @@ impl Journal {
         }
     }
 
-    /// What is recorded already: from the newest snapshot on, with the visits of the outermost flow
-    /// that were counted before it.
+    /// Loads the existing records, from the newest snapshot on, and the visits of the outermost
+    /// flow before it.
     pub(crate) fn load(
         &self,
         records: Vec<Record>,
@@ -135,23 +137,23 @@ impl Journal {
         to_ms((self.clock)())
     }
 
-    /// A fork or a loop has failed: see [`Replay::failed`].
+    /// Notes that a fork or a loop has failed: see [`Replay::failed`].
     pub(crate) fn failed(&self, place: &Place) {
         self.replay(|replay| replay.failed(&place.step));
     }
 
-    /// An attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
+    /// Notes that an attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
     pub(crate) fn attempt_failed(&self, place: &Place) {
         self.replay(|replay| replay.attempt_failed(&place.step));
     }
 
-    /// The run has failed: see [`Replay::run_failed`].
+    /// Notes that the run has failed: see [`Replay::run_failed`].
     pub(crate) fn run_failed(&self) {
         self.replay(Replay::run_failed);
     }
 
-    /// Goes on with the replay. If it is over then, what it has come to beyond its records is
-    /// recorded.
+    /// Continues the replay. If that ends it, the records that the replay made beyond the existing
+    /// ones are added.
     fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
         let mut state = self.state();
         let result = go_on(&mut state.replay);
@@ -161,7 +163,7 @@ impl Journal {
         result
     }
 
-    /// The number of the record that is made next.
+    /// The number of the next record.
     pub(crate) fn next_seq(&self) -> u64 {
         self.state().next_seq
     }
@@ -170,8 +172,9 @@ impl Journal {
         look(&self.state().replay)
     }
 
-    /// Adds a record, which is stored with the next one that somebody waits for, or soon; in a
-    /// replay, when that is over. Its number, unless that is so.
+    /// Adds a record and returns its number. The record is stored with the next one for which
+    /// somebody waits, or soon. During a replay, it is added when the replay is over, and the
+    /// returned number is not the final one.
     pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
@@ -194,7 +197,8 @@ impl Journal {
         seq
     }
 
-    /// Adds a record, which is stored when the run has nothing more to do at once. Its number.
+    /// Adds a record and returns its number. It is stored when the run has nothing more to do at
+    /// once.
     pub(crate) fn add_urgent(&self, entry: Entry<'_>) -> u64 {
         let seq = self.add(entry);
         let mut state = self.state();
@@ -222,13 +226,14 @@ impl Journal {
         }
     }
 
-    /// The number that has to be stored before another step starts, if it is not.
+    /// The number up to which records have to be stored before another step starts. `None` if they
+    /// are.
     pub(crate) fn awaited(&self) -> Option<u64> {
         let state = self.state();
         (state.awaited > state.stored).then_some(state.awaited)
     }
 
-    /// The records before this one are stored.
+    /// The number before which all records are stored.
     pub(crate) fn stored_seq(&self) -> u64 {
         self.state().stored
     }
@@ -244,7 +249,8 @@ impl Journal {
         })
     }
 
-    /// How many records there are since the last snapshot, and whether they may be followed by one.
+    /// Returns true if there are this many records since the last snapshot, and a snapshot may
+    /// follow them.
     pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
         let state = self.state();
         state.replay.is_over() && state.since_snapshot >= every
@@ -264,8 +270,8 @@ impl Journal {
         }
     }
 
-    /// A step's recorded outcome, when its turn has come; nothing if it has none, when all that is
-    /// recorded has been taken.
+    /// A step's recorded outcome, when its turn has come. `None`, once all records have been used,
+    /// if the step has none.
     pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
         poll_fn(move |cx| {
             self.replay(|replay| match replay.outcome(place) {
@@ -276,7 +282,7 @@ impl Journal {
         })
     }
 
-    /// A node has been reached. Whether that is new, and is recorded.
+    /// Notes that a node has been reached. Returns true if this is new, and is recorded.
     pub(crate) fn start(&self, place: &Place) -> bool {
         let is_new = self.state().replay.start(place).is_none();
         if is_new {
@@ -290,7 +296,7 @@ impl Journal {
         is_new
     }
 
-    /// Takes a record that says that a wait is over, or that an attempt took too long, when its
+    /// Uses a record which says that a wait is over, or that an attempt took too long, when its
     /// turn has come.
     pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
@@ -304,18 +310,18 @@ impl Journal {
         })
     }
 
-    /// Returns when all that is recorded has been taken.
+    /// Returns when all records have been used.
     pub(crate) fn live(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| poll_over(&mut self.state().replay, cx))
     }
 
-    /// Something is under way until the result is dropped.
+    /// Marks something as running until the result is dropped.
     pub(crate) fn active(&self) -> Active<'_> {
         self.state().active += 1;
         Active(self)
     }
 
-    /// Sleeps until a time. Nothing is under way meanwhile: a run that waits for people as well can
+    /// Sleeps until a time. This does not count as running, so a run that also waits for people can
     /// be paused until then.
     pub(crate) async fn sleep_until(&self, until_ms: u64) {
         if until_ms <= self.now_ms() {
@@ -329,25 +335,25 @@ impl Journal {
         sleep_until(&self.clock, until_ms).await;
     }
 
-    /// The first time that something waits for, questions included.
+    /// The first time at which something wakes, including questions that expire.
     pub(crate) fn wakes_at(&self) -> Option<u64> {
         let timer = self.next_timer();
         let expiry = self.questions().next_expiry_ms;
         timer.into_iter().chain(expiry).min()
     }
 
-    /// The first time that something besides a question waits for.
+    /// The first time at which something other than a question wakes.
     pub(crate) fn next_timer(&self) -> Option<u64> {
         self.state().timers.first_key_value().map(|(at, _)| *at)
     }
 
-    /// The run cannot go on. Whoever calls this never returns: the driver drops the run.
+    /// Halts the run. This never returns: the driver drops the run.
     pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
         self.stop_with(error);
         std::future::pending().await
     }
 
-    /// The run cannot go on.
+    /// Notes that the run cannot continue.
     pub(crate) fn stop_with(&self, error: RuntimeError) {
         self.state().halted.get_or_insert(error);
     }
@@ -360,20 +366,20 @@ impl Journal {
         self.state().halted.take()
     }
 
-    /// Whether no step is under way, and nothing has to be written for something to go on.
+    /// Returns true if no step is running and nobody waits for a write.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.state();
         state.active == 0 && !state.urgent
     }
 
-    /// Whether the run only waits for answers, of which none has come.
+    /// Returns true if the run only waits for answers, and none has arrived.
     pub(crate) fn only_asks(&self) -> bool {
         let state = self.state();
         let mut asking = state.questions.values();
         !state.questions.is_empty() && asking.all(|asking| asking.settled.is_none())
     }
 
-    /// Nothing moves in a replay: see [`Replay::skip_starts`].
+    /// Called when nothing moves in a replay: see [`Replay::skip_starts`].
     pub(crate) fn skip_starts(&self) -> bool {
         self.state().replay.skip_starts()
     }
@@ -382,8 +388,8 @@ impl Journal {
         self.state().urgent
     }
 
-    /// Whether there is something to write. While a replay goes on there is nothing: if it comes to
-    /// no good, the journal is as it was.
+    /// Returns true if there is something to write. During a replay there is not: if the replay
+    /// fails, the journal stays as it was.
     pub(crate) fn has_pending(&self) -> bool {
         let state = self.state();
         if !state.replay.is_over() {
@@ -392,7 +398,7 @@ impl Journal {
         !state.pending.records.is_empty() || !state.pending.closed.is_empty()
     }
 
-    /// Takes all that has to be written, and the number of the record after it.
+    /// Takes all pending records, and the number after the last one.
     pub(crate) fn take_pending(&self) -> (Append, u64) {
         let now_ms = self.now_ms();
         let mut state = self.state();
@@ -404,7 +410,7 @@ impl Journal {
         (append, state.next_seq)
     }
 
-    /// The records before this one are stored.
+    /// Notes that the records before this number are stored.
     pub(crate) fn stored(&self, next_seq: u64) {
         let mut state = self.state();
         state.stored = next_seq;
@@ -436,7 +442,7 @@ fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
     Poll::Pending
 }
 
-/// Something is under way.
+/// Marks something as running.
 pub(crate) struct Active<'a>(&'a Journal);
 
 impl Drop for Active<'_> {
@@ -445,7 +451,7 @@ impl Drop for Active<'_> {
     }
 }
 
-/// Something waits for a time.
+/// Something that sleeps until a time.
 struct Timer<'a> {
     journal: &'a Journal,
     until_ms: u64,

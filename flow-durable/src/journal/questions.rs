@@ -1,4 +1,4 @@
-//! The questions that a run waits at.
+//! The questions at which a run waits.
 
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
@@ -23,13 +23,14 @@ impl Journal {
         found.cloned()
     }
 
-    /// Asks a question, which is stored together with the next records.
+    /// Asks a question. It is stored together with the next records.
     pub(crate) fn add_question(&self, row: PauseRow) {
         self.state().pending.opened.push(row);
     }
 
-    /// Keeps a question open, until it is dropped. Asked for before the question is stored: what
-    /// drops the run while it is being stored, as a branch that fails does, closes it as well.
+    /// Keeps a question open until the guard is dropped. The guard is created before the question
+    /// is stored: if the run is dropped while it is being stored, for instance because a branch
+    /// fails, the question is closed as well.
     pub(crate) fn asking(&self, token: Token) -> AskingGuard<'_> {
         AskingGuard {
             journal: self,
@@ -37,7 +38,7 @@ impl Journal {
         }
     }
 
-    /// Whether the run waits for an answer to a question.
+    /// Returns true if the run waits for an answer to this question.
     pub(crate) fn is_asked(&self, token: Token) -> bool {
         let state = self.state();
         let asking = state.questions.get(&token);
@@ -54,7 +55,7 @@ impl Journal {
         asked.map(|(token, _)| *token).collect()
     }
 
-    /// Hands over what came of questions.
+    /// Passes on the outcome of a question.
     pub(crate) fn settle(&self, token: Token, settlement: Settlement) {
         if let Some(asking) = self.state().questions.get_mut(&token)
             && asking.settled.is_none()
@@ -66,8 +67,7 @@ impl Journal {
         }
     }
 
-    /// Whether somebody waits for an answer, and when the first of these questions is no longer to
-    /// be answered.
+    /// How many answers somebody waits for, and when the first of these questions expires.
     pub(crate) fn questions(&self) -> Questions {
         let state = self.state();
         let waiting = state
@@ -80,7 +80,7 @@ impl Journal {
         }
     }
 
-    /// The tokens of questions that can no longer be answered at this time.
+    /// The tokens of the questions that have expired at this time.
     pub(crate) fn expired(&self, now_ms: u64) -> Vec<Token> {
         let state = self.state();
         let expired = state.questions.iter().filter(|(_, asking)| {
@@ -97,14 +97,14 @@ pub(crate) struct Questions {
     pub(crate) next_expiry_ms: Option<u64>,
 }
 
-/// Somebody waits for an answer, or will as soon as the question is stored.
+/// A waiter for an answer. The wait starts when the question is stored.
 pub(crate) struct AskingGuard<'a> {
     journal: &'a Journal,
     token: Token,
 }
 
 impl AskingGuard<'_> {
-    /// What came of it, which is looked for from now on.
+    /// Waits for the outcome of the question.
     pub(crate) fn settled(
         &self,
         expires_ms: Option<u64>,
@@ -137,9 +137,8 @@ impl AskingGuard<'_> {
     }
 }
 
-/// The question is closed with the next records: it has been answered, or nobody waits for an
-/// answer any more. A run that only pauses forgets what it has not written, so that its questions
-/// stay open.
+/// Closes the question with the next records: it has been answered, or nobody waits for an answer
+/// any more. A run that only pauses forgets what it has not written, so its questions stay open.
 impl Drop for AskingGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.journal.state();

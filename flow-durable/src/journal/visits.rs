@@ -1,4 +1,4 @@
-//! How often nodes are visited, and what engines do not ask of a run themselves.
+//! How often nodes are visited, and the history of a run.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -14,7 +14,7 @@ use crate::journal::{Entry, Journal};
 /// How often the nodes of a flow have been visited, by name.
 pub(crate) type Visits = BTreeMap<String, u32>;
 
-/// What engines do not do themselves of what a run remembers.
+/// The history that a run asks for in places where it has no access to the engine.
 impl History for Journal {
     fn step_id(&self, place: &Place) -> String {
         format!("{}/{}", self.execution, place.step)
@@ -57,7 +57,7 @@ pub(crate) fn name_of<'a>(frame: &Frame<'a>, node: u16) -> &'a str {
 }
 
 impl Journal {
-    /// A node of a frame's flow is visited, which is now the current one.
+    /// Counts a visit to a node of a frame's flow, which becomes the current node.
     pub(crate) fn visit(&self, frame: &Frame<'_>, node: u16) -> Place {
         let visit = if frame.is_branch() {
             1
@@ -72,8 +72,8 @@ impl Journal {
         place
     }
 
-    /// Counts a visit to a node of an attempt at a flow. What was counted of flows inside it is
-    /// forgotten: none of them is under way.
+    /// Counts a visit to a node of an attempt at a flow. The counts of its inner flows are
+    /// forgotten, because none of them is running.
     pub(super) fn count_visit(&self, flow: &str, node: &str) -> u32 {
         let mut state = self.state();
         let inside = (format!("{flow}."), format!("{flow}/"));
@@ -103,8 +103,8 @@ impl Journal {
         }
     }
 
-    /// Whether the visit to a node of the outermost flow that begins now had begun in an earlier
-    /// life of the run. The node is the frame's current one then.
+    /// Returns true if the visit to a node of the outermost flow that begins now had begun in an
+    /// earlier life of the run. The node becomes the frame's current one.
     pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
         let visits = self.visits(&frame.flow_step());
         let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);
@@ -113,7 +113,7 @@ impl Journal {
         self.state().replay.started_ms(&frame.place()).is_some()
     }
 
-    /// An attempt at a flow is over.
+    /// Forgets the visits of an attempt at a flow that is over.
     pub(crate) fn forget_visits(&self, flow: &str) {
         self.state().visits.remove(flow);
     }

@@ -10,17 +10,17 @@ use crate::registered::Registered;
 use flow_runtime::Submission;
 
 impl Runtime {
-    /// Answers a question, and goes on with the execution. The answer is a value of the type that
-    /// was asked for, or a `serde_json::Value` that is one. If another process has the
-    /// execution, that one goes on with it.
+    /// Answers a question, and resumes the execution. The answer is a value of the type that was
+    /// asked for, or a `serde_json::Value` that can be read as one. If another process has the
+    /// execution, that process resumes it.
     ///
     /// # Errors
     ///
     /// The execution is as it was: [`RuntimeError::UnknownToken`],
     /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
     /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. Of
-    /// several answers to one question, one is accepted.
+    /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. If
+    /// there are several answers to one question, one is accepted.
     pub async fn resume(
         &self,
         token: Token,
@@ -49,8 +49,8 @@ impl Runtime {
         let answer = self.accepted(&row, &flow, &pause, value).await?;
         self.settle(row.id, token, Settlement::Answer(answer))
             .await?;
-        // The answer is stored. Whatever keeps the execution from going on here is not an error of
-        // the answer.
+        // The answer is stored. If the execution cannot continue here, this is not an error of the
+        // answer.
         self.owned.inner.wake(row.id).await;
         match self.get(row.id).await {
             Ok(execution) => Ok(execution),
@@ -58,7 +58,7 @@ impl Runtime {
         }
     }
 
-    /// An answer as JSON, if it is one to this question.
+    /// The answer as JSON, if it is an answer to this question.
     async fn accepted(
         &self,
         row: &Row,
@@ -68,7 +68,7 @@ impl Runtime {
     ) -> Result<String, RuntimeError> {
         let changes = match row.structure == flow.hash() {
             true => None,
-            // Whether the journal fits depends on what it has.
+            // Whether the journal fits depends on its records.
             false => self.owned.inner.load(row, flow, None).await?.changes,
         };
         let asked = flow
@@ -93,7 +93,7 @@ impl Runtime {
         Ok(answer)
     }
 
-    /// Stores what came of an open question.
+    /// Stores the outcome of an open question.
     async fn settle(
         &self,
         id: ExecutionId,

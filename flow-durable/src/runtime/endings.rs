@@ -1,4 +1,4 @@
-//! How executions are ended and removed from outside.
+//! How callers end and remove executions.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::inner::lock;
 use crate::listed::{ListOptions, Listed};
 
 impl Runtime {
-    /// Ends an execution: what is under way is dropped at its next `.await`, in another process
-    /// when that one next writes or renews its lease. Returns it as it is then.
+    /// Ends an execution: its running steps are dropped at their next `.await`, in another process
+    /// when that process next writes or renews its lease. Returns the execution as it is then.
     ///
     /// # Errors
     ///
@@ -71,13 +71,13 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Cancels the owner's paused executions whose journal has not grown for so long. Returns them;
-    /// what cannot be read of them is in [`Listed::damaged`], and stays as it is. (A question
-    /// with a `timeout` needs no such call: its flow goes on when the time is over.)
+    /// Cancels the owner's paused executions whose journal has not grown for this long, and returns
+    /// them. Executions that cannot be read are in [`Listed::damaged`], and stay as they are. (A
+    /// question with a `timeout` does not need this: its flow continues when the time is over.)
     ///
     /// # Errors
     ///
-    /// The store failed. What has been cancelled until then stays so.
+    /// The store failed. Executions that were already cancelled stay cancelled.
     pub async fn expire(&self, untouched_for: Duration) -> Result<Listed, RuntimeError> {
         let options = ListOptions::new()
             .status(Status::Paused)
@@ -103,7 +103,7 @@ impl Runtime {
         Ok(expired)
     }
 
-    /// Removes an execution with its journal. One that runs is cancelled.
+    /// Removes an execution with its journal. A running execution is cancelled.
     ///
     /// # Errors
     ///

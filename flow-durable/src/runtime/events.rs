@@ -7,16 +7,16 @@ use crate::events::{EventFilter, Events};
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// The journals of the owner's executions as a stream, from now on or from any offset. What
-    /// happens after this has returned is in the stream, however late it is read.
+    /// The journals of the owner's executions as a stream, from now on or from any offset.
+    /// Everything that happens after this has returned is in the stream, however late it is read.
     ///
-    /// The stream reads the store, also what other processes write to it (at the latest after 250
-    /// ms), at the pace of whoever reads it: one that is slow, or does not read at all, costs
-    /// the runs nothing, and misses no record that the store
-    /// still has ([`prune_history`](crate::RuntimeOptions::prune_history) removes some). Deltas are
-    /// not stored. They come from the runs of this process only; each stands after the records
-    /// that were made before it, and one who lags more than 1024 behind is told how many were
-    /// dropped of those that the filter allows.
+    /// The stream reads the store, including what other processes write to it (after at most 250
+    /// ms), at the pace of its reader. A slow reader, or one that does not read at all, costs the
+    /// runs nothing, and misses no record that the store still has
+    /// ([`prune_history`](crate::RuntimeOptions::prune_history) removes some). Deltas are not
+    /// stored. They come only from the runs of this process, and each comes after the records that
+    /// were made before it. A reader that lags more than 1024 deltas behind is told how many of
+    /// those that the filter allows were dropped.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ impl Runtime {
     }
 
     /// How often an observer ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has
-    /// panicked. Runs go on all the same, and the observer is told of the next event as if
-    /// nothing had happened.
+    /// panicked. Runs continue, and the observer is told of the next event as if nothing had
+    /// happened.
     pub fn observer_failures(&self) -> u64 {
         self.owned.inner.observer_failures.load(Ordering::Relaxed)
     }

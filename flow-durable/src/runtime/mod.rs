@@ -25,18 +25,18 @@ use crate::options::RuntimeOptions;
 use crate::owned::Owned;
 use crate::registered::{DurableFlow, Registered};
 
-/// Starts executions of flows, keeps them in a store, and goes on with them after a crash, a
-/// restart, or an answer that took a week.
+/// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
+/// an answer that took a week.
 ///
-/// Each execution runs as a task of the tokio runtime in which it was started. What its steps
-/// return is in the store before the next step starts; after a crash, [`recover`](Runtime::recover)
-/// takes these outcomes from there and goes on with the first step that has none. A step that was
-/// under way at the crash runs again (at least once): what it does elsewhere should therefore bear
-/// being done twice, for which [`Context::step_id`](flow_runtime::Context::step_id) is of use.
+/// Each execution runs as a task of the tokio runtime in which it was started. The outcomes of its
+/// steps are in the store before the next step starts; after a crash, [`recover`](Runtime::recover)
+/// reads these outcomes and continues with the first step that has none. A step that was running at
+/// the crash runs again (at least once). If it has effects outside the flow, it has to tolerate
+/// this; [`Context::step_id`](flow_runtime::Context::step_id) helps.
 ///
-/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) gives the executions of an owner;
-/// the runtime itself sees those that have none. Only what concerns the process is for all of them:
-/// [`register`](Runtime::register), [`recover`](Runtime::recover) and
+/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) returns the executions of an owner;
+/// the runtime itself sees those without an owner. Only what concerns the process applies to all of
+/// them: [`register`](Runtime::register), [`recover`](Runtime::recover) and
 /// [`shut_down`](Runtime::shut_down).
 ///
 /// # Examples
@@ -81,7 +81,7 @@ impl fmt::Debug for Runtime {
 }
 
 impl Runtime {
-    /// A runtime with this store, and options that suit most.
+    /// A runtime with this store and the default options.
     pub fn new(store: impl Store) -> Self {
         Runtime::with_options(store, RuntimeOptions::new())
     }
@@ -119,12 +119,12 @@ impl Runtime {
         }
     }
 
-    /// Makes a flow known, with its settings. Executions of flows that are not known can be looked
-    /// at, but do not go on.
+    /// Registers a flow, with its settings. Executions of flows that are not registered can be
+    /// inspected, but do not continue.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::AlreadyRegistered`]: flows are told apart by their names.
+    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
     pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
         let mut flows = lock(&self.owned.inner.flows);
         if flows.contains_key(F::NAME) {
@@ -141,17 +141,17 @@ impl Runtime {
         })
     }
 
-    /// The executions of nobody, which are those that the runtime itself sees, as
-    /// [`owned_by`](Runtime::owned_by) gives those of an owner.
+    /// The executions without an owner, which the runtime itself sees, in the form that
+    /// [`owned_by`](Runtime::owned_by) has for an owner.
     pub fn executions(&self) -> Executions {
         Executions::new(self.clone())
     }
 
-    /// An execution, as it stands now.
+    /// An execution, as it is now.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`], also if it belongs to somebody else; or the store could not be
+    /// [`RuntimeError::NotFound`], also if it belongs to another owner; or the store could not be
     /// read.
     pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         Ok(Execution::new(
@@ -160,7 +160,7 @@ impl Runtime {
         ))
     }
 
-    /// The owner's executions, the newest first. What cannot be read of them is in
+    /// The owner's executions, the newest first. Those that cannot be read are in
     /// [`Listed::damaged`].
     ///
     /// # Errors
@@ -190,24 +190,25 @@ impl Runtime {
         }
     }
 
-    /// Goes on with what could go on and belongs to no living process, whoever owns it: what ran in
-    /// a process that crashed, what was answered meanwhile, and questions whose time is over.
-    /// To be called when a program starts. From then on and until the runtime is shut down or
-    /// dropped, this is repeated after every third of the [`lease`](RuntimeOptions::lease): what a
-    /// crashed process was running can be had only when its lease has run out.
+    /// Resumes the executions that can continue and belong to no living process, whoever owns them:
+    /// those of a process that crashed, those that were answered meanwhile, and those with a
+    /// question that has expired. Call it when a program starts. From then on, until the runtime is
+    /// shut down or dropped, this is repeated once in every third of the
+    /// [`lease`](RuntimeOptions::lease), because the executions of a crashed process are available
+    /// only when its lease has run out.
     ///
     /// # Errors
     ///
-    /// The store could not be read. An execution that cannot go on is not an error, nor is one that
-    /// is damaged: it is among [`Recovered::refused`], and [`Execution::settled`] says why.
+    /// The store could not be read. An execution that cannot continue is not an error, nor is a
+    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.owned.inner.recover(true).await?;
         self.owned.inner.keep_recovering();
         Ok(recovered)
     }
 
-    /// Stops the executions of this process where they are, and gives them up, so that another
-    /// process can go on with them at once. Returns when all have stopped. Steps under way are
+    /// Stops the executions of this process where they are, and gives up its claims, so that
+    /// another process can resume them at once. Returns when all have stopped. Running steps are
     /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
         self.owned.inner.shut_down.cancel();

@@ -18,8 +18,8 @@ use flow_runtime::Flow;
 use flow_runtime::engine::{Saved, Unstorable};
 
 impl Runtime {
-    /// Starts an execution of a registered flow, and returns as soon as it is stored. It runs as a
-    /// task of its own.
+    /// Starts an execution of a registered flow as a task of its own, and returns as soon as it is
+    /// stored.
     ///
     /// # Errors
     ///
@@ -104,8 +104,8 @@ impl Runtime {
         }
     }
 
-    /// Stores an execution that is claimed by this process, and begins with it: what was just
-    /// stored need not be read again.
+    /// Stores an execution that this process has claimed, and begins to run it: it need not be read
+    /// again.
     async fn create(
         &self,
         row: Row,
@@ -144,8 +144,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), claimed))
     }
 
-    /// The store reported an error, and may have created the execution before. Looks whether it
-    /// has.
+    /// Called if the store reported an error, but may have created the execution before. Returns
+    /// the error if it has not.
     pub(crate) async fn created_all_the_same(
         &self,
         row: &Row,
@@ -157,8 +157,7 @@ impl Runtime {
         }
     }
 
-    /// The execution that was started with the same idempotency key, if it was started with the
-    /// same input.
+    /// The execution that was started with the same idempotency key, if its input was the same.
     pub(crate) async fn started_before(
         &self,
         id: ExecutionId,
@@ -193,7 +192,7 @@ fn input_json<F: Flow>(flow: &Registered, input: &F::Input) -> Result<InputJson,
     let saved = saved
         .map_err(|Unstorable { key, reason }| unstorable(format!("input `{key}`: {reason}")))?;
     let text = Value::Object(saved.0.clone()).to_string();
-    // The object with the inputs is one level more.
+    // The object with the inputs is one more level.
     payload::check(&text, VALUE_DEPTH + 1)
         .map_err(|reason| unstorable(format!("the input: {reason}")))?;
     Ok(InputJson { saved, text })

@@ -1,8 +1,8 @@
-//! Looks into an execution's past: its state at a record, what changed between two, and a new
-//! execution that goes on from one.
+//! Looks into an execution's past: its state at a record, the changes between two states, and a new
+//! execution that continues from a record.
 //!
-//! The journal has outcomes, not states. So a look replays the flow up to the record, without
-//! running any step, and sees the state that the flow has then.
+//! The journal contains outcomes, not states. So a look replays the flow up to the record, without
+//! running any step, and captures the state that the flow has there.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,13 +28,13 @@ use crate::runtime::Runtime;
 use crate::steps::{is_inside, is_within, missing};
 
 impl Runtime {
-    /// What an execution knew after one of its records. No step runs for it.
+    /// The state of an execution after one of its records. No step runs for this.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records that lead to it
-    /// have been pruned; [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`],
-    /// since the flow itself says what its state is; and as [`get`](Runtime::get).
+    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
+    /// pruned; [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`], because only the
+    /// flow itself can compute its state; and as [`get`](Runtime::get).
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
         let flow = self.owned.inner.flow(&row.flow)?;
@@ -84,8 +84,8 @@ impl Runtime {
         driver.look_back(flow.run(id, engine, input)).await?;
         let mut flows =
             std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
-        // The replay goes on to the first step that has no outcome, which may be in a flow that was
-        // not reached yet.
+        // The replay continues to the first step that has no outcome, which may be in a flow that
+        // was not reached yet.
         flows.retain(|path, _| path == namespace || under_way.contains(path));
         Ok(ExecutionState {
             execution: id,
@@ -95,19 +95,19 @@ impl Runtime {
         })
     }
 
-    /// Starts a new execution that has done what this one did up to a record, that one included,
-    /// and goes on from there by itself. Questions that were open then are asked anew, and
-    /// waits and timeouts have as much time left as they had: the copied records have later
-    /// times. The other execution stays as it is, whatever its status: so a failed one can be
-    /// tried again from before its failure.
+    /// Starts a new execution that has the records of this one up to and including the given one,
+    /// and continues from there independently. Questions that were open at that point are asked
+    /// again, and waits and timeouts have as much time left as they had: the copied records have
+    /// later times. The original execution stays as it is, whatever its status. So a failed
+    /// execution can be tried again from before its failure.
     ///
-    /// If the history before a snapshot has been pruned, the new execution has it from that
-    /// snapshot on.
+    /// If the history before a snapshot has been pruned, the new execution has its history from
+    /// that snapshot on.
     ///
     /// # Errors
     ///
     /// As [`state`](Runtime::state), or the store could not be written to: then there is no new
-    /// execution. If the new one cannot go on here, that is not an error of this call, and
+    /// execution. If the new one cannot continue here, this is not an error of this call, and
     /// [`Execution::settled`] says why.
     pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
@@ -162,8 +162,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), fork))
     }
 
-    /// The records up to this one, from the first that the store has. They may be pruned while they
-    /// are read, and are then read again.
+    /// The records up to this one, from the first in the store. If they are pruned while they are
+    /// read, they are read again.
     async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
@@ -174,7 +174,7 @@ impl Runtime {
             let Some(gap) = missing(&records, seq + 1) else {
                 return Ok(records);
             };
-            // Nothing has been pruned since it was last read.
+            // Nothing has been pruned since the last read.
             if first_before == Some(first) {
                 let path = self.owned.row(id).await?.flow;
                 return Err(RuntimeError::Unreadable {
@@ -213,7 +213,7 @@ impl Runtime {
     }
 }
 
-/// The questions that were open at the end of these records, for another execution.
+/// The questions that were open at the end of these records, for the new execution.
 fn reopened(
     row: &Row,
     flow: &Registered,
@@ -226,7 +226,7 @@ fn reopened(
         match record.kind {
             RecordKind::Paused => open.push(record),
             RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
-            // What stood in it is no longer asked.
+            // Questions inside the finished node are no longer asked.
             RecordKind::NodeFinished => {
                 open.retain(|asked| !is_within(&asked.step, &record.step));
             }
@@ -268,8 +268,8 @@ fn reopened(
         .collect()
 }
 
-/// Numbers records anew, and puts them later by this many milliseconds: what is left of a wait, of
-/// a timeout or of the time to answer is left again.
+/// Numbers records again, and makes them later by this many milliseconds, so that waits, timeouts
+/// and the time to answer have as much time left as they had.
 fn renew(records: &mut [Record], later_ms: u64) {
     for (seq, record) in (0..).zip(records) {
         record.seq = seq;
@@ -300,7 +300,7 @@ fn is_end(kind: RecordKind) -> bool {
     )
 }
 
-/// The nodes that were started and not finished, the outermost first.
+/// The nodes that were started but not finished, the outermost first.
 fn under_way(records: &[Record]) -> Vec<String> {
     let mut under_way: Vec<&Record> = Vec::new();
     for record in records {
@@ -321,8 +321,8 @@ fn under_way(records: &[Record]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a run that looks back was woken while it was polled. A fork may leave branches that it
-/// has just woken to its next poll.
+/// Remembers whether a run was woken while it was polled during a look into the past. A fork may
+/// leave branches that it has just woken for its next poll.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -337,8 +337,7 @@ impl Wake for Woken {
 }
 
 impl Driver {
-    /// Polls a run as long as there is something recorded. Nothing that it wants to write is
-    /// written.
+    /// Polls a run as long as it has records to use. Nothing that it wants to write is written.
     async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());

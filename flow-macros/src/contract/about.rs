@@ -1,4 +1,4 @@
-//! What a contract tells for the flow's JSON alone: nothing of it changes how a flow runs.
+//! The part of a contract that is only for the flow's JSON: it does not change how a flow runs.
 
 use flow_spec::document::SettingsDocument;
 use proc_macro2::TokenStream;
@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
 
-/// A node's doc comment, its own settings, and of a human node what is asked.
+/// A node's doc comment, its own settings, and the question of a human node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) description: Option<String>,
@@ -14,7 +14,7 @@ pub(crate) struct About {
     pub(crate) question: Option<Question>,
 }
 
-/// What people are asked for.
+/// The question of a human node.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// With its `{keys}`, as written.
@@ -60,8 +60,7 @@ impl Parse for About {
     }
 }
 
-/// The doc comment among these attributes, as its reader sees it: without the space after each
-/// `///`.
+/// The doc comment among these attributes, as a reader sees it: without the space after each `///`.
 pub(crate) fn documentation(attributes: &[Attribute]) -> Option<String> {
     let text = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {

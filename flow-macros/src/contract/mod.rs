@@ -1,4 +1,4 @@
-//! The contract of a node: what `flow!` has to know of it, as tokens that travel from macro to
+//! The contract of a node: what `flow!` has to know about it, as tokens that travel from macro to
 //! macro.
 
 mod about;
@@ -10,22 +10,23 @@ use syn::{Generics, LitStr};
 pub(crate) use about::{About, Question, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 
-/// What a node reads, writes and decides.
+/// What a node reads and writes, and the actions that it can take.
 #[derive(Debug, Clone)]
 pub(crate) struct Contract {
     pub(crate) kind: Kind,
     pub(crate) attempts: Attempts,
     pub(crate) failure: Failure,
-    /// It makes one attempt, without a timeout, unless a flow asks for more.
+    /// True if it makes one attempt, without a timeout, unless a flow asks for more.
     pub(crate) single: bool,
-    /// It has mistakes, which are reported where it is: a flow that uses it says nothing more.
+    /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
+    /// more.
     pub(crate) broken: bool,
     pub(crate) reads: Vec<ReadPort>,
-    /// Written whatever action it takes.
+    /// Values that it writes whatever action it takes.
     pub(crate) writes: Vec<WritePort>,
     /// Declared actions. A node without any takes `"default"`.
     pub(crate) actions: Vec<ActionPort>,
-    /// What only the flow's JSON tells.
+    /// The part that is only for the flow's JSON.
     pub(crate) about: About,
 }
 
@@ -41,16 +42,16 @@ pub(crate) enum Kind {
     Human,
 }
 
-/// How many attempts a node makes, and with them whether its step is handed a `Visit`.
+/// How many attempts a node makes, and so whether its step gets a `Visit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempts {
-    /// None, and no visit: it just runs.
+    /// No attempts and no visit: it just runs.
     None,
-    /// None, but a visit: it asks for its `Context`, polls, or fails beside `exec` only.
+    /// No attempts, but a visit: it asks for its `Context`, polls, or can fail outside `exec`.
     Visit,
-    /// One: it takes something by value and has no `retry` of its own.
+    /// One attempt: it takes something by value and has no `retry` of its own.
     One,
-    /// As many as its policy or the flow's allows.
+    /// As many as its own policy or that of the flow allows.
     Many,
 }
 
@@ -59,7 +60,7 @@ impl Attempts {
         self != Attempts::None
     }
 
-    /// Whether a policy can be given to it.
+    /// Returns true if a flow can give it a policy.
     pub(crate) fn takes_policy(self) -> bool {
         matches!(self, Attempts::One | Attempts::Many)
     }
@@ -69,10 +70,10 @@ impl Attempts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     Never,
-    /// With an error.
+    /// It can fail with an error.
     Possible,
-    /// With an error, or since what it asks for did not come in time: a poll or a question with a
-    /// deadline, whose `"timeout"` can be routed.
+    /// It can fail with an error, or because there was no answer in time: a poll or a question with
+    /// a deadline, whose `"timeout"` can be routed.
     OrTimeout,
 }
 
@@ -89,7 +90,7 @@ impl Failure {
 pub(crate) struct ReadPort {
     pub(crate) name: Ident,
     pub(crate) mode: Mode,
-    /// The type as written, without reference and `Option`.
+    /// The type as written, without the reference and the `Option`.
     pub(crate) rust_type: String,
 }
 
@@ -102,7 +103,7 @@ pub(crate) enum Mode {
     Take,
     /// `Option<&T>`
     MaybeBorrow,
-    /// `Option<&str>` and the like: the store holds something that derefs to it.
+    /// `Option<&str>` and the like: the store holds a value that dereferences to it.
     MaybeDeref,
     /// `Option<T>`
     MaybeTake,
@@ -121,9 +122,9 @@ impl Mode {
 #[derive(Debug, Clone)]
 pub(crate) struct WritePort {
     pub(crate) name: Ident,
-    /// Which `Writes<INDEX>` says its type.
+    /// The `INDEX` of the `Writes` that gives its type.
     pub(crate) index: usize,
-    /// It may be left unwritten.
+    /// True if it may be left unwritten.
     pub(crate) optional: bool,
     /// The type as written.
     pub(crate) rust_type: String,
@@ -153,7 +154,7 @@ impl Contract {
         }
     }
 
-    /// Of a node with mistakes.
+    /// The contract of a node with mistakes.
     pub(crate) fn broken() -> Self {
         Contract {
             broken: true,
@@ -161,7 +162,7 @@ impl Contract {
         }
     }
 
-    /// Of a loop over the items of `over`: its results are written under its name.
+    /// The contract of a loop over the items of `over`: its results are written under its name.
     pub(crate) fn of_each(
         name: &Ident,
         over: &Ident,
@@ -184,8 +185,8 @@ impl Contract {
         }
     }
 
-    /// The same with `_` for these type parameters: what they stand for is known where the node is
-    /// used, not here.
+    /// The contract with `_` in place of these type parameters: their types are known where the
+    /// node is used, not here.
     pub(crate) fn without_parameters(mut self, generics: &Generics) -> Self {
         let parameters: Vec<&Ident> = generics.type_params().map(|one| &one.ident).collect();
         let writes = self.writes.iter_mut().map(|port| &mut port.rust_type);
@@ -196,17 +197,17 @@ impl Contract {
         self
     }
 
-    /// Whether it can fail.
+    /// Returns true if it can fail.
     pub(crate) fn fallible(&self) -> bool {
         self.failure != Failure::Never
     }
 
-    /// Whether it fails when what it asks for does not come in time.
+    /// Returns true if it fails when there is no answer in time.
     pub(crate) fn times_out(&self) -> bool {
         self.failure == Failure::OrTimeout
     }
 
-    /// Whether there is nothing to collect of it.
+    /// Returns true if it has no results to collect.
     pub(crate) fn returns_nothing(&self) -> bool {
         let actions = if self.kind == Kind::Flow { 1 } else { 0 };
         self.writes.is_empty() && self.actions.len() <= actions
@@ -233,7 +234,7 @@ pub(crate) fn without(rust_type: &str, names: &[&Ident]) -> String {
 }
 
 impl ReadPort {
-    /// A read by reference, of whatever the key holds.
+    /// A read by reference, of any type.
     pub(crate) fn borrowed(name: &Ident) -> Self {
         ReadPort {
             name: name.clone(),

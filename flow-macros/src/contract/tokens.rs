@@ -1,4 +1,4 @@
-//! A contract as tokens: what a contract macro carries, and what the next macro reads again.
+//! A contract as tokens: a contract macro contains them, and the next macro reads them.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};

@@ -1,7 +1,7 @@
-//! The flow's JSON: written here as text, but for what only a compiler can put together.
+//! The flow's JSON: written here as text, except for the parts that only a compiler can assemble.
 //!
-//! The hard thing is a flow inside a flow: its JSON is known to rustc, not to us. So the text is
-//! cut at these places, and the runtime joins the parts while the program compiles.
+//! The hard thing is a flow inside a flow: rustc knows its JSON, we do not. So the text is cut at
+//! these places, and the runtime joins the parts at compile time.
 
 use flow_spec::document::{
     ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
@@ -27,8 +27,8 @@ use super::plan::Plan;
 use super::printed::printed;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 
-/// The flow's JSON from its name on, in parts: texts, and after some of them the flow that a node
-/// is.
+/// The flow's JSON from its name on, in parts: texts, some of which are followed by the flow of a
+/// node.
 pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     let text = document(plan).to_compact_json();
     let begin = format!("{{\"version\":\"{VERSION}\",");
@@ -50,8 +50,8 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     quote!(#(#parts,)*)
 }
 
-/// The name of a node in the document. What only a loop knows is named after both, as no other node
-/// can be.
+/// The name of a node in the document. A node that only a loop knows is named after the loop and
+/// itself, which no other node can be.
 pub(super) fn id(instance: &Instance) -> String {
     match instance.hidden {
         true => instance.shown.replace('.', "-"),
@@ -59,9 +59,9 @@ pub(super) fn id(instance: &Instance) -> String {
     }
 }
 
-/// Stands for the flow that a node is.
+/// A placeholder for the flow of a node.
 fn placeholder(node: usize) -> FlowDocument {
-    // No name has such a letter, which JSON writes as an escape.
+    // No name contains this character, which JSON writes as an escape.
     FlowDocument::new(format!("\u{1}{node}"), "")
 }
 
@@ -93,7 +93,7 @@ fn signature(parameters: &[Parameter]) -> Schema {
     schema
 }
 
-/// An edge as an edge, as an end, or as the entry.
+/// Adds an edge as an edge, as an end, or as the entry.
 fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
     let id_of = |NodeId(index): NodeId| id(&plan.instances.list[index]);
     match (&edge.from, &edge.to) {
@@ -158,8 +158,8 @@ fn node_type(instance: &Instance) -> String {
     }
 }
 
-/// What a node of the language consists of. The settings of others are values, which only a running
-/// program has.
+/// The parts of a node of the language. The settings of other nodes are values, which only a
+/// running program knows.
 fn params(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
     let id_of = |index: &usize| id(&plan.instances.list[*index]);
     let params = match &instance.kind {
@@ -195,18 +195,18 @@ fn conditions(branch: &BranchSyntax) -> Value {
     json!({ "cases": cases, "otherwise": label_of(branch.otherwise.as_ref()) })
 }
 
-/// The settings of a node, where the flow does not replace them.
+/// The settings of a node, unless the flow replaces them.
 fn settings(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> SettingsDocument {
     let own = contract.about.settings.clone();
     let declared = instance.declared(plan.flow);
-    // The settings of a loop are not those of what it runs.
+    // The settings of a loop are not those of its body.
     match declared.filter(|_| !instance.hidden) {
         Some(declared) => declared.settings.document(own),
         None => own,
     }
 }
 
-/// The schema of a value. The type of a generic node's value is known to rustc alone.
+/// The schema of a value. Only rustc knows the type of a generic node's value.
 fn value(rust_type: &str) -> Property {
     let known = !rust_type
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
@@ -218,8 +218,7 @@ fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     for port in &contract.reads {
         let name = plain(&port.name);
-        // The conditions of a branch, a loop over items and a prompt look at whatever the key
-        // holds.
+        // The conditions of a branch, a loop over items and a prompt read a key of any type.
         let rust_type = match port.rust_type.as_str() {
             "" => key_type(plan, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
@@ -265,7 +264,7 @@ fn writes(action: &ActionPort, port: &WritePort) -> bool {
     action.writes.iter().any(same)
 }
 
-/// What a loop over items collects, where one type says it.
+/// The type of the results of a loop over items, if a single type describes them.
 fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
     let (contract, body) = (&plan.resolved.contracts[body], &plan.instances.list[body]);
     let item = match (&contract.writes[..], contract.actions.len()) {
@@ -281,8 +280,8 @@ fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
     }
 }
 
-/// What it can decide, with what it writes then. A loop over items collects whatever its body
-/// decides.
+/// The actions that it can take, with what it writes on each. A loop over items collects the
+/// results of its body, whatever their actions.
 fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
     let action = |name: String, own: &[WritePort]| {
         let ports = || contract.writes.iter().chain(own);

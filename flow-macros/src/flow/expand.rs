@@ -1,4 +1,4 @@
-//! The loop: one step after the other, in the order in which they lead to one another.
+//! Expands the loop: the steps one after the other, in the order in which they lead to one another.
 
 use std::collections::HashSet;
 
@@ -21,17 +21,16 @@ use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Visit};
 
-/// How many nodes one `async fn` carries out. rustc compares what it keeps across each `.await`
-/// with what it keeps across the others, so that it takes four times as long for a function with
-/// twice the steps.
+/// How many nodes one `async fn` runs. rustc compares what it keeps across each `.await` with what
+/// it keeps across the others, so a function with twice the steps takes four times as long.
 const NODES_OF_A_PART: usize = 16;
 
-/// What a loop over nodes carries out.
+/// The nodes that a loop runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     /// All nodes of the flow.
     Whole,
-    /// Some of many: nodes that lead to one another, so that a chain stays within its part.
+    /// Some of many nodes: those that lead to one another, so that a chain stays within its part.
     OfMany,
 }
 
@@ -42,7 +41,7 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     plan.expand(&store)
 }
 
-/// What a flow with mistakes has instead, so that a flow around it has no further error.
+/// The items that a flow with mistakes has instead, so that an outer flow has no further error.
 pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let TypeNames { input, output, .. } = TypeNames::of(flow);
     let name = &flow.name;
@@ -113,7 +112,7 @@ impl Plan<'_> {
         }
     }
 
-    /// How an engine runs the flow, and the functions that this calls.
+    /// The function with which an engine runs the flow, and the functions that it calls.
     fn drive(&self, visits: &[Visit<'_>], store: &Store) -> (TokenStream, TokenStream) {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
@@ -133,7 +132,7 @@ impl Plan<'_> {
                 __E: #rt::StateHooks<__State>,
                 #(#bounds,)*
             {
-                // Not an `async fn`, which would move its arguments once more when it begins.
+                // Not an `async fn`, which would move its arguments once more when it starts.
                 fn drive(
                     &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
                 ) -> impl ::core::future::Future<
@@ -153,8 +152,8 @@ impl Plan<'_> {
         (drive, functions)
     }
 
-    /// An expression of the end that the flow reaches, and the functions that it calls. `state` is
-    /// the store.
+    /// An expression of the end that the flow reaches, and the functions that the expression calls.
+    /// `state` is the store.
     fn run(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -188,9 +187,9 @@ impl Plan<'_> {
         (run, functions)
     }
 
-    /// The loop over the nodes, which ends with the end of the flow. Each node stands after those
-    /// that lead to it, so that a step leads straight to the next one: the compiler sees which
-    /// `if` is the next to hold. Only what leads back goes through the `match` at the top.
+    /// The loop over the nodes, which ends with the end of the flow. Each node comes after those
+    /// that lead to it, so that a step leads straight to the next one: the compiler sees which `if`
+    /// is the next to hold. Only edges that lead back go through the `match` at the top.
     fn steps(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let own = visits.iter().map(|visit| self.variant(visit));
@@ -218,9 +217,9 @@ impl Plan<'_> {
         }
     }
 
-    /// The loop over the nodes of a part, which ends with the end of the flow or with what comes
-    /// after the part. What follows each node stands there once: rustc takes long for each of
-    /// several hundred.
+    /// The loop over the nodes of a part, which ends with the end of the flow or with the node
+    /// after the part. The code after each node occurs only once, because rustc takes long for
+    /// several hundred copies.
     fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let mut end_here = true;
@@ -247,11 +246,11 @@ impl Plan<'_> {
         quote_spanned!(site=> loop { #goes_on })
     }
 
-    /// Tells the engine of the action of a node, which has led to the next one.
+    /// Reports to the engine the action of a node that has led to the next one.
     fn after_node(&self, action: &TokenStream, state: &TokenStream) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
-        // Not by `?`, which rustc takes longer for.
+        // Not with `?`, which takes rustc longer.
         quote_spanned! {site=>
             let action = #action;
             if let ::core::result::Result::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #state) {
@@ -260,8 +259,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Where the flow goes on after a node: the action that it took, as an expression of its
-    /// `route`. And whether all of its actions lead to ends.
+    /// The code after a node: follows the action that it took, which is an expression of its
+    /// `route`. Also returns whether all of its actions lead to ends.
     fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
         let site = here(self.flow.name.span());
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
@@ -271,7 +270,7 @@ impl Plan<'_> {
             .iter()
             .map(|(_, edge)| self.target(edge, part))
             .collect();
-        // A visit gives the number of one of its own routes, so that the last one needs none.
+        // A visit returns the number of one of its own routes, so the last one needs no check.
         let action = match &targets[..] {
             [] => quote_spanned!(site=> ::core::unreachable!("every node has a route")),
             [only] => only.clone(),
@@ -286,7 +285,7 @@ impl Plan<'_> {
         (action, ends_here)
     }
 
-    /// Goes along an edge: to a node, as an expression of the action that led there, or to an end.
+    /// Follows an edge: to a node, as an expression of the action that led there, or to an end.
     fn target(&self, edge: &Edge, part: Part) -> TokenStream {
         let site = here(self.flow.name.span());
         let (rt, action) = (runtime_at(site), edge.action());
@@ -348,7 +347,7 @@ impl Plan<'_> {
         (run, functions.into_iter().collect())
     }
 
-    /// The arms of the nodes that stand in others, to which no edge leads.
+    /// The arms of the nodes inside others, to which no edge leads.
     fn inside_others(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let node = &self.names.node;
@@ -362,13 +361,13 @@ impl Plan<'_> {
         arms.collect()
     }
 
-    /// Its variant of the enum of nodes.
+    /// The variant of the node in the enum of nodes.
     fn variant(&self, visit: &Visit<'_>) -> TokenStream {
         let (node, variant) = (&self.names.node, node_variant(visit.instance));
         quote_spanned!(here(self.flow.name.span())=> #node::#variant)
     }
 
-    /// What the flow says of itself: its JSON, and for an export with values how to get at them.
+    /// The description of the flow: its JSON, and the means by which an export reads its values.
     fn described(&self, store: &Store) -> TokenStream {
         let name = &self.flow.name;
         let site = here(name.span());
@@ -399,7 +398,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether it asks people, or a flow in it does.
+    /// Whether the flow or one of its inner flows asks people.
     fn asks(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -425,7 +424,7 @@ impl Plan<'_> {
         }
     }
 
-    /// How its inputs, its state and its outputs are stored, and what people are asked where.
+    /// How the inputs, the state and the outputs are stored, and the questions to people by path.
     fn stored(&self, store: &Store) -> TokenStream {
         let name = &self.flow.name;
         let TypeNames {
@@ -485,7 +484,7 @@ impl Plan<'_> {
         quote_spanned!(here(span)=> #end::#variant)
     }
 
-    /// The values of the outputs, each bound to a name of its own, and the fields of the output.
+    /// The values of the outputs, each bound to a separate name, and the fields of the output.
     fn outputs(&self, store: &Store) -> (Vec<TokenStream>, Vec<TokenStream>) {
         let field = |(index, output): (usize, &super::syntax::Parameter)| {
             let name = &output.name;
@@ -501,7 +500,8 @@ impl Plan<'_> {
                 (true, true) => quote_spanned!(site=> state.#slot),
                 (true, false) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
             };
-            // Bound first, it has its own type, so that rustc names that one and the declared one.
+            // When bound first, it has its own type, so that rustc names that type and the declared
+            // one.
             let bound = format_ident!("output_{index}", span = site);
             (
                 quote_spanned!(site=> let #bound = #value;),

@@ -1,4 +1,4 @@
-//! Which keys the ports of a node read and write.
+//! The keys that the ports of a node read and write.
 
 use syn::Ident;
 
@@ -6,7 +6,7 @@ use super::instances::{Instance, InstanceKind};
 use super::syntax::{FlowSyntax, Mapping, NodeSource};
 use crate::names::plain;
 
-/// The mapping of a declared node. That of a loop over items is its body's.
+/// The mapping of a declared node. The mapping of a loop over items belongs to its body.
 pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Mapping] {
     match (
         &instance.kind,
@@ -20,7 +20,7 @@ pub(crate) fn mapping<'a>(flow: &'a FlowSyntax, instance: &Instance) -> &'a [Map
     }
 }
 
-/// The key that a port reads or writes: its own name, unless the mapping says otherwise.
+/// The key that a port reads or writes: its own name, unless the mapping has another one.
 pub(crate) fn key_of<'a>(mapping: &'a [Mapping], port: &'a Ident, reads: bool) -> &'a Ident {
     let mapped = mapping
         .iter()

@@ -1,9 +1,10 @@
 //! `flow!`: parse → resolve → plan → expand.
 //!
-//! The first half, [`define`], sees the flow alone. It emits all that does not depend on the nodes'
-//! contracts (the flow's types, and its own contract) and asks the nodes for theirs. The second
-//! half, [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A flow
-//! with mistakes has all its types and lacks only the loop, so that its users see no second error.
+//! The first half, [`define`], sees only the flow. It emits everything that does not depend on the
+//! nodes' contracts (the flow's types, and its own contract) and queries the nodes for theirs. The
+//! second half, [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A
+//! flow with mistakes has all its types and lacks only the loop, so that its users see no second
+//! error.
 
 mod declaration;
 mod document;
@@ -68,7 +69,8 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// Of a flow with `#[cfg(…)]`: the flow without it, so that all of its items are there or none.
+/// For a flow with `#[cfg(…)]`: the flow without it, so that either all of its items are there or
+/// none.
 fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
     let (conditions, others): (Vec<_>, Vec<_>) = flow
         .attributes
@@ -112,7 +114,7 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     }
 }
 
-/// The plan of a flow as text, from what [`resolved`] is given.
+/// The plan of a flow as text, from the input of [`resolved`].
 #[cfg(test)]
 pub(crate) fn shown_plan(tokens: TokenStream) -> String {
     match told.parse2(tokens).expect("what the last macro hands over") {
@@ -121,9 +123,9 @@ pub(crate) fn shown_plan(tokens: TokenStream) -> String {
     }
 }
 
-/// What the last macro of a chain hands over.
+/// The input from the last macro of a chain.
 enum Told {
-    /// The contracts of a group of nodes, to be handed on by a macro of this name.
+    /// The contracts of a group of nodes, which a macro with this name passes on.
     Group { name: Ident, contracts: TokenStream },
     /// The flow, and the contracts of all its nodes.
     All {

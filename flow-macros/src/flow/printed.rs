@@ -1,9 +1,9 @@
-//! Expressions as their author would write them. rustc's own way of printing tokens sets spaces
-//! where nobody would.
+//! Expressions as their author would write them. rustc's own printing of tokens puts spaces where
+//! nobody would.
 
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 
-/// The tokens in one line. Literals stay as they are.
+/// The tokens in one line. Literals stay unchanged.
 pub(super) fn printed(tokens: TokenStream) -> String {
     let mut line = Line {
         text: String::new(),
@@ -20,7 +20,7 @@ pub(super) fn printed(tokens: TokenStream) -> String {
     line.text
 }
 
-/// What is printed so far.
+/// The line printed so far.
 struct Line {
     text: String,
     before: Before,
@@ -88,7 +88,7 @@ impl Line {
     }
 }
 
-/// What stands before a token.
+/// The kind of the token before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// The beginning.
@@ -97,11 +97,11 @@ enum Before {
     Operand,
     /// An operator or a keyword.
     Operator,
-    /// Something that nothing comes between: a dot, a sign before a value.
+    /// A token that is followed by no space: a dot, or a sign before a value.
     Tight,
     /// The first half of an operator of several letters.
     Joint {
-        /// It stands before a value, not between two.
+        /// True if it is before a value, not between two.
         prefix: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! The types of what loops over items return.
+//! The types of the results of loops over items.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -9,7 +9,7 @@ use crate::contract::Kind;
 use crate::names::{here, located};
 use crate::runtime::runtime_at;
 
-/// The type of one result, nothing if there is none.
+/// The type of one result. Empty if there is none.
 pub(super) fn item_type(plan: &Plan<'_>, body: usize) -> TokenStream {
     let (instance, contract) = (&plan.instances.list[body], &plan.resolved.contracts[body]);
     let site = here(instance.span);

@@ -28,15 +28,15 @@ pub(super) struct Store {
 pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
-    /// The node that writes it first; nothing for an input.
+    /// The node that writes it first. `None` for an input.
     writer: Option<String>,
-    /// How many writers it has.
+    /// The number of its writers.
     writers: usize,
-    /// Its type is an `Option`, as a node returned it.
+    /// True if its type is an `Option` that a node returned.
     holds_option: bool,
 }
 
-/// Whether a type, as written, is an `Option`.
+/// Returns true if a type, as written, is an `Option`.
 pub(super) fn is_option(rust_type: &str) -> bool {
     let path = rust_type.split('<').next().unwrap_or_default();
     rust_type.contains('<') && path.rsplit("::").next() == Some("Option")
@@ -112,7 +112,7 @@ impl Store {
         }
     }
 
-    /// Whether the values of a key are `Option`s, as a node returned them.
+    /// Returns true if the values of a key are `Option`s that a node returned.
     pub(super) fn holds_option(&self, key: &str) -> bool {
         self.by_name
             .get(key)
@@ -137,12 +137,12 @@ impl Store {
         self.keys.iter().map(|key| (&key.name, &key.ty))
     }
 
-    /// Whether anything writes the key.
+    /// Returns true if anything writes the key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.by_name.contains_key(key)
     }
 
-    /// The key, if several write it: then they have to agree on its type.
+    /// The key, if it has several writers, which then have to agree on its type.
     pub(super) fn shared(&self, key: &str) -> Option<&Key> {
         self.by_name
             .get(key)
@@ -150,7 +150,7 @@ impl Store {
             .filter(|key| key.writers > 1)
     }
 
-    /// The struct, and the traits by which writers agree.
+    /// The struct, and the traits that make writers agree.
     pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         let site = here(flow.name.span());
         let input = &names.input;
@@ -195,7 +195,7 @@ pub(super) fn agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident
 }
 
 impl Key {
-    /// A trait that all writers of the key go through, so that one of another type is told so in
+    /// A trait through which all writers of the key write, so that the error for another type is in
     /// our words.
     fn agreement(&self, flow: &FlowSyntax) -> TokenStream {
         let name = &self.name;

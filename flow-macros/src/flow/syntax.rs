@@ -1,4 +1,4 @@
-//! What is written between the braces of `flow!`, as it is written.
+//! The syntax between the braces of `flow!`, as it is written.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::settings::Settings;
 /// A whole `flow!`.
 pub(crate) struct FlowSyntax {
     pub(crate) attributes: Vec<Attribute>,
-    /// All that comes after them, as tokens.
+    /// Everything after the attributes, as tokens.
     pub(crate) after_attributes: TokenStream,
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
@@ -42,9 +42,9 @@ impl FlowSyntax {
 pub(crate) struct Parameter {
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) name: Ident,
-    /// The type, without the `Option` of an optional one.
+    /// The type, without the `Option` if it is optional.
     pub(crate) ty: Type,
-    /// It is an `Option`.
+    /// True if it is an `Option`.
     pub(crate) optional: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct NodeSyntax {
     pub(crate) settings: Settings,
 }
 
-/// What a declared node is.
+/// The source of a declared node.
 pub(crate) enum NodeSource {
     /// `human path { mapping } = value`
     Path {
@@ -79,7 +79,7 @@ pub(crate) enum NodeSource {
 /// `[a >> b, c]`
 pub(crate) struct ForkSyntax {
     pub(crate) span: Span,
-    /// Each a chain.
+    /// The branches, each of which is a chain.
     pub(crate) branches: Vec<Vec<StepSyntax>>,
 }
 
@@ -103,7 +103,7 @@ pub(crate) struct BranchSyntax {
     pub(crate) name: Ident,
     pub(crate) reads: Vec<Ident>,
     pub(crate) cases: Vec<(Expr, LitStr)>,
-    /// Nothing if the `else` is missing, which is reported.
+    /// `None` if the `else` is missing, which is reported.
     pub(crate) otherwise: Option<LitStr>,
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum StepSyntax {
     Start(Span),
     /// `end` or `end("label")`
     End(Span, Option<LitStr>),
-    /// A node: by its name, or by its path.
+    /// A node, by its name or by its path.
     Node(Path),
     /// `wait(5s)`
     Wait(Rc<WaitSyntax>),
@@ -132,7 +132,7 @@ pub(crate) enum StepSyntax {
 }
 
 impl StepSyntax {
-    /// Where it is written; of a path, its last word.
+    /// The place where it is written. For a path, that of its last word.
     pub(crate) fn span(&self) -> Span {
         match self {
             StepSyntax::Start(span) | StepSyntax::End(span, _) => *span,
@@ -146,10 +146,10 @@ impl StepSyntax {
     }
 }
 
-/// What `flow!` found: as much as could be read.
+/// The result of parsing `flow!`: as much as could be read.
 pub(crate) struct Parsed {
-    /// Nothing if not even the signature could be read.
+    /// `None` if not even the signature could be read.
     pub(crate) flow: Option<FlowSyntax>,
-    /// The tokens, to be handed on.
+    /// The tokens, to be passed on.
     pub(crate) tokens: TokenStream,
 }

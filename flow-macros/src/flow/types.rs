@@ -1,11 +1,11 @@
-//! The names of the types that a flow defines beside itself.
+//! The names of the types that a flow defines, apart from its own.
 
 use proc_macro2::Ident;
 use quote::format_ident;
 
 use super::syntax::FlowSyntax;
 
-/// The names of the types that a flow defines beside itself.
+/// The names of the types that a flow defines, apart from its own.
 pub(crate) struct TypeNames {
     pub(crate) input: Ident,
     pub(crate) output: Ident,

@@ -1,4 +1,4 @@
-//! What `#[node(…)]` may say.
+//! The settings of `#[node(…)]`.
 
 use std::time::Duration;
 
@@ -30,19 +30,18 @@ pub(super) struct NodeAttribute {
     pub(super) human: Option<LitStr>,
 }
 
-/// How a node asks again and again.
+/// How a node polls.
 pub(super) struct Poll {
     pub(super) span: Span,
     pub(super) every: Duration,
-    /// After which it gives up.
+    /// The time after which it gives up.
     pub(super) timeout: Option<Duration>,
 }
 
 const OWN: [&str; 5] = ["actions", "writes", "human", "poll", "blocking"];
 
 impl NodeAttribute {
-    /// Parses what stands between the parentheses. A setting that is wrong is reported and left
-    /// out.
+    /// Parses the text between the parentheses. A wrong setting is reported and left out.
     pub(super) fn parse(tokens: TokenStream, report: &mut Report) -> Self {
         let mut attribute = NodeAttribute::default();
         let parsed = (|input: ParseStream<'_>| {
@@ -63,7 +62,7 @@ impl NodeAttribute {
         attribute
     }
 
-    /// What the node says of itself for the flow's JSON, beside this doc comment.
+    /// The node's description for the flow's JSON, with this doc comment.
     pub(super) fn about(&self, description: Option<String>) -> About {
         let poll = self.poll.as_ref().map(|poll| PollSettings {
             every: duration_text(poll.every),
@@ -233,7 +232,7 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
     Ok(keys)
 }
 
-/// Skips the value of a setting that is unknown.
+/// Skips the value of an unknown setting.
 fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<proc_macro2::TokenTree>()?;

@@ -1,4 +1,4 @@
-//! The contract of a node, and what comes beside one that has mistakes.
+//! The contract of a node, and the items of a node that has mistakes.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,7 +10,7 @@ use crate::contract::{ActionPort, Contract, list};
 use crate::protocol::{contract_macro, macro_path};
 use crate::runtime::runtime;
 
-/// What comes beside a node that has mistakes: as much as a flow needs to have no further error.
+/// The items next to a node that has mistakes: as much as a flow needs to have no further error.
 pub(super) fn stub(
     name: &Ident,
     vis: &Visibility,
@@ -29,8 +29,8 @@ pub(super) fn stub(
     }
 }
 
-/// The macro that tells a node's contract. Where the actions are those of an enum, the enum's own
-/// macro supplies them, and [`with_actions`] defines the macro then.
+/// The macro that passes on a node's contract. If the actions are those of an enum, the enum's own
+/// macro supplies them, and then [`with_actions`] defines the macro.
 pub(super) fn contract(
     name: &Ident,
     vis: &Visibility,
@@ -41,8 +41,8 @@ pub(super) fn contract(
         None => contract_macro(name, vis, contract),
         Some(actions) => {
             let path = macro_path(actions);
-            // Of an enum without the derive, rustc says only that there is no macro of its name:
-            // this says what to do.
+            // For an enum without the derive, rustc says only that there is no macro of its name:
+            // this says how to fix it.
             quote! {
                 #path! { @actions { #vis #name #contract } }
                 const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;

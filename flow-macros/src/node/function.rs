@@ -18,7 +18,7 @@ use super::outcome::{Outcome, Returned};
 use super::parameter::{Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
 
-/// A function as far as we read it: its body is none of our business.
+/// A function as far as we parse it: its body does not matter here.
 struct Function {
     description: Option<String>,
     vis: Visibility,
@@ -40,7 +40,7 @@ impl Parse for Function {
     }
 }
 
-/// What comes beside the function.
+/// The items next to the function.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -56,8 +56,8 @@ pub(super) fn expand(
     let (name, vis) = (&function.sig.ident, &function.vis);
     let step = node.step().expand();
     let contract = super::contract::contract(name, vis, attribute, &node.contract());
-    // A flow takes it for a type, as its name says, and reports that: it is not to ask for a value
-    // as well.
+    // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
+    // a value as well.
     let default = is_type_name(name).then(|| {
         let rt = runtime();
         quote! {
@@ -85,8 +85,7 @@ struct Node<'a> {
     function: &'a Function,
     parameters: Vec<Parameter>,
     returned: Returned,
-    /// What the node returns: what the function does, but for a poll, which returns what is found
-    /// in the end.
+    /// The type that the node returns: that of the function or, for a poll, the type of the answer.
     answer: Returned,
     outcome: Outcome,
 }
@@ -132,17 +131,17 @@ impl<'a> Node<'a> {
         self.attribute.blocking.is_some()
     }
 
-    /// Whether an attempt can fail.
+    /// Returns true if an attempt can fail.
     fn can_fail(&self) -> bool {
         self.returned.fallible || self.attribute.settings.timeout.is_some()
     }
 
-    /// Whether it may be called more than once.
+    /// Returns true if it may be called more than once.
     fn repeats(&self) -> bool {
         self.attribute.settings.repeats() || self.attribute.poll.is_some()
     }
 
-    /// Whether a call uses up what it takes.
+    /// Returns true if a call consumes what it takes.
     fn once(&self) -> bool {
         self.parameters.iter().any(Parameter::takes) && !self.repeats()
     }
@@ -152,7 +151,7 @@ impl<'a> Node<'a> {
         kinds.any(|kind| kind == ParameterKind::Context)
     }
 
-    /// Whether it makes one attempt, without a timeout, unless a flow asks for more.
+    /// Returns true if it makes one attempt, without a timeout, unless a flow asks for more.
     fn single(&self) -> bool {
         let settings = &self.attribute.settings;
         self.returned.fallible
@@ -190,7 +189,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// One call, and what it may come to.
+    /// One call, and its possible results.
     fn attempted(&self) -> Attempted {
         let name = &self.function.sig.ident;
         let arguments = self
@@ -254,7 +253,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// What comes beside a function with mistakes.
+/// The items next to a function with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let Function { vis, sig, .. } = syn::parse2(item)?;
     if matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
@@ -270,7 +269,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// Asks again and again, until there is an answer or no time left.
+/// Asks again and again, until there is an answer or no time is left.
 fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> TokenStream {
     let every = duration_tokens(poll.every);
     let timeout = match poll.timeout.map(duration_tokens) {
@@ -289,8 +288,7 @@ fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> T
     }
 }
 
-/// A call on the pool for work that blocks. It outlives the store, so that it is given values of
-/// its own.
+/// A call on the pool for blocking work. It can outlive the store, so it gets values of its own.
 fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
     let rt = runtime();
     let mut owned = Vec::new();
@@ -325,7 +323,7 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
     }))
 }
 
-/// Functions that a flow could not call.
+/// Reports functions that a flow could not call.
 fn refuse_unusual(sig: &Signature, report: &mut Report) {
     let name = &sig.ident;
     for parameter in &sig.generics.params {

@@ -1,9 +1,9 @@
 //! `#[node(human = "…")]` on a type: its value comes from a person.
 //!
 //! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]`
-//! makes the latter of it, and one macro of its name tells both. Without the feature `stored` of
-//! the runtime there is nobody to ask, so what is needed then stands beside what is needed with it,
-//! and the runtime chooses.
+//! makes it the latter, and one macro of its name passes on both. Without the feature `stored` of
+//! the runtime there is nobody to ask, so both variants of the items are emitted next to each
+//! other, and the runtime chooses.
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -25,7 +25,7 @@ use crate::runtime::{runtime, runtime_at};
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;
 
-/// What comes beside the type.
+/// The items next to the type.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -82,7 +82,7 @@ pub(super) fn expand(
     Ok(quote_spanned!(here(literal.span())=> #rt::human! { {#sound} {#unanswered} }))
 }
 
-/// What comes beside a type with mistakes.
+/// The items next to a type with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let contract = Contract {
@@ -92,8 +92,8 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(told(&item, &contract))
 }
 
-/// The type itself, and `#[derive(Action)]` if it is an enum without. The derive leaves the macro
-/// to the node.
+/// The type itself, with `#[derive(Action)]` added to an enum that lacks it. The derive leaves the
+/// macro to the node.
 pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream {
     let parsed: syn::Result<DeriveInput> = syn::parse2(item.clone());
     let (Ok(parsed), Some(_)) = (parsed, &attribute.human) else {
@@ -114,7 +114,7 @@ pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream 
     with_attributes.parse2(item.clone()).unwrap_or(item)
 }
 
-/// Whether an attribute is a derive of `Action`.
+/// Returns true if an attribute derives `Action`.
 fn derives_action(attribute: &Attribute) -> bool {
     let is_action = |path: &Path| {
         path.segments
@@ -128,7 +128,7 @@ fn derives_action(attribute: &Attribute) -> bool {
         && list(attribute).is_ok_and(|paths| paths.iter().any(is_action))
 }
 
-/// Settings of steps.
+/// Refuses settings that only steps have.
 fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut Report) {
     let name = &item.ident;
     let is_enum = matches!(item.data, Data::Enum(_));
@@ -184,7 +184,7 @@ fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut R
     }
 }
 
-/// Its actions, and whether they have mistakes, which the derive reports.
+/// Its actions. The second value is true if they have mistakes, which the derive reports.
 fn variants(
     data: &DataEnum,
     attribute: &NodeAttribute,
@@ -207,7 +207,7 @@ fn variants(
     (actions, broken)
 }
 
-/// What a struct writes: itself. What an enum writes is said by its actions.
+/// A struct writes itself. The writes of an enum are those of its actions.
 fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec<WritePort> {
     if matches!(item.data, Data::Enum(_)) || !report.is_empty() {
         return Vec::new();
@@ -223,7 +223,7 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
     }]
 }
 
-/// What tells the contract; of an enum, also its actions to other nodes.
+/// The macro that passes on the contract and, for an enum, also its actions to other nodes.
 fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     let rt = runtime();
     let mut arms = contract_arms(&item.ident, contract);
@@ -244,7 +244,7 @@ fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     }
 }
 
-/// All of a type without mistakes.
+/// All items of a type without mistakes.
 fn sound(
     item: &DeriveInput,
     attribute: &NodeAttribute,
@@ -265,7 +265,7 @@ fn sound(
     };
     let prompt = shown(name, literal, prompt);
     let told = told(item, contract);
-    // What the type lacks is said where it is.
+    // Missing traits of the type are reported at the type.
     let site = here(name.span());
     let at_type = runtime_at(site);
     let form = quote_spanned!(site=> #at_type::form::<#name>());
@@ -285,8 +285,8 @@ fn sound(
     }
 }
 
-/// The function that fills the prompt in, and for each of its keys a trait that says what cannot be
-/// shown.
+/// The function that fills in the prompt, and for each of its keys a trait that reports a type that
+/// cannot be shown.
 fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let site = here(literal.span());
     let shown = |key: &Ident| format_ident!("{}_in_the_prompt", plain(key), span = site);

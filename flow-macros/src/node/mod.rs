@@ -1,5 +1,5 @@
-//! `#[node]`: what is written stays as it was written; beside it comes what `flow!` needs to know
-//! and to call.
+//! `#[node]`: the user's code stays as it was written; next to it come the items that `flow!` needs
+//! to know and to call.
 
 mod attribute;
 mod contract;
@@ -59,7 +59,7 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#item #errors #expansion)
 }
 
-/// A mistake after which there is nothing to expand is reported, and the item stands alone.
+/// Reports a mistake after which there is nothing to expand. The item then stands alone.
 fn report_or(expansion: syn::Result<TokenStream>, report: &mut Report) -> TokenStream {
     report.ok(expansion).unwrap_or_default()
 }

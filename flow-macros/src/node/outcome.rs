@@ -1,4 +1,4 @@
-//! What a node returns, and what is written of it.
+//! The return type of a node, and the values that are written from it.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -17,22 +17,22 @@ use crate::text::{Owned, last_segment, option_of, owned, type_text};
 #[derive(Clone)]
 pub(super) struct Returned {
     pub(super) span: Span,
-    /// It is a `Result`.
+    /// True if it is a `Result`.
     pub(super) fallible: bool,
-    /// The type of the value: of a `Result`, that of its `Ok`.
+    /// The type of the value. For a `Result`, that of its `Ok`.
     pub(super) value: TokenStream,
-    /// The same, if it can be read off the `Result`.
+    /// The same type, if the `Result` shows it.
     value_type: Option<Type>,
 }
 
-/// What `flow!` and the store have to know of what a node returns.
+/// What `flow!` and the store have to know about a node's return type.
 pub(super) struct Outcome {
     /// The type of `Step::Outcome`.
     pub(super) ty: TokenStream,
     pub(super) writes: Vec<WritePort>,
     /// The types of the writes, by their index.
     pub(super) types: Vec<TokenStream>,
-    /// The returned type, if it may be another name of a `Result`.
+    /// The returned type, if it may be an alias of a `Result`.
     pub(super) alias: Option<Type>,
 }
 
@@ -74,7 +74,7 @@ impl Returned {
         }
     }
 
-    /// Of a poll that returns this: its answer, without the `Option` around it.
+    /// The answer of a poll that returns this, without the `Option` around it.
     pub(super) fn answer(&self, report: &mut Report) -> Self {
         let answer = self.value_type.as_ref().and_then(option_of).cloned();
         match answer {
@@ -94,12 +94,12 @@ impl Returned {
         }
     }
 
-    /// Whether there is no value.
+    /// Returns true if there is no value.
     pub(super) fn is_unit(&self) -> bool {
         matches!(&self.value_type, Some(Type::Tuple(tuple)) if tuple.elems.is_empty())
     }
 
-    /// What a node that returns this writes.
+    /// The writes of a node that returns this.
     pub(super) fn outcome(
         &self,
         name: &str,
@@ -124,8 +124,8 @@ impl Returned {
             });
         let writes = writes.collect();
         let ty = match &attribute.actions {
-            // Named as the attribute names it, so that returning something else is an error at the
-            // return type.
+            // Named as in the attribute, so that returning something else is an error at the return
+            // type.
             Some(actions) if keys.is_empty() => actions.to_token_stream(),
             _ => self.value.clone(),
         };
@@ -140,7 +140,7 @@ impl Returned {
         }
     }
 
-    /// The type, if it may be another name of a `Result`.
+    /// The type, if it may be an alias of a `Result`.
     fn alias(&self) -> Option<&Type> {
         const KNOWN: [&str; 26] = [
             "bool", "char", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
@@ -228,7 +228,8 @@ fn result_value(ty: &Type) -> Option<Type> {
     }
 }
 
-/// What a node returns is kept by the flow, so it is owned and has a name.
+/// Refuses a borrowed or unnamed type: the flow stores what a node returns, so it has to be owned
+/// and have a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     match ty {
         Type::ImplTrait(_) => {

@@ -1,4 +1,4 @@
-//! The parameters of a node: each is a read, named by the key it reads.
+//! The parameters of a node: each is a read, with the name of the key that it reads.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span};
@@ -21,9 +21,9 @@ pub(super) struct Parameter {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParameterKind {
-    /// `&Context`: what the node may know of the run. Not a read.
+    /// `&Context`: what the node may know about the run. Not a read.
     Context,
-    /// A value, handed over like this.
+    /// A value, passed in this mode.
     Value(Mode),
 }
 
@@ -36,7 +36,7 @@ impl Parameter {
         }
     }
 
-    /// What `flow!` has to know of it, if it is a read.
+    /// What `flow!` has to know about it, if it is a read.
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
             ParameterKind::Context => None,
@@ -48,26 +48,26 @@ impl Parameter {
         }
     }
 
-    /// Whether it takes its value.
+    /// Returns true if it takes its value.
     pub(super) fn takes(&self) -> bool {
         matches!(self.kind, ParameterKind::Value(mode) if mode.takes())
     }
 }
 
-/// A name without the `_` of what is not used yet: it says the same as without.
+/// A name without the `_` of a variable that is not used yet: it means the same as without.
 pub(super) fn used_name(name: &Ident) -> String {
     plain(name).trim_start_matches('_').to_owned()
 }
 
-/// The name of the value in generated code, where it hides nothing: a function may read a key of
-/// its own name.
+/// The name of the value in generated code, where it shadows nothing: a function may read a key
+/// with its own name.
 pub(super) fn local(name: &Ident) -> Ident {
     let mut local = name.clone();
     local.set_span(Span::mixed_site().located_at(name.span()));
     local
 }
 
-/// The parameters but for `self`. Those that cannot be reads are reported and left out.
+/// The parameters except `self`. Those that cannot be reads are reported and left out.
 pub(super) fn parameters<'a>(
     inputs: impl Iterator<Item = &'a FnArg>,
     report: &mut Report,
@@ -132,12 +132,12 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
     }
 }
 
-/// Whether the type is `&Context`.
+/// Returns true if the type is `&Context`.
 pub(super) fn is_context(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if last_segment(&reference.elem).is_some_and(|name| name == "Context"))
 }
 
-/// The type of the value that is read: without reference and `Option`.
+/// The type of the value that is read, without the reference and the `Option`.
 fn value_type(ty: &Type, mode: Mode) -> &Type {
     let ty = if mode.optional() {
         option_of(ty).unwrap_or(ty)
@@ -150,7 +150,8 @@ fn value_type(ty: &Type, mode: Mode) -> &Type {
     }
 }
 
-/// Whether the store holds something else, which derefs to it: `str`, `[T]`, `Path`, `dyn Trait`.
+/// Returns true if the store holds another type, which dereferences to this one: `str`, `[T]`,
+/// `Path`, `dyn Trait`.
 fn is_unsized(ty: &Type) -> bool {
     matches!(ty, Type::Slice(_) | Type::TraitObject(_))
         || last_segment(ty).is_some_and(|name| {

@@ -7,23 +7,23 @@ use syn::LitStr;
 use crate::names::{ident, is_name};
 use crate::report::Report;
 
-/// A prompt, taken apart.
+/// A parsed prompt.
 #[derive(Default)]
 pub(super) struct Prompt {
     /// The keys that it reads, each once.
     pub(super) keys: Vec<Ident>,
-    /// The same text for `format!`, with the number of the key for each key.
+    /// The same text for `format!`, with the number of the key in place of each key.
     pub(super) format: String,
 }
 
-/// What a prompt has wrong, and what to do.
+/// A mistake in a prompt, and its help.
 struct Wrong {
     message: String,
     help: String,
 }
 
 impl Prompt {
-    /// Reads it. The first mistake is reported; what comes before it counts.
+    /// Parses a prompt. The first mistake is reported; the part before it is kept.
     pub(super) fn parse(literal: &LitStr, report: &mut Report) -> Self {
         let mut prompt = Prompt::default();
         let text = literal.value();

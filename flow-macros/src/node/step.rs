@@ -1,5 +1,5 @@
-//! The hidden `__step` of a node: what `flow!` calls, with the attempts around what may be tried
-//! again.
+//! The hidden `__step` of a node, which `flow!` calls: it makes the attempts of the part that may
+//! be tried again.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -14,15 +14,15 @@ use crate::settings::Settings;
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
 
-/// A node, as far as functions and types have it in common.
+/// A node: the parts that functions and types have in common.
 pub(super) struct Step<'a> {
     /// Its name, where the user wrote it.
     pub(super) name: &'a Ident,
     /// `revise`, or `Ask<M>`.
     pub(super) self_ty: TokenStream,
-    /// Those of its type. A function has none.
+    /// The generics of its type. A function has none.
     pub(super) generics: Option<&'a Generics>,
-    /// Generics of the function itself: lifetimes only.
+    /// The generics of the function itself: lifetimes only.
     pub(super) lifetimes: Option<&'a Generics>,
     pub(super) receiver: Option<TokenStream>,
     pub(super) settings: &'a Settings,
@@ -31,12 +31,12 @@ pub(super) struct Step<'a> {
     pub(super) outcome_span: Span,
     pub(super) actions: Option<&'a syn::Path>,
     pub(super) visit: bool,
-    /// An expression of the outcome's value, that may `return` an error.
+    /// An expression of the outcome's value, which may `return` an error.
     pub(super) body: TokenStream,
-    /// All that it does is to await this.
+    /// The future to await, if the step does nothing else.
     pub(super) awaits: Option<TokenStream>,
-    /// All that an attempt does is to await this, which may fail: a flow that asks for no more
-    /// than one attempt is given `__once`.
+    /// The future to await, if an attempt does nothing else. It may fail: a flow that asks for only
+    /// one attempt gets `__once`.
     pub(super) attempt: Option<TokenStream>,
 }
 
@@ -62,7 +62,7 @@ impl Step<'_> {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
         let alias = self.alias_check();
-        // The error of a private type that a public node returns is at the type.
+        // If a public node returns a private type, the error is at the type.
         let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
         let attempt = self
             .attempt
@@ -104,7 +104,7 @@ impl Step<'_> {
         let visit = self.visit.then(|| quote!(__visit: #rt::Visit<'_>,));
         let parameters = self.parameters();
         let signature = quote!(#step #lifetimes (#receiver #visit #(#parameters),*));
-        // What is only awaited needs no state of its own around it.
+        // A step that only awaits needs no state of its own.
         if let Some(awaits) = &self.awaits {
             let future = self.future(&quote!(#ty));
             let at_name = runtime_at(site);
@@ -113,7 +113,7 @@ impl Step<'_> {
             return quote!(pub fn #signature -> #node_future #bounds #awaited);
         }
         let future = self.future(&quote!(::core::result::Result<#ty, #rt::Failed>));
-        // Where this type is another than the returned one, the error is at the latter.
+        // If this type differs from the returned one, the error is at the returned one.
         let done = quote_spanned!(here(self.outcome_span)=> let __outcome: #ty = __outcome;);
         let work = quote! {
             {
@@ -126,8 +126,8 @@ impl Step<'_> {
         quote!(pub fn #signature -> #future #bounds { #work })
     }
 
-    /// The type of a future with this output. That it can be sent is said here, where it is an
-    /// error of the node and not of each flow around it. Only a flow knows the type parameters.
+    /// The type of a future with this output. The bound `Send` is stated here, where it is an error
+    /// of the node and not of each flow that uses it. Only a flow knows the type parameters.
     fn future(&self, output: &TokenStream) -> TokenStream {
         let site = here(self.name.span());
         let send = (!self.is_generic()).then(|| quote_spanned!(site=> + ::core::marker::Send));
@@ -139,7 +139,7 @@ impl Step<'_> {
             .is_some_and(|generics| !generics.params.is_empty())
     }
 
-    /// The attempt as a function of its own, and `__once`, which makes it without a visit.
+    /// The attempt as a separate function, and `__once`, which makes it without a visit.
     fn first_attempt(&self, attempt: &TokenStream) -> TokenStream {
         let rt = runtime();
         let ty = &self.outcome.ty;
@@ -171,7 +171,7 @@ impl Step<'_> {
         }
     }
 
-    /// The lifetimes that the function names, and its `where`.
+    /// The lifetimes that the function names, and its `where` clause.
     fn lifetimes(&self) -> (Option<ImplGenerics<'_>>, Option<&WhereClause>) {
         match self.lifetimes {
             Some(generics) => {
@@ -187,7 +187,7 @@ impl Step<'_> {
         receiver.map(|receiver| quote!(#receiver,))
     }
 
-    /// What it reads, as parameters.
+    /// The reads, as parameters.
     fn parameters(&self) -> impl Iterator<Item = TokenStream> {
         self.reads.iter().map(|Parameter { name, ty, .. }| {
             let name = local(name);
@@ -195,8 +195,8 @@ impl Step<'_> {
         })
     }
 
-    /// A return type counts as a `Result` if its name is `Result`, so that one behind another name
-    /// would be a value like any other and its error would be lost: it is refused.
+    /// A return type counts as a `Result` if its name is `Result`. A `Result` behind another name
+    /// would be a value like any other and its error would be lost, so it is refused.
     fn alias_check(&self) -> Option<TokenStream> {
         let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);
         if self
@@ -227,21 +227,21 @@ pub(super) struct Attempted {
     /// The call, without `.await`.
     pub(super) call: TokenStream,
     pub(super) is_async: bool,
-    /// It returns a `Result`.
+    /// True if it returns a `Result`.
     pub(super) fallible: bool,
-    /// It can fail, by itself or by a timeout.
+    /// True if it can fail, by itself or by a timeout.
     pub(super) can_fail: bool,
     pub(super) context: bool,
-    /// There can be one attempt only.
+    /// True if there can be only one attempt.
     pub(super) once: bool,
-    /// What it returns, which is the place for an error if that cannot be a node's.
+    /// The span of its return type, for the error if the return type cannot be that of a node.
     pub(super) returned: Span,
-    /// The value after the last attempt has failed with `__error`. Without it, the node fails.
+    /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
     pub(super) give_up: Option<TokenStream>,
 }
 
 impl Attempted {
-    /// The call, if there is nothing to do but to await it.
+    /// The call, if there is nothing to do but await it.
     pub(super) fn awaited_only(&self) -> Option<TokenStream> {
         let only = self.is_async && !self.can_fail && !self.context;
         only.then(|| self.call.clone())
@@ -305,8 +305,8 @@ impl Attempted {
     }
 }
 
-/// The argument for a parameter: the value of the same name, cloned if there is another attempt to
-/// come.
+/// The argument for a parameter: the value with the same name, cloned if another attempt may
+/// follow.
 pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let rt = runtime();
     let name = local(&parameter.name);

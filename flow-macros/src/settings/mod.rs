@@ -1,4 +1,4 @@
-//! The settings of a node, as `#[node(…)]` and `with …` spell them alike.
+//! The settings of a node, which are spelled the same in `#[node(…)]` and `with …`.
 
 mod retry;
 mod values;
@@ -24,9 +24,9 @@ pub(crate) use values::{duration, equals, literal, parentheses, parse_duration, 
 pub(crate) struct Settings {
     pub(crate) retry: Option<(Span, Retry)>,
     pub(crate) timeout: Option<(Span, Duration)>,
-    /// Of a fork or a loop over items.
+    /// For a fork or a loop over items.
     pub(crate) concurrency: Option<(Span, usize)>,
-    /// Of a loop over items.
+    /// For a loop over items.
     pub(crate) collect_errors: Option<Span>,
 }
 
@@ -74,14 +74,14 @@ impl Settings {
         Ok(true)
     }
 
-    /// Whether there can be a second attempt.
+    /// Returns true if there can be a second attempt.
     pub(crate) fn repeats(&self) -> bool {
         self.retry
             .as_ref()
             .is_some_and(|(_, retry)| retry.repeats())
     }
 
-    /// What they are in the flow's JSON, where they replace those of `base`.
+    /// The settings in the flow's JSON, where they replace those of `base`.
     pub(crate) fn document(&self, base: SettingsDocument) -> SettingsDocument {
         let retry = self.retry.as_ref().map(|(_, retry)| retry.document());
         let timeout = self.timeout.map(|(_, timeout)| duration_text(timeout));
@@ -95,7 +95,7 @@ impl Settings {
         }
     }
 
-    /// The policy that they make of `base`.
+    /// The policy that results from `base` with these settings.
     pub(crate) fn policy(&self, base: &TokenStream) -> TokenStream {
         let retry = self.retry.as_ref().map(|(_, retry)| retry.tokens());
         let timeout = self.timeout.map(|(_, timeout)| {
@@ -106,8 +106,8 @@ impl Settings {
     }
 }
 
-/// A duration as the language spells it: `1m 30s`. No days, and what is longer: not every tool
-/// knows how long a month is.
+/// A duration as the language spells it: `1m 30s`. Days and longer units are not used, because not
+/// every tool knows how long a month is.
 pub(crate) fn duration_text(duration: Duration) -> String {
     let (seconds, nanos) = (duration.as_secs(), u64::from(duration.subsec_nanos()));
     let parts = [

@@ -25,12 +25,12 @@ pub(crate) struct Retry {
 }
 
 impl Retry {
-    /// Whether it makes a second attempt at all.
+    /// Returns true if it makes a second attempt at all.
     pub(crate) fn repeats(&self) -> bool {
         self.attempts > 1
     }
 
-    /// What it is in the flow's JSON: what is not as without it.
+    /// The settings in the flow's JSON: those that differ from the defaults.
     pub(crate) fn document(&self) -> RetrySettings {
         RetrySettings {
             attempts: self.attempts,
@@ -41,7 +41,7 @@ impl Retry {
         }
     }
 
-    /// What they say together.
+    /// Checks the settings together.
     fn check(&self, span: Span, given: &[Ident], unknown_given: bool, report: &mut Report) {
         let given_as = |wanted: &str| given.iter().find(|name| *name == wanted);
         if given_as("attempts").is_none() && !unknown_given {
@@ -78,7 +78,7 @@ impl Retry {
         }
     }
 
-    /// The call that makes the policy of them.
+    /// The call that creates the policy.
     pub(super) fn tokens(&self) -> TokenStream {
         let rt = runtime();
         let Retry {
@@ -92,7 +92,7 @@ impl Retry {
         quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter)))
     }
 
-    /// Sets one of its settings. False if there is none of this name, which is reported.
+    /// Sets one of the settings. Returns false if there is none with this name, which is reported.
     fn set(&mut self, name: &Ident, value: &Lit, report: &mut Report) -> bool {
         match name.to_string().as_str() {
             "attempts" => self.attempts = count(value, "attempts", report).unwrap_or(1),

@@ -1,5 +1,4 @@
-//! What a setting is given: its `=` or its parentheses, and durations, numbers and texts that make
-//! sense.
+//! The values of settings: the `=` or the parentheses, and valid durations, numbers and texts.
 
 use std::time::Duration;
 
@@ -19,7 +18,7 @@ pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn
     }
 }
 
-/// Whether the parentheses follow of a setting that is written as `example`.
+/// Checks that parentheses follow, for a setting that is written as `example`.
 pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
     match input.peek(token::Paren) {
         true => Ok(()),
@@ -39,7 +38,7 @@ pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<Lit> {
     })
 }
 
-/// A duration such as `"200ms"`, more than zero.
+/// A duration such as `"200ms"`, greater than zero.
 pub(crate) fn duration(literal: &Lit, report: &mut Report) -> Option<Duration> {
     const HELP: &str = "write a number and a unit, such as \"200ms\", \"30s\", \"5m\" or \"1h\"";
     let Lit::Str(text) = literal else {
@@ -54,7 +53,7 @@ pub(crate) fn duration(literal: &Lit, report: &mut Report) -> Option<Duration> {
     parse_duration(&text.value(), text.span(), report)
 }
 
-/// Text such as `200ms`, as a duration of more than zero.
+/// A text such as `200ms` as a duration greater than zero.
 pub(crate) fn parse_duration(text: &str, span: Span, report: &mut Report) -> Option<Duration> {
     const HELP: &str = "write a number and a unit, such as `200ms`, `30s`, `5m` or `1h`";
     match humantime::parse_duration(text) {

@@ -1,5 +1,5 @@
-//! Flows, nodes and enums that together use the whole language, to be expanded as they are and to
-//! be mutilated.
+//! Flows, nodes and enums that together use the whole language, to be expanded unchanged and with
+//! mutations.
 
 /// `#[node(settings)] item`
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
     NodeSource { settings, item }
 }
 
-/// What stands between the braces of `flow!`.
+/// The text between the braces of `flow!`.
 pub(super) const FLOWS: [&str; 21] = [
     r#"
     /// Approves an expense claim.
@@ -157,7 +157,7 @@ pub(super) const FLOWS: [&str; 21] = [
     }"#,
 ];
 
-/// What stands after `#[node]`.
+/// The items after `#[node]`.
 pub(super) const NODES: [NodeSource; 38] = [
     node("", "async fn hello() {}"),
     node(
@@ -273,7 +273,7 @@ pub(super) const NODES: [NodeSource; 38] = [
     node("retry(attempts = 99999999999, wait = \"\")", "fn half(a: u8, b)"),
 ];
 
-/// What stands after `#[derive(Action)]`.
+/// The items after `#[derive(Action)]`.
 pub(super) const ENUMS: [&str; 8] = [
     "#[derive(Clone)] pub enum Verdict { Approved { amount: u64 }, NeedsRevision { feedback: String }, Rejected { reason: String } }",
     r#"

@@ -1,5 +1,5 @@
-//! The same program gives the same tokens, so that builds can be reproduced and rustc's caches
-//! hold.
+//! The same program gives the same tokens, so that builds are reproducible and rustc's caches stay
+//! valid.
 
 use proc_macro2::TokenStream;
 
@@ -7,7 +7,7 @@ use super::corpus::{ENUMS, FLOWS, NODES};
 use super::output::errors;
 use super::rustc::{Rustc, parse};
 
-/// How many nodes the large flows have: more than are asked in one chain.
+/// The number of nodes in the large flows: more than are queried in one chain.
 const NODE_COUNT: usize = 150;
 
 /// Mistakes that only the analysis finds, several of each kind.
@@ -50,7 +50,7 @@ fn large_flow(rustc: &mut Rustc, more: &str) -> Vec<TokenStream> {
     rustc.flow(parse(&flow))
 }
 
-/// All that the corpus and the large flows expand to, as text.
+/// The expansions of the whole corpus and of the large flows, as text.
 fn expansions() -> String {
     proc_macro2::extra::invalidate_current_thread_spans();
     let mut rustc = Rustc::default();
@@ -83,7 +83,7 @@ fn expansion_is_the_same_every_time() {
     }
 }
 
-/// What is compared above is worth comparing.
+/// The expansions compared above are not trivial.
 #[test]
 fn large_flows_reach_the_analysis() {
     let mut rustc = Rustc::default();

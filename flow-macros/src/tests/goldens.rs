@@ -1,4 +1,4 @@
-//! Generated code, pretty-printed, for people to read: what a flow and a node become.
+//! Generated code of a flow and of nodes, pretty-printed for people to read.
 
 use proc_macro2::TokenStream;
 
@@ -9,7 +9,7 @@ fn shown(expansion: TokenStream) -> String {
     without_hashes(&prettyplease::unparse(&file))
 }
 
-/// The names of contract macros end with a hash of where the node is.
+/// Removes the hashes at the end of contract macros' names, which depend on where the node is.
 fn without_hashes(code: &str) -> String {
     let mut shown = String::with_capacity(code.len());
     let mut rest = code;

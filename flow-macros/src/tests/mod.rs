@@ -1,4 +1,4 @@
-//! The entry points as functions from tokens to tokens: whatever is written, they answer with code
+//! The entry points as functions from tokens to tokens: whatever the input is, they return code
 //! that parses.
 
 mod corpus;

@@ -1,5 +1,5 @@
 //! Changes tokens at any depth, as a program generator or a cat on the keyboard would. Each change
-//! is small, so that proptest finds the fewest that do harm.
+//! is small, so that proptest finds the smallest number of changes that cause a failure.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use proptest::collection::vec;
@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use super::rustc::parse;
 
-/// One change, of the token at `at` as all tokens are counted, those in groups included.
+/// One change, of the token with the number `at` among all tokens, including those in groups.
 #[derive(Debug, Clone)]
 pub(super) struct Mutation {
     at: usize,
@@ -20,40 +20,40 @@ enum Change {
     Delete,
     Duplicate,
     SwapWithNext,
-    /// Many times the same.
+    /// Repeats the token this many times.
     Repeat(usize),
     Insert(Piece),
     Replace(Piece),
-    /// At the end of a group.
+    /// Appends to the end of a group.
     Append(Piece),
-    /// Another text, in place of the next one.
+    /// Replaces the text of the next literal.
     Retext(String),
-    /// Another name, in place of the next one.
+    /// Replaces the next name.
     Rename(&'static str),
-    /// An identifier becomes a raw one.
+    /// Makes an identifier a raw one.
     MakeRaw,
     Delimit(Delimiter),
     Wrap(Delimiter),
-    /// Groups in groups.
+    /// Nests groups in groups.
     Nest(Delimiter, usize),
-    /// A group's content without the group.
+    /// Replaces a group by its content.
     Unwrap,
-    /// Nothing that follows in the same group.
+    /// Removes everything that follows in the same group.
     Cut,
 }
 
-/// Tokens that were not there before.
+/// New tokens.
 #[derive(Debug, Clone)]
 enum Piece {
     Source(&'static str),
     Text(String),
     Number(u64),
-    /// The token with this number in what is mutated, from elsewhere.
+    /// The token with this number in the mutated input, copied from its place.
     Copied(usize),
 }
 
-/// Names that are something else somewhere, in the language, in Rust or in generated code. Without
-/// `default`: syn, other than rustc, takes it for that of an `impl` even before `::`.
+/// Names with a meaning in the language, in Rust or in generated code. Without `default`: unlike
+/// rustc, syn takes it for that of an `impl` even before `::`.
 const NAMES: &str = "\
     start end wait node branch namespace with error timeout retry fork exec prep post exec_fallback \
     prep_res exec_res self Self super crate fn async match type try gen union macro_rules _ __ _x _1 T E Option \
@@ -73,7 +73,7 @@ const WORDS: &str = r####"
     #[action("x")] pub(crate) Vec<Vec<u8>> a::b::C ::a a::<b>::c a..b return x!{} x![]
 "####;
 
-/// One a line.
+/// One per line.
 const PHRASES: &str = r####"
     " "
     - -
@@ -121,7 +121,7 @@ const PHRASES: &str = r####"
     vec![1; 2]
 "####;
 
-/// Up to so many changes.
+/// At most this many changes.
 pub(super) fn mutations(most: usize) -> impl Strategy<Value = Vec<Mutation>> {
     vec(mutation(), 0..=most)
 }
@@ -169,7 +169,7 @@ fn source() -> impl Strategy<Value = &'static str> {
     select(words.chain(phrases).collect::<Vec<_>>())
 }
 
-/// Labels, actions, durations and namespaces are texts, and some become names.
+/// Texts for labels, actions, durations and namespaces, some of which become names.
 fn text() -> impl Strategy<Value = String> {
     let letter = prop_oneof![
         4 => select(LETTERS.chars().collect::<Vec<_>>()),
@@ -216,7 +216,7 @@ pub(super) fn mutated(tokens: TokenStream, mutations: &[Mutation]) -> TokenStrea
     grown(trees)
 }
 
-/// A token, or a group that can be changed inside.
+/// A token, or a group whose content can be changed.
 #[derive(Clone)]
 enum Tree {
     Token(TokenTree),
@@ -273,7 +273,7 @@ fn count(trees: &[Tree]) -> usize {
     trees.iter().map(of_tree).sum()
 }
 
-/// The first token from there that is such a one; if there is none, the token there.
+/// The first token from here on that meets the condition. If there is none, the token here.
 fn next(trees: &[Tree], at: usize, is_it: &dyn Fn(&TokenTree) -> bool) -> usize {
     let is_there =
         |index: &usize| matches!(find(trees, *index), Some(Tree::Token(token)) if is_it(&token));

@@ -1,4 +1,4 @@
-//! What an expansion has to be, whatever was written.
+//! Requirements on an expansion, whatever the input was.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ pub(super) struct Shown {
     pub(super) span: Span,
 }
 
-/// All `compile_error!`s of an expansion, those of the user included.
+/// All `compile_error!`s of an expansion, including those of the user.
 pub(super) fn errors(tokens: &TokenStream) -> Vec<Shown> {
     let mut errors = Vec::new();
     let mut tokens = tokens.clone().into_iter().peekable();
@@ -35,7 +35,7 @@ pub(super) fn errors(tokens: &TokenStream) -> Vec<Shown> {
     errors
 }
 
-/// Whether the expansion is made of items, and each of its errors says something.
+/// Checks that the expansion consists of items, and that each of its errors has a text.
 pub(super) fn check(input: &TokenStream, output: &TokenStream) -> Result<(), TestCaseError> {
     let file = syn::parse2::<syn::File>(output.clone()).map_err(|error| {
         TestCaseError::fail(format!("{error}\ninput: {input}\noutput: {output}"))
@@ -60,7 +60,7 @@ pub(super) fn check(input: &TokenStream, output: &TokenStream) -> Result<(), Tes
     Ok(())
 }
 
-/// A variant or a field that another one has the name of.
+/// A variant or a field with the same name as another one.
 fn defined_twice(item: &syn::Item) -> Option<String> {
     let names: Vec<String> = match item {
         syn::Item::Enum(item) => item
@@ -78,7 +78,7 @@ fn defined_twice(item: &syn::Item) -> Option<String> {
     names.into_iter().find(|name| !seen.insert(name.clone()))
 }
 
-/// Whether each error is somewhere. What is missing at the very end is nowhere.
+/// Checks that each error has a place. Something missing at the very end has none.
 pub(super) fn check_places(input: &TokenStream, output: &TokenStream) -> Result<(), TestCaseError> {
     for Shown { message, span } in errors(output) {
         let at_end =
@@ -91,7 +91,7 @@ pub(super) fn check_places(input: &TokenStream, output: &TokenStream) -> Result<
     Ok(())
 }
 
-/// Whether the user wrote something there.
+/// Returns true if the user wrote something there.
 fn is_place(span: Span) -> bool {
     span.byte_range() != Span::call_site().byte_range()
 }

@@ -1,8 +1,8 @@
-//! What a flow plans for its values: where each is, and whether it is borrowed, moved or cloned.
+//! The plan of a flow for its values: where each is, and whether it is borrowed, moved or cloned.
 
 use super::rustc::{Rustc, parse};
 
-/// Nodes that read and take a text, and flows of them.
+/// The plan of a flow with nodes that read and take a text.
 fn plan(flow: &str) -> String {
     let mut rustc = Rustc::default();
     for item in [

@@ -1,5 +1,5 @@
-//! Mutilated programs: the entry points never panic, and what they give parses. `PROPTEST_CASES`
-//! says how many.
+//! Mutated programs: the entry points never panic, and their output parses. `PROPTEST_CASES` sets
+//! the number of cases.
 
 use proc_macro2::{TokenStream, TokenTree};
 use proptest::prelude::*;
@@ -15,24 +15,24 @@ use super::output::{check, check_places};
 use super::rustc::{Rustc, parse};
 
 thread_local! {
-    /// What is in scope is the same for every case.
+    /// The nodes in scope, which are the same for every case.
     static CORPUS: Rustc = Rustc::new();
 }
 
-/// The same twice: nothing depends on the order of a hash map.
+/// Expands twice and compares: nothing may depend on the order of a hash map.
 fn twice(expand: impl Fn() -> TokenStream) -> Result<TokenStream, TestCaseError> {
     let (first, second) = (expand(), expand());
     prop_assert_eq!(first.to_string(), second.to_string());
     Ok(first)
 }
 
-/// The places of one case are not kept for the next.
+/// Drops the places of one case before the next.
 fn forget_places() {
     proc_macro2::extra::invalidate_current_thread_spans();
 }
 
-/// Tries it out with as many cases as are asked for. syn goes as deep as its input, and unoptimized
-/// code needs much stack for that.
+/// Tests a property with the requested number of cases. syn recurses as deep as its input, and
+/// unoptimised code needs a lot of stack for that.
 fn property<S: Strategy + 'static>(
     strategy: fn() -> S,
     test: fn(S::Value) -> Result<(), TestCaseError>,
@@ -70,7 +70,7 @@ fn flows() {
     });
 }
 
-/// Both halves as rustc would run them, and the second one also where the first one has found
+/// Both halves as rustc would run them. The second half also runs if the first one has found
 /// mistakes.
 #[test]
 fn flows_with_their_contracts() {
@@ -90,7 +90,7 @@ fn flows_with_their_contracts() {
     });
 }
 
-/// The second half with contracts that are mutilated, missing or in another order.
+/// The second half with contracts that are mutated, missing or in another order.
 #[test]
 fn flows_with_other_contracts() {
     let strategy = || {
@@ -118,7 +118,7 @@ fn flows_with_other_contracts() {
     });
 }
 
-/// The second halves with anything at all.
+/// The second halves with arbitrary input.
 #[test]
 fn second_halves() {
     let strategy = || (select(&FLOWS[..]), mutations(4));
@@ -143,7 +143,7 @@ fn second_halves() {
     });
 }
 
-/// Without the attributes that an enum gets which people are asked for.
+/// The output without the attributes that an enum of a human node gets.
 fn without_own_attributes(output: TokenStream) -> TokenStream {
     let tokens: Vec<TokenTree> = output.into_iter().collect();
     let is_own = |token: Option<&TokenTree>| {
@@ -160,8 +160,8 @@ fn without_own_attributes(output: TokenStream) -> TokenStream {
     kept.map(|(_, token)| token.clone()).collect()
 }
 
-/// `#[node]`: the item stays as it is, but for what makes actions of an enum that people are asked
-/// for, and what is beside it parses.
+/// `#[node]`: the item does not change, except for the attributes that make the enum of a human
+/// node an enum of actions, and the code next to it parses.
 #[test]
 fn nodes() {
     let strategy = || (select(&NODES[..]), mutations(3), mutations(5));
@@ -178,7 +178,7 @@ fn nodes() {
         prop_assert_eq!(kept.to_string(), item.to_string());
         prop_assert!(!beside.is_empty());
         check(&input, &beside)?;
-        // rustc hands over items only.
+        // rustc passes only items.
         if syn::parse2::<syn::Item>(item.clone()).is_ok() {
             check_places(&input, &beside)?;
         }
@@ -203,7 +203,7 @@ fn actions() {
     });
 }
 
-/// What is long or deep beyond reason, but no mistake.
+/// Input that is unreasonably long or deep, but not a mistake.
 #[test]
 fn long_chains_and_deep_groups() {
     on_a_large_stack(|| {

@@ -1,4 +1,4 @@
-//! What rustc does between the two halves of a macro: it expands the contract macros, which hand on
+//! The part of rustc between the two halves of a macro: expands the contract macros, which pass on
 //! what they know.
 
 use std::collections::HashMap;
@@ -10,22 +10,22 @@ use crate::{action, flow, node};
 
 use super::corpus::{ENUMS, FLOWS, NODES, NodeSource};
 
-/// The contract macros that are in scope, as text: tokens would keep places that are forgotten
-/// between cases.
+/// The contract macros in scope, as text, because tokens would keep places that are dropped between
+/// cases.
 #[derive(Default, Clone)]
 pub(super) struct Rustc {
     contracts: HashMap<String, String>,
     actions: HashMap<String, String>,
 }
 
-/// The macro calls by which a flow asks its nodes.
+/// The macro calls with which a flow queries its nodes.
 struct Ask {
     nodes: Vec<String>,
     body: TokenTree,
 }
 
 impl Rustc {
-    /// With all of the corpus.
+    /// With the contract macros of the whole corpus.
     pub(super) fn new() -> Self {
         let mut rustc = Rustc::default();
         for source in ENUMS {
@@ -89,7 +89,7 @@ impl Rustc {
         flow::shown_plan(quote!(@contract [] #body [#contracts]))
     }
 
-    /// What the nodes of a flow tell, in the order in which it asks them.
+    /// The contracts that the nodes of a flow pass on, in the order in which it queries them.
     pub(super) fn told_to(&self, tokens: TokenStream) -> TokenStream {
         let asks = asks(&flow::define(tokens));
         let nodes: Vec<String> = asks.into_iter().flat_map(|ask| ask.nodes).collect();
@@ -137,8 +137,8 @@ pub(super) fn parse(source: &str) -> TokenStream {
     source.parse().expect("the corpus is made of tokens")
 }
 
-/// `__flow_review_0123456789abcdef` is the macro of `review`, and `__flow_Big_nodes_0` is one of
-/// its own name.
+/// `__flow_review_0123456789abcdef` is the macro of `review`. The name of `__flow_Big_nodes_0` is
+/// unchanged.
 fn own_name(unique: &str) -> String {
     let own = unique
         .strip_prefix("__flow_")
@@ -172,7 +172,7 @@ fn told_actions(expansion: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `human! { {…} {…} }`: what a human node becomes where there is somebody to ask.
+/// `human! { {…} {…} }`: the first group, which a human node becomes if there is somebody to ask.
 pub(super) fn of_human(expansion: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
     tokens.windows(3).find_map(|window| match window {
@@ -259,7 +259,7 @@ fn plain(name: &str) -> String {
     name.strip_prefix("r#").unwrap_or(name).to_owned()
 }
 
-/// The first group, at any depth, in which something is found.
+/// The first group, at any depth, in which `find` finds something.
 fn search<T>(tokens: TokenStream, find: &dyn Fn(&Group) -> Option<T>) -> Option<T> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Group(group) => find(&group).or_else(|| search(group.stream(), find)),

@@ -1,4 +1,4 @@
-//! What a node takes, gives and decides, as its user sees it.
+//! The contract of a node: what it takes, returns and decides.
 
 use flow_spec::document::{EdgeDocument, FlowDocument, NodeDocument, Schema};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, node_path};
@@ -9,7 +9,7 @@ use super::facts;
 use super::text::Text;
 use crate::words;
 
-/// An article for the flow and for each node at any level. The first is shown.
+/// An article for the flow and for each node at any level. The first one is shown.
 pub(super) fn contracts(flow: &FlowDocument) -> Markup {
     html! {
         (of_flow(flow))
@@ -74,7 +74,7 @@ fn of_node(flow: &FlowDocument, node: &NodeDocument, around: &str, path: &str) -
     }
 }
 
-/// Where the flow comes from to this node.
+/// The nodes from which the flow comes to this node.
 fn before(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
     let before = flow.predecessors(&node.id);
     html! {
@@ -105,7 +105,7 @@ fn description(description: Option<&str>) -> Markup {
     }
 }
 
-/// A table of values, with the key of the flow where it is another.
+/// A table of values, with the key of the flow if it differs.
 fn values(title: &str, schema: &Schema, keys: &Map<String, Value>) -> Markup {
     html! {
         @if !schema.properties.is_empty() {
@@ -135,7 +135,7 @@ fn values(title: &str, schema: &Schema, keys: &Map<String, Value>) -> Markup {
     }
 }
 
-/// What it can decide, with what it writes then and where that leads.
+/// The actions that it can take, with what it writes on each and where each leads.
 fn actions(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
     let declared = |name| {
         node.actions
@@ -159,7 +159,7 @@ fn actions(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
     }
 }
 
-/// The actions that it declares, and those that only its edges name.
+/// The actions that it declares, followed by those that only its edges name.
 fn names<'a>(flow: &'a FlowDocument, node: &'a NodeDocument) -> Vec<&'a str> {
     let declared = node
         .actions

@@ -1,4 +1,4 @@
-//! How a node is run, and the values it is made with.
+//! The settings of a node, and the values with which it was made.
 
 use flow_spec::document::{NodeDocument, SettingsDocument};
 use maud::{Markup, html};

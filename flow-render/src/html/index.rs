@@ -1,4 +1,4 @@
-//! The list of all nodes, in which those that are flows open and close.
+//! The list of all nodes, in which flows open and close.
 
 use flow_spec::document::{FlowDocument, NodeDocument};
 use flow_spec::node_path;
@@ -22,7 +22,7 @@ fn list(flow: &FlowDocument, around: &str) -> Markup {
     }
 }
 
-/// A line for each node, so that a comparison of two pages is one of nodes.
+/// Each node is one line of HTML, so that a comparison of two pages compares nodes.
 fn item(node: &NodeDocument, path: &str) -> Markup {
     let (id, kind) = (one_line(&node.id), one_line(&node.r#type));
     let at = Text(path);
@@ -43,7 +43,7 @@ fn item(node: &NodeDocument, path: &str) -> Markup {
     }
 }
 
-/// What a search finds it by.
+/// The words by which a search finds it.
 fn words(node: &NodeDocument, path: &str) -> String {
     let words = [Some(path), Some(&node.r#type), node.description.as_deref()];
     let words: Vec<String> = words.into_iter().flatten().map(one_line).collect();

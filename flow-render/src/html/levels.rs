@@ -1,4 +1,4 @@
-//! The pictures: one for each flow, in the picture of the flow around it, and one of all.
+//! The pictures: one for each flow, inside the picture of the outer flow, and one of everything.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -23,7 +23,7 @@ fn level(scene: &Scene<'_>) -> Markup {
     }
 }
 
-/// The flows within a node, also those in the branches of a fork and the body of a loop.
+/// The flows within a node, including those in the branches of a fork and in the body of a loop.
 fn inside(member: &Member<'_>) -> Markup {
     match &member.inside {
         Inside::Nothing => Markup::default(),
@@ -47,7 +47,7 @@ fn inside(member: &Member<'_>) -> Markup {
     }
 }
 
-/// An image escapes its texts itself.
+/// An image escapes its own texts.
 fn picture(scene: &Scene<'_>, inner: Inner) -> Markup {
     PreEscaped(svg::part(scene, inner))
 }

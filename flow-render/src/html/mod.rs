@@ -1,8 +1,8 @@
 //! The flow as one page for a browser, without network and without a server.
 //!
-//! Everything is in the page as elements, and its script only shows and hides them. So nothing of
-//! the flow is ever inside the script, and one way of escaping is enough: what is not
-//! [`Markup`](maud::Markup) is escaped by `html!`.
+//! Everything is in the page as elements, and its script only shows and hides them. So no text of
+//! the flow is ever inside the script, and one way of escaping is enough: `html!` escapes
+//! everything that is not [`Markup`](maud::Markup).
 
 mod contract;
 mod facts;
@@ -25,7 +25,7 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// on the right.
 ///
 /// Nodes that are flows open and close, in the list as well as in the picture (PRD-004 §7.2); a
-/// click on a node shows its contract. The address of the page has the node that is shown after
+/// click on a node shows its contract. The address of the page contains the selected node after
 /// `#`.
 ///
 /// # Examples
@@ -66,7 +66,7 @@ pub fn html(flow: &FlowDocument) -> String {
     page.into_string()
 }
 
-/// What can be done with the page as a whole.
+/// The buttons for the page as a whole.
 fn tools(flow: &FlowDocument) -> Markup {
     html! {
         input type="search" id="search" placeholder="find a node" aria-label="find a node";

@@ -4,8 +4,8 @@ use maud::Render;
 
 use crate::xml::escaped;
 
-/// Text that the flow's author wrote. Like a plain string it is escaped, and what would deceive the
-/// reader is made visible.
+/// Text that the flow's author wrote. It is escaped like a plain string, and deceptive characters
+/// are made visible.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl Render for Text<'_> {

@@ -1,9 +1,9 @@
-//! What was laid out: boxes and wires at their places. Nothing here is decided, and nothing
-//! overlaps.
+//! The result of the layout: boxes and wires at their places. Nothing is decided here any more, and
+//! nothing overlaps.
 
 use crate::words::Caption;
 
-/// Boxes and wires, measured from the upper left corner.
+/// Boxes and wires, with coordinates from the upper left corner.
 #[derive(Debug, Default)]
 pub(super) struct Board {
     pub(super) width: f64,
@@ -15,14 +15,14 @@ pub(super) struct Board {
 /// A box.
 #[derive(Debug)]
 pub(super) struct Tile {
-    /// Its middle.
+    /// Its centre.
     pub(super) center: Point,
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) shape: Shape,
-    /// The path of the node, and its doc comment. Nothing for what is not a node.
+    /// The path of the node, and its doc comment. `None` if the box is not a node.
     pub(super) node: Option<Label>,
-    /// What is drawn inside it, around its middle and below its head.
+    /// The content of the box, around its centre and below its head.
     pub(super) inside: Option<Board>,
 }
 
@@ -36,15 +36,15 @@ pub(super) struct Label {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     Start,
-    /// With its text.
+    /// An end, with its text.
     End(String),
-    /// Where a fork splits, or its branches meet.
+    /// The place where a fork splits, or where its branches join.
     Bar,
     Step,
     Branch,
     Wait,
     Human,
-    /// A flow that is shown by its name only; whether there is something to open.
+    /// A flow of which only the name is shown. It says whether there is something to open.
     Closed {
         opens: bool,
     },
@@ -65,7 +65,7 @@ pub(super) struct Wire {
     pub(super) points: Vec<Point>,
     pub(super) label: Option<WireLabel>,
     pub(super) error: bool,
-    /// It leads back.
+    /// True if it leads back.
     pub(super) back: bool,
 }
 

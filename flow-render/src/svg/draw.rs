@@ -1,4 +1,4 @@
-//! From a board to SVG.
+//! Draws a board as SVG.
 
 use super::board::{Board, Label, Point, Shape, Tile, Wire, WireLabel};
 use super::image::{Image, number};
@@ -14,7 +14,7 @@ pub(super) fn whole(board: &Board, title: &str) -> String {
     image.finish()
 }
 
-/// An image in a page that has the style, and that makes its nodes buttons.
+/// An image in a page that contains the style, and in which nodes are buttons.
 pub(super) fn part(board: &Board, title: &str) -> String {
     let mut image = Image::new(board, title, true);
     image.board(board);
@@ -22,7 +22,7 @@ pub(super) fn part(board: &Board, title: &str) -> String {
 }
 
 impl Image {
-    /// The wires lie below the boxes, and what is written at them above everything.
+    /// The wires are below the boxes, and their texts are above everything.
     fn board(&mut self, board: &Board) {
         for wire in &board.wires {
             self.wire(wire);
@@ -87,7 +87,7 @@ impl Image {
         }
         self.outline(tile);
         self.caption(tile);
-        // What is inside are nodes of their own.
+        // The nodes inside are elements of their own.
         self.line("</g>");
         if let (Some(inside), Some(label)) = (&tile.inside, &tile.node) {
             let stack = if tile.shape == Shape::Each {

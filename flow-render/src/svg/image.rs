@@ -1,5 +1,5 @@
-//! The text of an image, line by line. Lengths are rounded, so that the last bits of a sum do not
-//! reach it.
+//! The text of an image, line by line. Lengths are rounded, so that rounding errors of sums do not
+//! affect it.
 
 use super::board::{Board, Point};
 use super::measure::LINE;
@@ -8,7 +8,7 @@ use crate::xml::escaped;
 /// An image that is being written.
 pub(super) struct Image {
     text: String,
-    /// Whether nodes are buttons.
+    /// Whether the nodes are buttons.
     pub(super) buttons: bool,
 }
 
@@ -60,7 +60,7 @@ impl Image {
         ));
     }
 
-    /// A line of text in the middle of `x`, below `top`.
+    /// A line of text centred at `x`, below `top`.
     pub(super) fn words(&mut self, class: &str, x: f64, top: f64, size: f64, text: &str) {
         let baseline = top + size * (LINE + 0.72) / 2.0;
         self.line(&format!(
@@ -76,6 +76,6 @@ impl Image {
 /// A length with at most one decimal.
 pub(super) fn number(length: f64) -> String {
     let rounded = (length * 10.0).round() / 10.0;
-    // Negative zero is a zero.
+    // Turns a negative zero into a zero.
     format!("{}", rounded + 0.0)
 }

@@ -1,4 +1,5 @@
-//! From a scene to a board, by the layout crate `dagre`: it says where each box and each arrow is.
+//! Lays out a scene on a board with the crate `dagre`, which decides where each box and each arrow
+//! is.
 
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
@@ -10,20 +11,20 @@ use super::wire::{self, Rows};
 use super::{measure, shape};
 use crate::scene::{Member, Place, Scene};
 
-/// Whether flows inside are drawn.
+/// Whether inner flows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inner {
     Shown,
     Closed,
 }
 
-/// An arrow that has no place yet, between two tiles.
+/// An arrow between two tiles that is not placed yet.
 struct Link {
     from: usize,
     to: usize,
     label: Vec<String>,
     error: bool,
-    /// How much it matters that it is short and straight.
+    /// How important it is that the arrow is short and straight.
     weight: i32,
 }
 
@@ -57,7 +58,7 @@ pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
     place(tiles, links)
 }
 
-/// Branches side by side, between a bar where they split and one where they meet.
+/// Branches side by side, between a bar where they split and a bar where they join.
 pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
     let mut tiles = Vec::new();
     let mut links = Vec::new();
@@ -109,7 +110,7 @@ fn options() -> LayoutOptions {
         ranksep: 44.0,
         marginx: 16.0,
         marginy: 14.0,
-        // Among orders with equally many crossings, the one in which the flow is written.
+        // If several orders have equally many crossings, the one in which the flow is written.
         tie_keep_first: true,
         ..LayoutOptions::default()
     }
@@ -208,7 +209,7 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     }
 }
 
-/// The board that has room for everything on it.
+/// A board that is large enough for its content.
 fn bounded(tiles: Vec<Tile>, wires: Vec<Wire>) -> Board {
     let mut board = Board {
         tiles,

@@ -1,7 +1,7 @@
-//! How much room a text takes.
+//! The size of texts.
 //!
-//! There is no font here to ask. Texts are set in a font whose letters are all equally wide, which
-//! is true of whichever font of the kind the reader has.
+//! There is no font to measure. Texts are set in a monospaced font, so all letters are equally
+//! wide, whichever such font the reader has.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -22,7 +22,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     f64::from(columns) * ADVANCE * size
 }
 
-/// The size of some lines below one another.
+/// The size of several lines, one below the other.
 pub(super) fn block(lines: &[String], size: f64) -> (f64, f64) {
     let widest = lines
         .iter()

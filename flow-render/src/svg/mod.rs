@@ -1,8 +1,8 @@
 //! The flow as an SVG image.
 //!
-//! A layout that knows boxes within boxes has trouble with arrows that touch such a box. So every
-//! flow, fork and loop is laid out for itself by the layout crate, the inner ones first; in the one
-//! around it is a box of known size.
+//! A layout with boxes within boxes has trouble with arrows that touch such a box. So the layout
+//! crate lays out every flow, fork and loop separately, the inner ones first; in the outer one,
+//! each is a box of known size.
 
 mod board;
 mod draw;
@@ -22,8 +22,8 @@ pub(super) use layout::Inner;
 /// The colours, which follow the reader's preference for light or dark.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
-/// An SVG image of the flow and of all flows inside it, on a transparent ground. Every box has the
-/// path of its node as `data-path`, and its doc comment as its title.
+/// An SVG image of the flow and of all its inner flows, on a transparent background. Every box has
+/// the path of its node as `data-path`, and its doc comment as its title.
 ///
 /// # Examples
 ///
@@ -40,8 +40,8 @@ pub fn svg(flow: &FlowDocument) -> String {
     draw::whole(&board, flow.title())
 }
 
-/// The picture of a flow for a page that has [`STYLE`]: its nodes are buttons. Flows inside it are
-/// closed boxes with a button that opens them, or are drawn.
+/// The picture of a flow for a page that has [`STYLE`]: its nodes are buttons. Its inner flows are
+/// either drawn, or closed boxes with a button that opens them.
 pub(super) fn part(scene: &Scene<'_>, inner: Inner) -> String {
     let board = layout::scene(scene, inner);
     draw::part(&board, scene.flow.title())

@@ -3,12 +3,12 @@
 use super::board::Point;
 use super::image::number;
 
-/// How round the corners of a line are.
+/// The radius of the corners of a line.
 const BEND: f64 = 14.0;
 /// The length and half the width of a tip.
 const TIP: (f64, f64) = (9.0, 4.0);
 
-/// The line through these points with round corners, up to its tip, and the tip. Nothing for fewer
+/// The line through these points with round corners, up to its tip, and the tip. `None` for fewer
 /// than two points.
 pub(super) fn arrow(points: &[Point]) -> Option<(String, String)> {
     let [.., before, end] = points else {
@@ -49,8 +49,8 @@ fn rounded(points: &[Point]) -> String {
     line
 }
 
-/// How much of a straight part a corner takes: never more than half, which is left to the corner at
-/// its other end.
+/// How much of a straight part a corner takes: at most half, because the other half belongs to the
+/// corner at the other end.
 fn bend(from: Point, to: Point) -> f64 {
     (distance(from, to) / 2.0).min(BEND)
 }
@@ -59,7 +59,7 @@ fn distance(from: Point, to: Point) -> f64 {
     (to.x - from.x).hypot(to.y - from.y)
 }
 
-/// Of length 1; downward between points that are one.
+/// A direction of length 1. It points down if the points are the same.
 fn direction(from: Point, to: Point) -> Point {
     let distance = distance(from, to);
     match distance > 0.0 {

@@ -1,4 +1,4 @@
-//! What shape a node has, and how large it has to be for its texts.
+//! The shape of a node, and the size that it needs for its texts.
 
 use flow_spec::document::types;
 
@@ -8,16 +8,16 @@ use super::measure::{self, LINE, NAME, NOTE};
 use crate::scene::{Inside, Member};
 use crate::words::{self, Caption};
 
-/// The room between a text and its box.
+/// The space between a text and its box.
 const PADDING: f64 = 12.0;
-/// How far the copies behind a loop over items stand out.
+/// How far the copies behind a loop over items stick out.
 pub(super) const STACK: f64 = 8.0;
-/// The room for the sign that opens a flow.
+/// The space for the sign that opens a flow.
 pub(super) const SIGN: f64 = 20.0;
 
 const NOWHERE: Point = Point { x: 0.0, y: 0.0 };
 
-/// The tile of a node, at no place yet.
+/// The tile of a node that is not placed yet.
 pub(super) fn member(member: &Member<'_>, inner: Inner) -> Tile {
     let caption = Caption::of(member.node);
     let (text_width, text_height) = text(&caption);
@@ -30,7 +30,7 @@ pub(super) fn member(member: &Member<'_>, inner: Inner) -> Tile {
     };
     let (width, height) = match (&shape, &inside) {
         (_, Some(board)) => around(board, &caption, &shape),
-        // Half as wide and half as high as the diamond is the largest box within it.
+        // The largest box within a diamond is half as wide and half as high.
         (Shape::Branch, _) => (
             text_width * 1.5 + 4.0 * PADDING,
             text_height * 2.0 + PADDING,
@@ -77,7 +77,7 @@ fn around(board: &Board, caption: &Caption, shape: &Shape) -> (f64, f64) {
     (width, height)
 }
 
-/// The height of the head of a box that has something inside.
+/// The height of the head of a box with content.
 pub(super) fn head(caption: &Caption) -> f64 {
     text(caption).1 + PADDING
 }
@@ -94,7 +94,7 @@ pub(super) fn text(caption: &Caption) -> (f64, f64) {
     (width, height)
 }
 
-/// Where the flow begins.
+/// The tile of the start.
 pub(super) fn start() -> Tile {
     plain(
         Shape::Start,
@@ -103,14 +103,14 @@ pub(super) fn start() -> Tile {
     )
 }
 
-/// Where it ends.
+/// The tile of an end.
 pub(super) fn end(label: &str) -> Tile {
     let label = words::end(label);
     let width = measure::width(&label, NOTE) + 2.5 * PADDING;
     plain(Shape::End(label), width, 26.0)
 }
 
-/// Where branches split and meet.
+/// The bar where branches split or join.
 pub(super) fn bar(width: f64) -> Tile {
     plain(Shape::Bar, width, 5.0)
 }

@@ -1,12 +1,12 @@
-//! The way of an arrow from box to box.
+//! The route of an arrow from box to box.
 //!
-//! The layout puts boxes and texts into rows, and thinks of an arrow that passes a row as of a
-//! point in its middle. Here it runs straight past the whole row and bends only between rows, where
-//! there is nothing it could cross.
+//! The layout puts boxes and texts into rows, and represents an arrow that passes a row as a point
+//! in its middle. Here the arrow runs straight through the whole row and bends only between rows,
+//! where there is nothing that it could cross.
 
 use super::board::{Point, Shape, Tile};
 
-/// How far from the corner of a box arrows touch it.
+/// The smallest distance between an arrow and the corner of a box that it touches.
 const CORNER: f64 = 16.0;
 
 /// The rows of a board.
@@ -18,7 +18,7 @@ struct Row {
 }
 
 impl Rows {
-    /// From the middle and the height of everything that stands in them.
+    /// The rows, given the centre and the height of everything in them.
     pub(super) fn new(all: impl IntoIterator<Item = (f64, f64)>) -> Rows {
         let row = |(middle, height)| Row {
             middle,
@@ -27,7 +27,7 @@ impl Rows {
         Rows(all.into_iter().map(row).collect())
     }
 
-    /// Half the height of the row at this middle.
+    /// Half the height of the row with this centre.
     fn half_height(&self, middle: f64) -> f64 {
         let rows = self
             .0
@@ -36,7 +36,7 @@ impl Rows {
         rows.map(|row| row.half_height).fold(0.0, f64::max)
     }
 
-    /// Where a way that goes down, or up, enters a row and where it leaves it.
+    /// The points where a route that goes down, or up, enters and leaves a row.
     fn through(&self, point: Point, down: bool) -> [Point; 2] {
         let half = self.half_height(point.y);
         let half = if down { half } else { -half };
@@ -44,8 +44,8 @@ impl Rows {
     }
 }
 
-/// The way between two boxes along the points that the layout found, the first and the last at the
-/// boxes.
+/// The route between two boxes along the points that the layout found. The first and the last point
+/// are on the boxes.
 pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> Vec<Point> {
     let down = from.center.y < to.center.y;
     let inner = found
@@ -66,13 +66,13 @@ pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> V
     way
 }
 
-/// Where a box is touched on the way from or to a point: from above or below, as straight as can
-/// be.
+/// The point where a route from or to a point touches a box: from above or below, as straight as
+/// possible.
 fn touch(tile: &Tile, toward: Point) -> Point {
     let (x, y) = (toward.x - tile.center.x, toward.y - tile.center.y);
     let (half_width, half_height) = (tile.width / 2.0, tile.height / 2.0);
     if tile.shape == Shape::Branch {
-        // Where the line to its middle meets the side of a diamond.
+        // The point where the line to the centre of a diamond meets its side.
         let reach = (x.abs() / half_width + y.abs() / half_height).max(1.0);
         return Point {
             x: tile.center.x + x / reach,

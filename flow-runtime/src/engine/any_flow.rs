@@ -1,4 +1,4 @@
-//! Flows of any type, by one that all of them have.
+//! Flows of any type, behind one trait object.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use crate::engine::{
 };
 use crate::flow::Flow;
 
-/// A flow whatever its type, which an engine `E` can carry out, with JSON for its inputs and
-/// outputs: what registries, runtimes and servers hold as `dyn AnyFlow<E>`.
+/// A flow of any type that an engine `E` can drive, with JSON as its inputs and outputs.
+/// Registries, runtimes and servers hold it as `dyn AnyFlow<E>`.
 ///
-/// Every flow is one whose values are `Serialize` and `Deserialize`. A flow that is known only when
-/// the program runs, such as one that is read from a file, implements it as well.
+/// Every flow whose values are `Serialize` and `Deserialize` implements it. A flow that is known
+/// only at run time, such as one read from a file, can implement it as well.
 ///
 /// # Examples
 ///
@@ -45,21 +45,20 @@ pub trait AnyFlow<E>: Send + Sync {
     /// The flow's name, as written.
     fn name(&self) -> &str;
 
-    /// The first segments of all its paths.
+    /// The first segments of the paths of its nodes.
     fn namespace(&self) -> &str;
 
     /// Its structure as JSON: see [`Flow::SPEC`].
     fn structure(&self) -> &str;
 
-    /// What a person is asked at a path, such as `orders.approval`. `None` if nothing is asked
-    /// there.
+    /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
     fn question(&self, path: &str) -> Option<QuestionType>;
 
-    /// Runs it to an end. The output has the values by key, and the label of the end as `end`.
+    /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
     ///
     /// # Errors
     ///
-    /// The run did not reach an end, or the input or the output is not what it should be.
+    /// The run did not reach an end, or a value of the input or the output does not fit.
     ///
     /// # Panics
     ///
@@ -74,9 +73,9 @@ pub trait AnyFlow<E>: Send + Sync {
 /// Why a run of an [`AnyFlow`] has no output.
 #[derive(Debug)]
 pub enum RunError {
-    /// It did not reach an end.
+    /// The run did not reach an end.
     Failed(Failed),
-    /// A value of the input is missing, or not of its type.
+    /// A value of the input is missing, or has another type.
     Input(Unstorable),
     /// A value of the output cannot be turned into JSON.
     Output(Unstorable),

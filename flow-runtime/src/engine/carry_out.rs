@@ -14,9 +14,9 @@ use crate::observer::EventKind;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Carries a step out as a run with options does: within a span (feature `tracing`), when there is
-/// room for it, and with its failure told to the observer. `limited` is whether the run limits how
-/// many steps are under way ([`Run::is_limited`]), which an engine knows from its beginning.
+/// Runs a step of a run with options: within a span (feature `tracing`), when there is room for it,
+/// and with its failure reported to the observer. `limited` says whether the run limits how many
+/// steps run at once ([`Run::is_limited`]), which an engine knows from the beginning.
 #[inline]
 pub fn carry_out<'s, T, W>(
     scope: &'s Scope<'s>,
@@ -43,15 +43,15 @@ where
     }
 }
 
-/// Room for a step where the run limits how many are under way.
+/// Room for a step, in a run that may limit how many steps run at once.
 enum Room<'a> {
     /// There is no limit.
     Enough,
     NotAsked,
-    /// Whoever asks first gets it first. In a box: most runs have no limit, and a step should be
-    /// small.
+    /// Waiting for a permit, first come, first served. Boxed, because most runs have no limit and a
+    /// step should be small.
     Awaited(BoxFuture<'a, Option<SemaphorePermit<'a>>>),
-    /// It is given back when the step is dropped.
+    /// The permit, which is given back when the step is dropped.
     Permitted {
         _permit: Option<SemaphorePermit<'a>>,
     },
@@ -80,7 +80,7 @@ impl<'a> Room<'a> {
 }
 
 pin_project! {
-    /// A step that begins when there is room for it, and whose failure is told to the observer.
+    /// A step that begins when there is room for it, and whose failure is reported to the observer.
     struct CarriedOut<'s, W> {
         room: Room<'s>,
         #[pin]
@@ -92,7 +92,7 @@ pin_project! {
 impl<T, W: Future<Output = Result<T, Failed>>> Future for CarriedOut<'_, W> {
     type Output = Result<T, Failed>;
 
-    // What is only `inline` is not, for the largest steps of a loop, and then costs as much as two
+    // With plain `inline`, the largest steps of a loop are not inlined, and cost as much as two
     // events.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -1,4 +1,4 @@
-//! The engine that does nothing but poll.
+//! The engine that only polls.
 
 use std::future::Future;
 
@@ -7,8 +7,8 @@ use crate::error::Failed;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// The engine of [`Flow::run`](crate::Flow::run): it polls. Nothing is boxed, allocated or looked
-/// up.
+/// The engine of [`Flow::run`](crate::Flow::run). It only polls: it does not box, allocate or look
+/// up anything.
 #[derive(Debug)]
 pub struct Direct(Run);
 

@@ -1,16 +1,16 @@
-//! What carries a flow's steps out: the interface for engines of one's own.
+//! Engines, which run the steps of flows: the interface for writing your own.
 //!
 //! `flow!` generates one loop for each flow, generic over its engine. A node's work reaches the
 //! engine as a future that has not been polled. [`Direct`], the engine of [`Flow::run`], polls it
-//! and does nothing else; the engine of durable runs returns what is recorded instead, if there is
-//! something; one for tests returns what the test says.
+//! and does nothing else. The engine of durable runs returns the recorded outcome instead, if there
+//! is one. An engine for tests returns what the test says.
 //!
 //! An engine implements three traits:
 //!
-//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and waits and
-//!   asks people.
-//! - [`Engine`] carries out the steps of a node. An engine that asks something of the outcomes,
-//!   such as that they can be stored, is one only for nodes whose outcomes have that.
+//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and it waits
+//!   and asks people.
+//! - [`Engine`] runs the steps of a node. An engine that requires something of the outcomes, such
+//!   as that they can be stored, implements it only for nodes whose outcomes meet that.
 //! - [`StateHooks`] sees the values of a flow between two nodes.
 //!
 //! [`run`] runs a flow on an engine.
@@ -113,19 +113,18 @@ pub use crate::stored::{StoredFlow, StoredState};
 pub use crate::supervise::{panic_message, run};
 pub use crate::visit::Visit;
 
-/// Carries out the steps of a node.
+/// Runs the steps of a node.
 //
-// The bound lies on each node so that an engine which stores outcomes can ask something of their
-// types, while `Direct` asks nothing. (A bound on the outcome itself would name its type where
+// The bound is on each node so that an engine which stores outcomes can require something of their
+// types, while `Direct` requires nothing. (A bound on the outcome itself would name its type where
 // rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
 pub trait Engine<N: Step>: Hooks {
-    /// Carries out one step, or returns its outcome without doing so. The scope is at the node.
-    /// `work` does everything that the node's settings say: it tries again, keeps to the
-    /// timeout, and falls back.
+    /// Runs one step, or returns its outcome without running it. The scope is at the node. `work`
+    /// does everything in the node's settings: it tries again, applies the timeout, and falls back.
     ///
     /// # Errors
     ///
-    /// The step failed for good: an `"error"` edge leads on, or the run fails.
+    /// The step failed: an `"error"` edge leads on, or the run fails.
     fn step<'s, W>(
         &self,
         scope: &'s Scope<'s>,
@@ -135,9 +134,9 @@ pub trait Engine<N: Step>: Hooks {
         W: Future<Output = Result<N::Outcome, Failed>> + Send;
 }
 
-/// What an engine is told and asked besides the steps themselves.
+/// What an engine is told and asked, apart from the steps themselves.
 pub trait Hooks: Send + Sync {
-    /// The run it carries out.
+    /// The run that it drives.
     fn run(&self) -> &Run;
 
     /// A node is about to run, by its index. Moves the scope there and counts the step.
@@ -151,14 +150,14 @@ pub trait Hooks: Send + Sync {
         self.run().count_step(scope.frame())
     }
 
-    /// An item of the loop that is the current node is about to run. Items are as many as the
+    /// An item of the loop that is the current node is about to run. There are as many items as the
     /// collection has, so they do not count as steps.
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         let _ = scope;
     }
 
-    /// Carries out a flow that is the current node, within the time that the flow around it allows.
+    /// Runs a flow that is the current node, within the time that the flow around it allows.
     /// `attempt` counts from 0. Returns `None` if it took longer.
     fn within_timeout<T: Send>(
         &self,
@@ -175,7 +174,7 @@ pub trait Hooks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The run cannot go on.
+    /// The run cannot continue.
     fn wait_to_retry(
         &self,
         scope: &Scope<'_>,
@@ -186,8 +185,8 @@ pub trait Hooks: Send + Sync {
         self.wait(scope, wait)
     }
 
-    /// Asks a person, and waits for the answer. Without an implementation of its own, an engine
-    /// asks whom the run's options name ([`ask`]).
+    /// Asks a person, and waits for the answer. By default, an engine asks the `Answer` of the
+    /// run's options ([`ask`]).
     ///
     /// # Errors
     ///
@@ -205,7 +204,7 @@ pub trait Hooks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The run cannot go on.
+    /// The run cannot continue.
     fn wait(
         &self,
         scope: &Scope<'_>,
@@ -253,8 +252,7 @@ pub trait StateHooks<S>: Hooks {
         self.node_started(scope, node)
     }
 
-    /// The current node took an action, which leads to this node, and this is the state between
-    /// them.
+    /// The current node took an action that leads to this node, and this is the state between them.
     ///
     /// # Errors
     ///
@@ -281,7 +279,7 @@ pub trait StateHooks<S>: Hooks {
     ///
     /// # Errors
     ///
-    /// What is known of the run does not fit the flow.
+    /// The stored state of the run does not fit the flow.
     #[inline]
     fn resume_from(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
         let _ = scope;
@@ -289,8 +287,8 @@ pub trait StateHooks<S>: Hooks {
     }
 }
 
-/// A flow that an engine can carry out: one whose nodes' outcomes and whose values are what the
-/// engine asks of them. Every flow implements it for every engine that asks nothing.
+/// A flow that an engine can run: the outcomes of its nodes and its values meet what the engine
+/// requires. Every flow implements it for every engine that requires nothing.
 #[diagnostic::on_unimplemented(
     message = "the flow `{Self}` cannot run",
     label = "cannot run",
@@ -298,7 +296,7 @@ pub trait StateHooks<S>: Hooks {
 )]
 pub trait Drive<E>: Flow + Described {
     /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call
-    /// it for those inside them.
+    /// it for their inner flows.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Attempts at a flow used as a node: its engine carries them out.
+//! Attempts at a flow used as a node, which the engine runs.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::visit::Attempts;
 
 impl Attempts<'_> {
-    /// Makes one attempt at a flow used as a node, within the timeout that its flow gives it.
+    /// Makes one attempt at a flow used as a node, within the `timeout` of that node.
     pub async fn attempt_flow<T: Send>(
         &self,
         engine: &impl Hooks,
@@ -33,7 +33,8 @@ impl Attempts<'_> {
     ///
     /// # Errors
     ///
-    /// Why the flow failed, if that was the last attempt, or if it is nothing to try again after.
+    /// Why the flow failed, if that was the last attempt, or if the failure is not one after which
+    /// to try again.
     pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
         let FlowError::Node(error) = &*failed else {
             return Err(failed);

@@ -9,12 +9,12 @@ use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// The engine of [`Flow::run_with`](crate::Flow::run_with): it polls too, and tells the observer.
+/// The engine of [`Flow::run_with`](crate::Flow::run_with): it polls, and tells the observer.
 pub struct Observed<'r> {
     run: &'r Run,
     id: RunId,
     observer: &'r dyn Observer,
-    /// Whether the run limits how many nodes are under way.
+    /// Whether the run limits how many nodes run at once.
     limited: bool,
 }
 
@@ -76,8 +76,8 @@ impl Hooks for Observed<'_> {
 }
 
 impl<N: Step> Engine<N> for Observed<'_> {
-    /// The work runs inside a span, so that what a node logs carries its path, and only when there
-    /// is room for it.
+    /// The work runs inside a span, so that log entries of the node carry its path, and only when
+    /// there is room for it.
     #[inline]
     fn step<'s, W>(
         &self,
@@ -111,7 +111,7 @@ impl<S> StateHooks<S> for Observed<'_> {
     }
 }
 
-/// The node is done, and its budget is used up before the next one.
+/// The node is done, but the budget is used up before the next one.
 #[cold]
 #[inline(never)]
 fn no_step_left(run: &Run, frame: &Frame<'_>, action: &str, from: u32) -> Failed {

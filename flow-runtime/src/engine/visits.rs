@@ -5,18 +5,18 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::frame::Frame;
 
-/// Counts the visits to each node, for engines that name steps: the count stands in
-/// [`Place::step`](super::Place::step). It begins anew with each attempt at a flow.
+/// Counts the visits to each node, for engines that name steps: the count is part of
+/// [`Place::step`](super::Place::step). It starts again with each attempt at a flow.
 #[derive(Debug, Default)]
 pub struct Visits(Mutex<HashMap<String, HashMap<u16, u32>>>);
 
 impl Visits {
-    /// Nothing was visited yet.
+    /// No visits yet.
     pub fn new() -> Self {
         Visits::default()
     }
 
-    /// Moves a frame on to a node and counts the visit: called by
+    /// Moves a frame to a node and counts the visit: called by
     /// [`Hooks::node_started`](super::Hooks::node_started).
     pub fn begin(&self, frame: &Frame<'_>, node: u16) {
         frame.enter(node);
@@ -34,7 +34,7 @@ impl Visits {
         frame.set_visit(visit);
     }
 
-    /// Forgets the visits to the nodes of an attempt at a flow that is over: called by
+    /// Forgets the visits of an attempt at a flow that is over: called by
     /// [`Hooks::flow_ended`](super::Hooks::flow_ended) and
     /// [`Hooks::flow_failed`](super::Hooks::flow_failed).
     pub fn end(&self, frame: &Frame<'_>) {

@@ -1,4 +1,4 @@
-//! Puts the values where they belong in the document.
+//! Puts the values into their places in the document.
 
 use flow_spec::FlowDocument;
 use flow_spec::document::{NodeDocument, Schema};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::values::Values;
 
 impl Values {
-    /// Puts them into the document of the flow that they are of.
+    /// Puts the values into the document of their flow.
     pub(super) fn apply(mut self, document: &mut FlowDocument) {
         self.put_schemas(document);
         for node in &mut document.nodes {
@@ -48,8 +48,8 @@ fn mapped<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
     mappings.get(name).and_then(Value::as_str).unwrap_or(name)
 }
 
-/// Replaces what the spelling of a type tells by what the type itself says. What the flow says of
-/// the value stays.
+/// Replaces the schema that the spelling of a type suggests by that of the type itself. The flow's
+/// own description of the value stays.
 fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String, Value>>) {
     for (name, property) in &mut schema.properties {
         let Some(found) = of_name(name) else {
@@ -62,7 +62,7 @@ fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String,
             }
         }
         if merged.contains_key("$defs") {
-            // Its references are to its own definitions, not to some of the whole document.
+            // Its references point to its own definitions, not to those of the whole document.
             let id = format!("rust:{}", property["rustType"].as_str().unwrap_or(name));
             merged.insert("$id".to_owned(), id.into());
         }

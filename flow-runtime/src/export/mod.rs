@@ -1,4 +1,4 @@
-//! A flow's JSON with the values of its settings, which only a running program has.
+//! A flow's JSON with the values of its settings, which only a running program knows.
 
 mod apply;
 mod params;
@@ -25,11 +25,11 @@ pub mod private {
 /// What an export contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// How many levels of nested flows it has: `0` is the flow itself only. What is left out is
-    /// marked with `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
+    /// How many levels of nested flows it contains: `0` is the flow itself only. Flows that are
+    /// left out are marked with `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
     pub depth: usize,
-    /// Whether values that are secret, or may be, are written: secrets as they are and not as
-    /// `***`, and the settings of types that are `Serialize` without saying which of them are
+    /// Whether to write values that are or may be secret: secrets as they are and not as `***`, and
+    /// the settings of types that are `Serialize` but do not say which of their settings are
     /// secret. False by default: "secrets are `***` unless asked for" (D-18).
     pub include_sensitive: bool,
 }
@@ -46,13 +46,13 @@ impl Default for ExportOptions {
 /// The JSON of a flow together with the values of its settings. Implemented by
 /// [`flow!`](crate::flow), with the feature `json`.
 ///
-/// What a node's own struct holds becomes its `params`, if the struct says with
-/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are `***`
-/// unless asked for, and the others are written as they are. A struct that is only `Serialize` does
-/// not say it. Its settings are left out, and `*` stands in `paramsOmitted`, unless
-/// [`include_sensitive`](ExportOptions::include_sensitive) asks for them: then they are written as
-/// serde writes them. What cannot be written at all is named in `paramsOmitted` as well.
-/// [`Flow::SPEC`] is the same without values.
+/// The values in a node's struct become its `params`, if the struct says with
+/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are written as
+/// `***`, the others as they are. A struct that is only `Serialize` does not say this, so its
+/// settings are left out, and `paramsOmitted` contains `*`.
+/// [`include_sensitive`](ExportOptions::include_sensitive) writes the secrets, and the settings of
+/// such a struct as serde writes them. Values that cannot be written at all are named in
+/// `paramsOmitted` as well. [`Flow::SPEC`] is the same without values.
 ///
 /// # Examples
 ///
@@ -87,7 +87,7 @@ impl Default for ExportOptions {
 /// assert_eq!(document.nodes[0].params["api_key"], "***");
 /// ```
 ///
-/// Without the derive, no value leaves the program unless asked for:
+/// Without the derive, values leave the program only on request:
 ///
 /// ```
 /// # use flow_runtime::prelude::*;

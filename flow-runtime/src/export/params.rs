@@ -9,14 +9,15 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 /// The settings of a node, field by field. Derive it for the struct of a node whose settings are to
-/// be exported: the derive says which of them are secret, and of the others that they are not.
+/// be exported: the derive says which of them are secret, and that the others are not.
 ///
-/// A field becomes a param of its name. Marked `#[param(secret)]`, or of a type of the crate
-/// [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it is written as `***`, unless the
-/// export asks for secrets. A field whose type is not `Serialize` is named in `paramsOmitted`.
+/// A field becomes a param of the same name. If it is marked `#[param(secret)]`, or has a type of
+/// the crate [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it
+/// is written as `***`, unless the export asks for secrets. A field whose type is not `Serialize`
+/// is named in `paramsOmitted`.
 ///
-/// What serde itself writes of a field is written as it is: of a struct with a secret in it that
-/// implements `secrecy`'s `SerializableSecret`, mark the field.
+/// Whatever serde writes for a field is written as it is. So if a field's struct contains a secret
+/// that implements `secrecy`'s `SerializableSecret`, mark the field.
 ///
 /// [`Export`](crate::Export) has an example.
 pub trait Params {
@@ -24,7 +25,7 @@ pub trait Params {
     fn params(&self, params: &mut ParamsWriter);
 }
 
-/// Where [`Params`] writes to.
+/// Collects what [`Params`] writes.
 #[derive(Debug)]
 pub struct ParamsWriter {
     include_sensitive: bool,
@@ -32,12 +33,12 @@ pub struct ParamsWriter {
     omitted: Vec<String>,
 }
 
-/// What there is to say of one field.
+/// The content of one field.
 #[derive(Debug)]
 pub enum Param {
-    /// Its JSON.
+    /// The field's JSON.
     Value(Value),
-    /// That it has none.
+    /// The field has no JSON.
     Opaque,
 }
 
@@ -50,7 +51,7 @@ impl ParamsWriter {
         }
     }
 
-    /// Writes what is not a secret.
+    /// Writes a value that is not secret.
     pub fn value(&mut self, name: &str, value: &impl Serialize) {
         self.put(name, to_param(value));
     }
@@ -63,7 +64,7 @@ impl ParamsWriter {
         }
     }
 
-    /// Names what cannot be written.
+    /// Names a field that cannot be written.
     pub fn omit(&mut self, name: &str) {
         self.put(name, Param::Opaque);
     }
@@ -87,12 +88,13 @@ impl ParamsWriter {
     }
 }
 
-/// A value that serde cannot write as JSON is as opaque as one that is not `Serialize`.
+/// The JSON of a value. A value that serde cannot write as JSON is as opaque as one that is not
+/// `Serialize`.
 pub(super) fn to_param(value: &impl Serialize) -> Param {
     serde_json::to_value(value).map_or(Param::Opaque, Param::Value)
 }
 
-/// A secret, or what holds secrets.
+/// A secret, or a type that contains secrets.
 pub trait Secret {}
 
 impl<T: Zeroize + ?Sized> Secret for SecretBox<T> {}
@@ -103,7 +105,7 @@ impl<T: Secret + ?Sized> Secret for Arc<T> {}
 
 /// A secret that can be written if the export asks for secrets.
 pub trait Expose: Secret {
-    /// It, as it is.
+    /// The secret as it is.
     fn exposed(&self) -> Param;
 }
 
@@ -143,38 +145,38 @@ impl<T: Expose + ?Sized> Expose for Arc<T> {
     }
 }
 
-/// One field, of whatever type: what can be done with it is found by the number of references that
-/// a call has to take away. The first of the traits below that its type has is the one that is
-/// called.
+/// One field, of any type. How it is written depends on its type: the call has to remove a
+/// different number of references for each of the traits below, and the first one that the type
+/// implements is called.
 #[derive(Debug)]
 pub struct ParamOf<'a, T: ?Sized> {
-    /// The field.
+    /// The value of the field.
     pub value: &'a T,
-    /// It is marked as a secret.
+    /// True if the field is marked as a secret.
     pub secret: bool,
 }
 
 /// A secret that serde can write.
 pub trait ExposedParam {
-    /// Writes it.
+    /// Writes the field.
     fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
 /// Any other secret.
 pub trait SecretParam {
-    /// Writes it.
+    /// Writes the field.
     fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
 /// A type that serde can write.
 pub trait SerializeParam {
-    /// Writes it.
+    /// Writes the field.
     fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 
 /// Any other type.
 pub trait OpaqueParam {
-    /// Says that it is not there.
+    /// Says that the field is left out.
     fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 

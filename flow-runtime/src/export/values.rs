@@ -1,4 +1,5 @@
-//! What a flow hands over for its export: the settings of its nodes, and the schemas of its values.
+//! The values that a flow passes to its export: the settings of its nodes, and the schemas of its
+//! values.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Export;
 use super::params::{Param, Params, ParamsWriter, to_param};
 
-/// The values of a flow's settings. Generated code fills it.
+/// The values of a flow's settings. Generated code fills it in.
 #[derive(Debug)]
 pub struct Values {
     pub(super) include_sensitive: bool,
@@ -37,7 +38,7 @@ impl Values {
         self.nodes.push((id, params(self.include_sensitive)));
     }
 
-    /// Adds those of a flow that is a node.
+    /// Adds the settings of a flow that is a node.
     pub fn flow<F: Export>(&mut self, id: &'static str, flow: &F) {
         let mut values = Values::new(self.include_sensitive);
         flow.__collect(&mut values);
@@ -52,7 +53,7 @@ impl Values {
 }
 
 impl NodeParams {
-    /// All of them under their names; a value that is not a struct under `value`.
+    /// All settings under their names. A value that is not a struct is under `value`.
     fn of(param: Param) -> Self {
         let (params, omitted) = match param {
             Param::Value(Value::Object(params)) => (params, Vec::new()),
@@ -72,7 +73,7 @@ impl NodeParams {
     }
 }
 
-/// The value of a node, of whatever type: see [`ParamOf`](super::params::ParamOf).
+/// The value of a node, of any type: see [`ParamOf`](super::params::ParamOf).
 #[derive(Debug)]
 pub struct SettingsOf<'a, T>(pub &'a T);
 
@@ -82,8 +83,8 @@ pub trait ParamsSettings {
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
-/// A type that serde can write. It does not say which of its fields are secret, so that any of them
-/// may be.
+/// A type that serde can write. It does not say which of its fields are secret, so any of them may
+/// be.
 pub trait SerializeSettings {
     /// Its settings.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
@@ -91,7 +92,7 @@ pub trait SerializeSettings {
 
 /// Any other type.
 pub trait OpaqueSettings {
-    /// Says that they are not there.
+    /// Says that the settings are left out.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
@@ -134,7 +135,7 @@ pub trait UserSchema {
 /// Any other type.
 #[cfg(feature = "schemars")]
 pub trait NoSchema {
-    /// Nothing.
+    /// No schema.
     fn __schema(&self) -> Option<Map<String, Value>>;
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of a step's failure: a route, a value, or the end of the run.
+//! What becomes of a failed step: a route, a value, or the end of the run.
 
 use crate::error::Failed;
 use crate::error::FlowError;
@@ -14,7 +14,7 @@ impl<T, E> Fallible for Result<T, E> {
     type Ok = T;
 }
 
-/// The node's error of a step that failed, if that is why it did not succeed.
+/// The node's error of a step that failed, if the node failed.
 #[expect(
     clippy::boxed_local,
     reason = "a step's failure is boxed wherever it goes"
@@ -26,12 +26,12 @@ pub fn node_error(failed: Failed) -> Result<NodeError, Failed> {
     }
 }
 
-/// Whether a poll had no answer in time.
+/// Returns true if a poll had no answer in time.
 pub fn is_deadline(failed: &Failed) -> bool {
     matches!(&**failed, FlowError::Node(error) if error.is_deadline())
 }
 
-/// The result of one item, its failure kept as a value.
+/// The result of one item, with its failure kept as a value.
 pub fn collect<T>(result: Result<T, Failed>) -> Result<Result<T, NodeError>, Failed> {
     match result {
         Ok(value) => Ok(Ok(value)),

@@ -1,4 +1,5 @@
-//! What generated code calls, whatever features are on: without `json` it comes to nothing.
+//! Macros that generated code calls, whatever features are enabled. Without the feature, they
+//! expand to nothing.
 
 /// `impl Export` for a flow.
 #[cfg(feature = "json")]
@@ -23,7 +24,7 @@ macro_rules! __export_flow {
     ($flow:ty) => {};
 }
 
-/// The method that hands over the values of a flow's nodes, and the types of its keys.
+/// The method that passes on the values of a flow's nodes and the types of its keys.
 #[cfg(feature = "json")]
 #[doc(hidden)]
 #[macro_export]
@@ -54,7 +55,7 @@ macro_rules! __flow_stored {
     ($($anything:tt)*) => {};
 }
 
-/// Hands over the values of one node.
+/// Passes on the values of one node.
 #[cfg(feature = "json")]
 #[doc(hidden)]
 #[macro_export]
@@ -69,7 +70,7 @@ macro_rules! __flow_value {
     };
 }
 
-/// Hands over the schemas of the types of a flow's keys.
+/// Passes on the schemas of the types of a flow's keys.
 #[cfg(feature = "schemars")]
 #[doc(hidden)]
 #[macro_export]
@@ -87,8 +88,8 @@ macro_rules! __flow_schemas {
     ($($anything:tt)*) => {};
 }
 
-/// What a type becomes that people are asked for: the first, or the second where nobody can be
-/// asked.
+/// The expansion for a type that people are asked for: the first item, or the second one without
+/// the feature `stored`.
 #[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
@@ -96,7 +97,7 @@ macro_rules! __human_node {
     ({$($sound:tt)*} {$($unanswered:tt)*}) => { $($sound)* };
 }
 
-/// The second.
+/// The second item.
 #[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,4 +1,5 @@
-//! What generated code refers to. Not part of the public interface: it may change in any release.
+//! The items to which generated code refers. Not part of the public interface: they may change in
+//! any release.
 
 mod failures;
 mod generated;
@@ -38,27 +39,28 @@ pub use values::{
     take, written,
 };
 
-/// The type that port number `INDEX` writes: of a node, of an enum of actions, or of a flow used as
-/// a node.
+/// The type that port number `INDEX` writes: a port of a node, of an enum of actions, or of a flow
+/// used as a node.
 pub trait Writes<const INDEX: usize> {
     /// The type.
     type Type;
 }
 
-/// What a flow whose definition has errors does instead of running, so that its users see no second
-/// error. A sound flow has an inherent method of this name, which comes first.
+/// Stands in for the methods of a flow whose definition has errors, so that code which uses the
+/// flow has no second error. A sound flow has an inherent method of the same name, which takes
+/// precedence.
 pub trait Unresolved {
     /// Nothing.
     const __INNER: Inner = Inner::NOTHING;
 
-    /// It asks nobody, so that whoever runs it has no further error.
+    /// The flow asks nobody, so that code which runs it has no further error.
     const __ASKS_PEOPLE: bool = false;
 
-    /// Adds nothing.
+    /// Adds no values.
     #[cfg(feature = "json")]
     fn __values(&self, _values: &mut crate::export::Values) {}
 
-    /// Asks nothing.
+    /// Asks no questions.
     #[cfg(feature = "stored")]
     fn __question(_path: &str) -> Option<QuestionType>
     where
@@ -84,7 +86,7 @@ pub trait Unresolved {
 
 impl<F: ?Sized> Unresolved for F {}
 
-/// Whether a type is a node: asked where a name is used as one.
+/// Implemented by nodes: checked where a name is used as a node.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node",
     label = "not a node",
@@ -95,7 +97,7 @@ pub trait Node {
     const IS_NODE: () = ();
 }
 
-/// The value of a node that is used without one.
+/// The value of a node that is used without a declaration.
 #[diagnostic::on_unimplemented(
     message = "the node `{Self}` needs a value",
     label = "used without a value",
@@ -114,7 +116,7 @@ impl<T: Default> DefaultNode for T {
     }
 }
 
-/// How an export gets at the values of a flow: see `values!`.
+/// How an export reads the values of a flow: see `values!`.
 #[cfg(feature = "json")]
 pub use crate::export::private as export_values;
 
@@ -155,12 +157,12 @@ pub const fn retry(
     }
 }
 
-/// What a loop over items keeps of each run of a flow.
+/// What a loop over items collects from each run of a flow.
 pub trait Collected {
     /// What a run of the flow returns.
     type Output;
-    /// What is kept of it: the one output, or all of them.
+    /// What the loop collects: the only output, or all of them.
     type Item;
-    /// Takes that out of the output.
+    /// Takes the item out of the output.
     fn collected(output: Self::Output) -> Self::Item;
 }

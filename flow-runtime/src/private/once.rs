@@ -1,4 +1,4 @@
-//! Steps that make one attempt, as the engines expect them. An `async` block around the node's
+//! Steps that make one attempt, in the form that engines expect. An `async` block around the node's
 //! future would do, but has a state of its own, which costs as much as the loop around it.
 
 use std::future::Future;
@@ -22,7 +22,7 @@ pin_project! {
     }
 }
 
-/// The outcome of `work`, as that of a step.
+/// The outcome of `work`, as the outcome of a step.
 #[inline]
 pub fn infallible<T, F: Future<Output = T>>(work: F) -> NodeFuture<F> {
     NodeFuture { work }
@@ -38,7 +38,7 @@ impl<F: Future> Future for NodeFuture<F> {
 }
 
 pin_project! {
-    /// One attempt, with its error of whatever type.
+    /// One attempt, with an error of any type.
     #[derive(Debug)]
     pub struct Failing<F> {
         #[pin]
@@ -46,7 +46,7 @@ pin_project! {
     }
 }
 
-/// The result of `work`, with its error as the attempts of a node expect it.
+/// The result of `work`, with its error in the form that a node's attempts expect.
 #[inline]
 pub fn failing<T, E: IntoFailure, F: Future<Output = Result<T, E>>>(work: F) -> Failing<F> {
     Failing { work }
@@ -63,7 +63,7 @@ impl<T, E: IntoFailure, F: Future<Output = Result<T, E>>> Future for Failing<F> 
 }
 
 pin_project! {
-    /// One attempt, and no other.
+    /// A visit that makes a single attempt.
     #[derive(Debug)]
     pub struct Once<'a, F> {
         #[pin]
@@ -72,7 +72,7 @@ pin_project! {
     }
 }
 
-/// The result of `work`, which is all that a visit to the scope's current node tries.
+/// The result of `work`, which is the only attempt of a visit to the scope's current node.
 #[inline]
 pub fn once<'a, T, F: Future<Output = Result<T, Failure>>>(
     scope: &'a Scope<'a>,

@@ -1,4 +1,4 @@
-//! `Debug` of inputs and outputs, which asks nothing of the types of their fields.
+//! `Debug` of inputs and outputs, which requires nothing of the types of their fields.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl<T: fmt::Debug> PrintedDebug for &Printed<'_, T> {
 
 /// For all other types.
 pub trait PrintedOpaque {
-    /// A stand-in.
+    /// A placeholder.
     fn field(&self) -> &dyn fmt::Debug;
 }
 

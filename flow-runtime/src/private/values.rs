@@ -1,8 +1,8 @@
-//! Hands values over: from the store to a node, from a collection to the loop over it, to another
+//! Passes on values: from the store to a node, from a collection to the loop over it, to another
 //! thread.
 //!
-//! Each way is a trait or a function of its own so that a type that will not do is told so in our
-//! words.
+//! Each way is a trait or a function of its own so that the error for a type that does not fit is
+//! in our words.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
@@ -25,7 +25,7 @@ pub fn take<T>(slot: &mut Option<T>) -> T {
     }
 }
 
-/// A value that is in the first place, if it was written there, and else in the second.
+/// The value in the first place if it was written there, or else that in the second.
 #[inline]
 pub fn either<'a, T>(own: &'a Option<T>, base: &'a Option<T>) -> &'a T {
     match own {
@@ -49,15 +49,15 @@ fn unassigned() -> ! {
     unreachable!("the analysis accepted a read of a key that is not written")
 }
 
-/// What can be read as `Option<&str>` and the like: as [`Deref`], in our words.
+/// Types that can be read as `Option<&str>` and the like: as [`Deref`], with an error in our words.
 #[diagnostic::on_unimplemented(
     message = "mismatched types: this node reads an `Option<&str>`, `Option<&[T]>` or the like, and the flow has `{Self}`",
     label = "reads another type"
 )]
 pub trait ReadsAs {
-    /// What it is read as.
+    /// The type as which it is read.
     type Target: ?Sized;
-    /// The value, read so.
+    /// The value in that form.
     fn read(&self) -> &Self::Target;
 }
 
@@ -70,7 +70,7 @@ impl<T: Deref> ReadsAs for T {
     }
 }
 
-/// A clone of what a node takes, for each of its attempts.
+/// A clone of a value that a node takes, for each of its attempts.
 #[diagnostic::on_unimplemented(
     message = "a node that is retried clones what it takes, and `{Self}` is not `Clone` [F012]",
     label = "taken by each attempt",
@@ -88,7 +88,7 @@ impl<T: Clone> Cloneable for T {
     }
 }
 
-/// A value of its own for work on another thread.
+/// An owned value for work on another thread.
 #[diagnostic::on_unimplemented(
     message = "a `blocking` node is given clones of what it reads, and `{Self}` is not `Clone`",
     label = "read by a blocking node",
@@ -157,24 +157,24 @@ where
     collection.into_iter()
 }
 
-/// How many items there are at least.
+/// A lower bound on the number of items.
 #[inline]
 pub fn count(items: &impl Iterator) -> usize {
     items.size_hint().0
 }
 
-/// Whether a type is a `Result`, whatever it is called: the constant of the more specific receiver
-/// is found first.
+/// Whether a type is a `Result`, whatever its name: the constant of the more specific receiver is
+/// found first.
 pub struct ResultCheck<T>(PhantomData<T>);
 
 impl<T, E> ResultCheck<Result<T, E>> {
-    /// It is.
+    /// The type is a `Result`.
     pub const IS_RESULT: bool = true;
 }
 
 /// For all other types.
 pub trait NoResult {
-    /// It is not.
+    /// The type is not a `Result`.
     const IS_RESULT: bool = false;
 }
 

@@ -17,7 +17,7 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     /// The name of the type, as written.
     const NAME: &'static str;
 
-    /// How its values come from JSON.
+    /// How its values are read from JSON and written to it.
     #[doc(hidden)]
     const FORM: Form<Self>;
 
@@ -39,13 +39,13 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     ///
     /// # Errors
     ///
-    /// It has no form as JSON.
+    /// The value cannot be written as JSON.
     fn to_json(&self) -> Result<Value, serde_json::Error> {
         (Self::FORM.keep)(self)
     }
 }
 
-/// A type whose values can come from outside: as JSON.
+/// A type whose values can come from outside, as JSON.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be submitted by a person: it has no form as JSON",
     label = "not `Serialize` and `Deserialize`",
@@ -56,9 +56,9 @@ pub trait Submitted: Stored {}
 #[diagnostic::do_not_recommend]
 impl<T: Stored> Submitted for T {}
 
-/// How the values of a type come from JSON. Were this what [`Human`] requires of its types, rustc
-/// would tell of one without serde's derives what these lack, twice, and not what we say of
-/// `Submitted`.
+/// How the values of a type are read from JSON and written to it. If [`Human`] required this
+/// directly of its types, rustc would report for a type without serde's derives that they are
+/// missing, twice, and not our message on `Submitted`.
 pub struct Form<T> {
     keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,
@@ -68,7 +68,7 @@ pub struct Form<T> {
 /// Reads a value from a deserializer, and drops it.
 type Read = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>;
 
-/// That of a type which has one.
+/// The form of a type that has one.
 pub const fn form<T: Submitted>() -> Form<T> {
     Form {
         keep: |value| serde_json::to_value(value),
@@ -83,8 +83,8 @@ impl<T> fmt::Debug for Form<T> {
     }
 }
 
-/// What a question can be answered with: a value of the type that it asks for (`#[node(human =
-/// "…")]`), or a `serde_json::Value`, as it comes from elsewhere.
+/// An answer to a question: a value of the type that the question asks for
+/// (`#[node(human = "…")]`), or a `serde_json::Value` from elsewhere.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an answer to a question",
     label = "not an answer",
@@ -102,7 +102,7 @@ pub trait Submission {
 #[derive(Debug)]
 pub struct SubmittedValue {
     value: Value,
-    /// Its type and the name of that, if it was a value in Rust.
+    /// Its type and the type's name, if it was a value in Rust.
     of: Option<(TypeId, &'static str)>,
 }
 
@@ -125,7 +125,7 @@ impl<T: Human> Submission for T {
     }
 }
 
-/// What a flow asks, and of what type the answer has to be.
+/// A question of a flow, and the type that the answer has to have.
 #[derive(Debug, Clone)]
 pub struct Question {
     pub(super) path: String,
@@ -134,7 +134,7 @@ pub struct Question {
     pub(super) kind: QuestionType,
 }
 
-/// What is to be known of a type that people are asked for.
+/// A type that people are asked for.
 #[derive(Clone, Copy)]
 pub struct QuestionType {
     name: &'static str,
@@ -145,7 +145,7 @@ pub struct QuestionType {
 }
 
 impl QuestionType {
-    /// Of this type.
+    /// The question type of this type.
     pub fn of<T: Human>() -> Self {
         QuestionType {
             name: T::NAME,
@@ -168,7 +168,7 @@ impl QuestionType {
     ///
     /// # Errors
     ///
-    /// Why it is not, in words.
+    /// Why it is not a value of the type, in words.
     pub fn accept(&self, answer: impl Submission) -> Result<Value, String> {
         let SubmittedValue { value, of } = answer.submit().map_err(|error| error.to_string())?;
         match of {
@@ -187,11 +187,11 @@ impl QuestionType {
         (self.schema)()
     }
 
-    /// Whether a value is one of the type.
+    /// Checks that a value is one of the type.
     ///
     /// # Errors
     ///
-    /// Why not, in words.
+    /// Why it is not, in words.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         (self.check)(value)
     }
@@ -214,7 +214,7 @@ impl Question {
         &self.prompt
     }
 
-    /// How long there is to answer, if there is a limit.
+    /// The time to answer, if there is a limit.
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
     }
@@ -231,7 +231,8 @@ impl Question {
     }
 
     /// Reads a value of the type of the answer from a deserializer, and drops it. The deserializer
-    /// is asked for what the answer consists of: whoever has it filled in can find that out so.
+    /// sees the parts of the answer, so a program that has people fill in an answer can find them
+    /// out this way.
     ///
     /// # Errors
     ///
@@ -243,19 +244,19 @@ impl Question {
         (self.kind.read)(deserializer)
     }
 
-    /// Whether a value is an answer, as JSON.
+    /// Checks that a value, as JSON, is an answer.
     ///
     /// # Errors
     ///
-    /// Why not, in words.
+    /// Why it is not, in words.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.kind.check(value)
     }
 }
 
-/// Answers what flows ask: see [`RunOptions::answer`](crate::RunOptions::answer).
+/// Answers the questions of flows: see [`RunOptions::answer`](crate::RunOptions::answer).
 ///
-/// A function of the question is one, and so is the terminal (`Terminal` of the crate
+/// A function of the question implements it, and so does the terminal (`Terminal` of the crate
 /// `flow-terminal`).
 #[async_trait]
 pub trait Answer: Send + Sync + 'static {
@@ -263,7 +264,8 @@ pub trait Answer: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// There will be none. The run ends with [`FlowError::Unanswered`](crate::FlowError::Unanswered).
+    /// There is no answer. The run ends with
+    /// [`FlowError::Unanswered`](crate::FlowError::Unanswered).
     async fn answer(&self, question: &Question) -> Result<Value, BoxError>;
 }
 

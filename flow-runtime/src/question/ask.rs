@@ -1,4 +1,4 @@
-//! Asking whom the options of a run name.
+//! Asks whoever the options of a run name.
 
 use crate::error::{BoxError, Failed, FlowError};
 use crate::node_error::{Failure, TimedOut};
@@ -7,11 +7,11 @@ use crate::question::answer::{Human, Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
-/// Asks whom the options of a run name: [`RunOptions::answer`](crate::RunOptions::answer).
+/// Asks whoever the options of a run name: [`RunOptions::answer`](crate::RunOptions::answer).
 ///
 /// # Errors
 ///
-/// [`FlowError::Unanswered`] if there is nobody to ask, or no answer of the type;
+/// [`FlowError::Unanswered`] if there is nobody to ask, or if the answer is not of the type;
 /// [`FlowError::Node`] if there is none in time.
 pub async fn ask<N: Human>(run: &Run, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
     let timeout = visit.timeout();

@@ -1,7 +1,7 @@
-//! What a flow asks people, and who answers in a run without a store.
+//! The questions of flows to people, and who answers them in a run without a store.
 //!
 //! Whether a flow asks anything is part of its type, so that `run`, which has nobody to ask, does
-//! not compile for one that does.
+//! not compile for a flow that asks.
 
 #[cfg(feature = "stored")]
 mod answer;
@@ -31,13 +31,13 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
-/// A flow that asks nobody anything, and so needs nobody to answer.
+/// A flow that asks nobody, and so needs nobody to answer.
 ///
-/// No message is to show it: rustc names the flow and [`Unattended`](crate::Unattended) instead, or
-/// [`CanAnswer`].
+/// Messages should not show this trait: rustc names the flow and [`Unattended`](crate::Unattended)
+/// instead, or [`CanAnswer`].
 ///
-/// The lifetime means nothing. A bound without one, on types that are all known, would have to hold
-/// where a flow is defined, and not only where it is run.
+/// The lifetime has no meaning. A bound without one, on types that are all known, would have to
+/// hold where a flow is defined, and not only where it is run.
 pub trait Unasked<'a> {}
 
 /// Whether a flow asks people, as a type.
@@ -46,7 +46,7 @@ pub struct AsksPeople<const ASKS: bool>;
 
 impl<'a> Unasked<'a> for AsksPeople<false> {}
 
-/// Options with nobody to ask.
+/// Options without anybody to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct NoAnswers;
 
@@ -55,7 +55,7 @@ pub struct NoAnswers;
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
-/// Options under which what a flow asks is answered.
+/// Options under which a flow's questions are answered.
 #[diagnostic::on_unimplemented(
     message = "nobody is there to answer what `{F}` asks people",
     label = "needs somebody who answers",

@@ -29,7 +29,7 @@ pub struct ScriptedEngine<V> {
 #[derive(Default)]
 struct Seen {
     visits: Vec<Visited>,
-    /// What to tell of the first node that has no script and should.
+    /// The message for the first node that has no script but should have one.
     missing: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl<V> ScriptedEngine<V> {
         }
     }
 
-    /// The visits, and what to tell of a node that has no script.
+    /// The visits, and the message for a node that has no script.
     pub(super) fn into_visits(self) -> (Vec<Visited>, Option<String>) {
         let seen = self
             .seen
@@ -62,7 +62,7 @@ impl<V> ScriptedEngine<V> {
         self.seen().visits.push(visit);
     }
 
-    /// What the script of a node returns. `None` if it has none, and runs itself.
+    /// What the script of a node returns. `None` if it has none and runs itself.
     fn scripted<N: Step + 'static>(&self, frame: &Frame<'_>) -> Option<Result<N::Outcome, Failed>> {
         let visit = visit_of(frame);
         let path = visit.path.clone();

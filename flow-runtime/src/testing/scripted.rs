@@ -13,14 +13,12 @@ use crate::testing::engine::ScriptedEngine;
 use crate::testing::visited::WithValues;
 use crate::testing::visited::{NoValues, ScriptedRun, Visited};
 
-/// Runs flows with some of their nodes replaced by what a test says they return.
+/// Runs flows with some of their nodes replaced by scripts of a test.
 ///
-/// A node is scripted by its type: a script returns what the node returns. It sees how often the
-/// node was visited before. Retries, timeouts and fallbacks are the node's own, and are not done
-/// for a scripted one.
+/// A node is scripted by its type: a script returns what the node returns. The script sees how
+/// often the node was visited before. Scripted nodes have no retries, timeouts or fallbacks.
 ///
-/// A wait between nodes does not wait. A question is answered by the script of its type, which
-/// returns the answer.
+/// A wait between nodes does not wait. A question is answered by the script of its type.
 ///
 /// # Examples
 ///
@@ -64,16 +62,16 @@ pub struct Scripted<V = NoValues> {
     values: PhantomData<V>,
 }
 
-/// The scripts, by the types of their nodes.
+/// The scripts, by the types of the nodes.
 #[derive(Default, Clone)]
 pub(super) struct Scripts {
-    /// Each is a [`Script`] of the node. With a path, it is for the node there only.
+    /// Each is a [`Script`] of the node. With a path, it applies only to the node there.
     by_node: HashMap<(TypeId, Option<String>), Arc<dyn Any + Send + Sync>>,
     /// Nodes without a script fail the test.
     is_strict: bool,
 }
 
-/// What the node `N` returns.
+/// The script of the node `N`.
 pub(super) struct Script<N: Step>(Box<Run<N>>);
 
 type Run<N> = dyn Fn(&Visited) -> Result<<N as Step>::Outcome, BoxError> + Send + Sync;
@@ -84,12 +82,12 @@ impl<N: Step> Script<N> {
     }
 }
 
-/// What is to be done for a node.
+/// How to run a node.
 pub(super) enum Found {
     Script(Arc<dyn Any + Send + Sync>),
     /// There is no script: the node itself runs.
     Itself,
-    /// There should be one.
+    /// The node has no script but should have one.
     Missing,
 }
 
@@ -126,7 +124,7 @@ impl Scripted {
         }
     }
 
-    /// Keeps the values that the flow has at each visit, for [`Visited::value`]. They have to be
+    /// Keeps the values of the flow at each visit, for [`Visited::value`]. They have to be
     /// `Serialize` and `Deserialize`.
     ///
     /// # Examples
@@ -178,9 +176,9 @@ impl Default for Scripted {
 }
 
 impl<V> Scripted<V> {
-    /// What the node returns at each visit, wherever it stands: for a function that returns a
-    /// `Result`, the value inside; for a node with actions, the enum, or the tuple that ends
-    /// with it; for a human node, the answer.
+    /// Scripts the node, wherever it is in the flow. The script returns the outcome of each visit:
+    /// for a function that returns a `Result`, the value inside; for a node with actions, the enum,
+    /// or the tuple that ends with it; for a human node, the answer.
     pub fn node<N: Step + 'static>(
         self,
         script: impl Fn(&Visited) -> N::Outcome + Send + Sync + 'static,
@@ -188,8 +186,8 @@ impl<V> Scripted<V> {
         self.add::<N>(None, move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), for the node with this path only, such as
-    /// `orders.payment.charge`: for one that stands in a flow more than once.
+    /// As [`node`](Scripted::node), but only for the node with this path, such as
+    /// `orders.payment.charge`: for a node that a flow contains more than once.
     pub fn node_at<N: Step + 'static>(
         self,
         path: &str,
@@ -198,8 +196,8 @@ impl<V> Scripted<V> {
         self.add::<N>(Some(path.to_owned()), move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), for a node that may fail. An error is what the node's last
-    /// attempt would return: it leads along the edge `"error"`, or ends the run.
+    /// As [`node`](Scripted::node), for a node that may fail. An error stands for that of the
+    /// node's last attempt: it leads along the edge `"error"`, or ends the run.
     pub fn try_node<N: Step + 'static, E: Into<BoxError>>(
         self,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,
@@ -227,7 +225,7 @@ impl<V> Scripted<V> {
     ///
     /// # Panics
     ///
-    /// A node has no script, and the script is [strict](Scripted::strict).
+    /// A node has no script, and the scripts are [strict](Scripted::strict).
     pub async fn run<F>(&self, flow: &F, input: F::Input) -> ScriptedRun<F::Output>
     where
         F: Drive<ScriptedEngine<V>>,

@@ -1,8 +1,8 @@
-//! What a scripted run has done.
+//! What a scripted run did.
 
 use crate::error::FlowError;
 
-/// A run with scripted nodes: what came of it, and what it has visited.
+/// A run with scripted nodes: its result, and its visits.
 #[derive(Debug)]
 #[must_use = "whether the run did what it should is in here"]
 pub struct ScriptedRun<O> {
@@ -11,7 +11,7 @@ pub struct ScriptedRun<O> {
 }
 
 impl<O> ScriptedRun<O> {
-    /// What came of the run.
+    /// The result of the run.
     ///
     /// # Errors
     ///
@@ -20,7 +20,7 @@ impl<O> ScriptedRun<O> {
         self.result.as_ref()
     }
 
-    /// What came of the run, as a value.
+    /// The result of the run, as a value.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ impl<O> ScriptedRun<O> {
         self.result
     }
 
-    /// The visits to nodes, in the order in which they began. Forks and loops are nodes, too, as
+    /// The visits to nodes, in the order in which they began. Forks and loops are nodes too, and so
     /// are the branches of a fork and the items of a loop.
     pub fn visits(&self) -> &[Visited] {
         &self.visits
@@ -72,13 +72,13 @@ impl Visited {
         self.number
     }
 
-    /// A value that the flow had when the visit began, by its key. `None` if there was no such
-    /// value. Only a script [with values](super::Scripted::with_values) knows them, and only of
-    /// the nodes of flows, not of branches and items.
+    /// The value of a key of the flow when the visit began. `None` if there was none. The values
+    /// are known only [with values](super::Scripted::with_values), and only for the nodes of flows,
+    /// not for branches and items.
     ///
     /// # Panics
     ///
-    /// The value is of another type.
+    /// The value has another type.
     #[cfg(feature = "stored")]
     pub fn value<T: serde::de::DeserializeOwned>(&self, key: &str) -> Option<T> {
         let value = self.values.as_ref()?.0.get(key)?;
@@ -89,11 +89,12 @@ impl Visited {
     }
 }
 
-/// Of a script that does not keep the values of the flow.
+/// Mode of a script that does not keep the values of the flow.
 #[derive(Debug, Clone, Copy)]
 pub struct NoValues;
 
-/// Of a script that keeps the values of the flow: these have to be `Serialize` and `Deserialize`.
+/// Mode of a script that keeps the values of the flow, which have to be `Serialize` and
+/// `Deserialize`.
 #[cfg(feature = "stored")]
 #[derive(Debug, Clone, Copy)]
 pub struct WithValues;

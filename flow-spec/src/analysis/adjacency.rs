@@ -1,6 +1,6 @@
-//! Neighbours in a directed graph, packed into two arrays: built once, then only read.
+//! The neighbours in a directed graph, packed into two arrays: built once, then only read.
 
-/// For each vertex, the vertices its arcs lead to.
+/// For each vertex, the vertices to which its arcs lead.
 #[derive(Debug, Clone)]
 pub(super) struct Adjacency {
     first: Vec<usize>,
@@ -8,7 +8,7 @@ pub(super) struct Adjacency {
 }
 
 impl Adjacency {
-    /// From arcs between the vertices `0..count`; the order of the arcs is kept.
+    /// Builds it from arcs between the vertices `0..count`. The order of the arcs is kept.
     pub(super) fn new(
         count: usize,
         arcs: impl IntoIterator<Item = (usize, usize)> + Clone,
@@ -29,17 +29,17 @@ impl Adjacency {
         Adjacency { first, targets }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub(super) fn len(&self) -> usize {
         self.first.len() - 1
     }
 
-    /// Where the arcs of `vertex` lead.
+    /// The vertices to which the arcs of `vertex` lead.
     pub(super) fn of(&self, vertex: usize) -> &[usize] {
         &self.targets[self.first[vertex]..self.first[vertex + 1]]
     }
 
-    /// The vertices that can be reached from `starts`, these included.
+    /// The vertices that can be reached from `starts`, including these.
     pub(super) fn reach(&self, starts: impl IntoIterator<Item = usize>) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut waiting: Vec<usize> = Vec::new();

@@ -2,33 +2,32 @@
 //!
 //! The hard thing is the time. A forward analysis of every key at every point is quadratic, and so
 //! is a search from each reader back to `start`. Here the search goes back along the dominator
-//! tree: it passes in one leap whatever part of the flow has no writer of the key beside it, so
-//! that only the surroundings of the writers are walked. Why that is right: every path to a point
-//! `p` passes its dominators; hence `p` can be reached without a write if its immediate dominator
-//! `d` can, and `p` from `d`. Of the second part only a writer that is below `d` but not below `p`
-//! can be in the way.
+//! tree. It skips in one step every part of the flow that has no writer of the key next to it, so
+//! it only walks the surroundings of the writers. This is right because every path to a point `p`
+//! passes its dominators: `p` can be reached without a write if its immediate dominator `d` can be,
+//! and `p` from `d`. For the second part, only a writer below `d` but not below `p` can be in the
+//! way.
 
 use std::collections::VecDeque;
 
 use super::dominators::Dominators;
 use super::points::{Point, Points, START};
 
-/// Answers for one key after the other.
+/// Answers the question for one key after the other.
 pub(super) struct Assignment<'a> {
     points: &'a Points,
     tree: &'a Dominators,
-    /// The writers of the key in question, as ascending numbers of the tree.
+    /// The writers of the current key, as ascending numbers of the tree.
     writers: Vec<usize>,
-    /// For each number of the tree, the question for which it was last searched.
+    /// For each number of the tree, the last question for which it was searched.
     searched: Vec<usize>,
     question: usize,
-    /// For each point, the one before it on a shortest path from `start` without regard to any
-    /// key.
+    /// For each point, the one before it on a shortest path from `start`, regardless of keys.
     plain: Option<Vec<Option<usize>>>,
 }
 
-/// A place where a key may be unwritten: which of the points asked for, and the edges of a shortest
-/// path to it.
+/// A place where a key may be unwritten: the index of the point among those asked for, and the
+/// edges of a shortest path to it.
 pub(super) struct Unassigned {
     pub(super) asked: usize,
     pub(super) path: Vec<usize>,
@@ -48,8 +47,8 @@ impl<'a> Assignment<'a> {
     }
 
     /// Those of the points `asked` that a run can reach without passing one of the points
-    /// `written_at`. The path to each is put together when it is its turn: all of them can be
-    /// far longer than the flow.
+    /// `written_at`. The path to each is built only when it is needed, because all paths together
+    /// can be far longer than the flow.
     pub(super) fn unassigned<'q>(
         &'q mut self,
         written_at: &[usize],
@@ -75,7 +74,7 @@ impl<'a> Assignment<'a> {
         })
     }
 
-    /// Whether a path leads from `start` to `target` on which no writer comes before it.
+    /// Returns true if there is a path from `start` to `target` without a writer before `target`.
     fn reached_without(&mut self, target: usize) -> bool {
         let mut waiting = vec![target];
         while let Some(number) = waiting.pop() {
@@ -90,7 +89,7 @@ impl<'a> Assignment<'a> {
                 continue;
             }
             for &before in self.points.predecessors.of(self.tree.vertex(top)) {
-                // A path that has passed `top` says nothing new about how to get there.
+                // A path that has passed `top` adds nothing about how to reach it.
                 let before = self
                     .tree
                     .number(before)

@@ -1,13 +1,13 @@
-//! Strongly connected components: which points of a flow lie on a loop together.
+//! Strongly connected components: the points of a flow that are on a loop together.
 //!
-//! Tarjan's algorithm, with its call stack kept by hand: a flow may be thousands of steps deep.
+//! Tarjan's algorithm, with an explicit call stack, because a flow may be thousands of steps deep.
 
 use super::adjacency::Adjacency;
 
 const NEW: usize = usize::MAX;
 
-/// The component of each vertex. A component's number is greater than that of every other one it
-/// leads to.
+/// The component of each vertex. The number of a component is greater than that of every other one
+/// to which it leads.
 pub(super) struct Components {
     of: Vec<usize>,
     count: usize,
@@ -36,12 +36,12 @@ impl Components {
         search.components
     }
 
-    /// The number of the component that `vertex` is in.
+    /// The number of the component of `vertex`.
     pub(super) fn of(&self, vertex: usize) -> usize {
         self.of[vertex]
     }
 
-    /// How many components there are.
+    /// The number of components.
     pub(super) fn count(&self) -> usize {
         self.count
     }

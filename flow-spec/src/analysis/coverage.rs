@@ -1,4 +1,4 @@
-//! Whether every action of every node goes somewhere, and to one place only.
+//! Checks that every action of every node leads somewhere, and only to one place.
 
 use std::collections::HashSet;
 
@@ -36,12 +36,12 @@ pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
     }
 }
 
-/// Reports the second and every further edge for one action of a node.
+/// Reports the second and every further edge for the same action of a node.
 pub(super) fn twice(model: &Model<'_>, found: &mut Found) {
     let mut first_error: Vec<Option<usize>> = vec![None; model.graph.nodes.len()];
     for (at, edge) in model.graph.edges.iter().enumerate() {
         let (id, first) = match model.routes.edges[at].effect {
-            // An edge for a misspelt action says so, and that is enough.
+            // An edge for a misspelt action is reported as such, and that is enough.
             Effect::Action(id, action)
                 if model.graph.node(id).actions[action].name == edge.action() =>
             {
@@ -113,7 +113,7 @@ fn second_edge(
     )
 }
 
-/// Where both go on, if it is the same place.
+/// The place where both continue, if it is the same.
 fn join(model: &Model<'_>, left: NodeId, right: NodeId) -> String {
     let next = |id: NodeId| {
         let routed = model.routes.routed.get(id.0)?;

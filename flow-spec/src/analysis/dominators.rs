@@ -1,9 +1,9 @@
-//! Which points every path from `start` must pass: the dominator tree, and questions about it.
+//! The dominator tree: the points that every path from `start` must pass, and questions about them.
 //!
-//! The hard thing is to stay fast in the presence of long loops: Lengauer and Tarjan's algorithm (A
-//! Fast Algorithm for Finding Dominators in a Flowgraph, 1979) does, the shorter iterative ones do
-//! not. The tree's vertices are then numbered in preorder, so that a subtree is an interval, and
-//! cut into heavy paths, so that common ancestors are found in logarithmic time.
+//! The hard thing is to stay fast if there are long loops: Lengauer and Tarjan's algorithm (A Fast
+//! Algorithm for Finding Dominators in a Flowgraph, 1979) does, the shorter iterative ones do not.
+//! The tree's vertices are then numbered in preorder, so that a subtree is an interval, and cut
+//! into heavy paths, so that common ancestors are found in logarithmic time.
 
 use super::adjacency::Adjacency;
 
@@ -17,12 +17,13 @@ pub(super) struct Dominators {
     size: Vec<usize>,
     /// The child with the largest subtree.
     heavy: Vec<usize>,
-    /// The top of the heavy path that the vertex is on.
+    /// The top of the heavy path of the vertex.
     head: Vec<usize>,
 }
 
 impl Dominators {
-    /// Of the part of a graph that is reached from `root` by passing only vertices that are `open`.
+    /// The tree of the part of a graph that can be reached from `root` through vertices that are
+    /// `open`.
     pub(super) fn new(
         successors: &Adjacency,
         predecessors: &Adjacency,
@@ -77,7 +78,7 @@ impl Dominators {
         tree
     }
 
-    /// How many vertices the tree has.
+    /// The number of vertices in the tree.
     pub(super) fn len(&self) -> usize {
         self.vertex.len()
     }
@@ -87,22 +88,22 @@ impl Dominators {
         Some(self.number[vertex]).filter(|&number| number != NONE)
     }
 
-    /// The graph's vertex of this number.
+    /// The graph's vertex with this number.
     pub(super) fn vertex(&self, number: usize) -> usize {
         self.vertex[number]
     }
 
-    /// The first number that is not below `at` any more.
+    /// The first number after those below `at`.
     pub(super) fn end(&self, at: usize) -> usize {
         at + self.size[at]
     }
 
-    /// Every path to `below` passes `above`, or they are the same.
+    /// Returns true if every path to `below` passes `above`, or if they are the same.
     pub(super) fn dominates(&self, above: usize, below: usize) -> bool {
         above <= below && below < self.end(above)
     }
 
-    /// Of the strict dominators of `at`, the lowest that is marked or has a marked vertex below it
+    /// The lowest strict dominator of `at` that is marked, or that has a marked vertex below it
     /// which is not below `at`. The marks ascend.
     pub(super) fn lowest_beside(&self, marks: &[usize], at: usize) -> Option<usize> {
         let first = marks.partition_point(|&mark| mark < at);
@@ -112,7 +113,7 @@ impl Dominators {
         nearest.map(|mark| self.common(at, mark)).max()
     }
 
-    /// Whether a marked vertex is `at` or below it. The marks ascend.
+    /// Returns true if `at` or a vertex below it is marked. The marks ascend.
     pub(super) fn is_above_any(&self, marks: &[usize], at: usize) -> bool {
         let first = marks.partition_point(|&mark| mark < at);
         marks.get(first).is_some_and(|&mark| mark < self.end(at))
@@ -130,7 +131,7 @@ impl Dominators {
         left.min(right)
     }
 
-    /// The child of `above` under which `below` is; `above` must strictly dominate `below`.
+    /// The child of `above` whose subtree contains `below`. `above` must strictly dominate `below`.
     pub(super) fn child_towards(&self, above: usize, mut below: usize) -> usize {
         while self.head[above] != self.head[below] {
             let head = self.head[below];
@@ -143,7 +144,7 @@ impl Dominators {
     }
 }
 
-/// A depth-first walk: what it reached, numbered in the order of discovery.
+/// A depth-first walk: the vertices that it reached, numbered in the order of discovery.
 struct Walk {
     number: Vec<usize>,
     vertex: Vec<usize>,

@@ -1,4 +1,4 @@
-//! Whether every node can still come to an `end`.
+//! Checks that every node can still reach an `end`.
 
 use super::components::Components;
 use super::found::Found;
@@ -9,7 +9,7 @@ use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, NodeId};
 
-/// Reports the loops that cannot be left, each once.
+/// Reports each loop that cannot be left, once.
 pub(super) fn check(
     model: &Model<'_>,
     components: &Components,
@@ -18,7 +18,8 @@ pub(super) fn check(
 ) {
     let points = &model.points;
     let ending = points.predecessors.reach(points.finals.iter().copied());
-    // A trapped point leads only to trapped points: the trap is where nothing leads out any more.
+    // A trapped point leads only to trapped points. The trap itself is the part from which nothing
+    // leads out any more.
     let mut excused = vec![false; components.count()];
     for at in 0..reached.len() {
         let leads_out = points
@@ -42,7 +43,8 @@ pub(super) fn check(
     }
 }
 
-/// Whether an action of the node that is done here goes nowhere, which is reported already.
+/// Returns true if the node that is done at this point has an action without an edge, which is
+/// reported already.
 fn is_unrouted(model: &Model<'_>, point: Point) -> bool {
     let (Point::Node(id) | Point::Done(id)) = point else {
         return false;

@@ -1,7 +1,7 @@
-//! Whether the branches of a fork leave each other's keys alone.
+//! Checks that the branches of a fork do not use each other's keys.
 //!
-//! The hard thing is nesting: what a node does concerns every fork around it, as far out as it can
-//! be seen.
+//! The hard thing is nesting: the accesses of a node concern every fork around it, as far out as
+//! they are visible.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,10 +11,10 @@ use super::shape::Shape;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{Graph, NodeId, NodeKind};
 
-/// Who reads and writes what, in the branches of every fork.
+/// The readers and writers of each key, in the branches of every fork.
 pub(super) struct Forks<'g> {
     uses: HashMap<(NodeId, &'g str), Uses>,
-    /// One for each fork, branch, node and key, in the order of the nodes.
+    /// One entry for each fork, branch, node and key, in the order of the nodes.
     accesses: Vec<Access<'g>>,
 }
 
@@ -33,8 +33,8 @@ struct Uses {
     writers: Users,
 }
 
-/// The first user of a key, and the first one in another branch: of the two, one is not in a given
-/// branch.
+/// The first user of a key, and the first one in another branch: at least one of the two is outside
+/// any given branch.
 #[derive(Default)]
 struct Users {
     first: Option<(usize, NodeId)>,
@@ -109,7 +109,7 @@ impl<'g> Forks<'g> {
     }
 }
 
-/// Adds what the node reads and writes to every fork around it.
+/// Adds the node's reads and writes to every fork around it.
 fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mut Vec<Access<'g>>) {
     let node = graph.node(id);
     let mut items: Vec<&str> = Vec::new();
@@ -118,7 +118,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
     while let Some(place) = shape.place(at) {
         let (fork, branch) = (place.owner, place.branch);
         if let NodeKind::Each { item, .. } = &graph.node(fork).kind {
-            // The item, and what is written for one item, exist inside the loop only.
+            // The item, and what is written for one item, exist only inside the loop.
             items.push(item);
             in_loop = true;
         } else {
@@ -143,7 +143,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
     }
 }
 
-/// Reports the keys over which branches get in each other's way.
+/// Reports the keys over which branches conflict.
 pub(super) fn check(model: &Model<'_>, found: &mut Found) {
     let mut seen = HashSet::new();
     for access in &model.forks.accesses {
@@ -153,7 +153,7 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         let Some(writer) = uses.writers.outside(access.branch) else {
             continue;
         };
-        // Where two branches write the key, a word about reading it would say the same again.
+        // If two branches write the key, a message about reading it would say the same again.
         let is_reported = match (access.writes, uses.writers.first, uses.writers.other) {
             (true, Some((first, _)), _) => first == access.branch,
             (_, _, other) => other.is_some(),

@@ -1,24 +1,24 @@
-//! Mistakes as the passes find them.
+//! Collects the mistakes that the passes find.
 
 use crate::diagnostic::Diagnostic;
 
-/// The most mistakes that are reported.
+/// The largest number of mistakes that are reported.
 pub(crate) const MOST: usize = 1000;
 
-/// The first [`MOST`] mistakes, without the ends of long texts. A graph can have one for each pair
-/// of its parts.
+/// The first [`MOST`] mistakes, with long texts cut off. A graph can have one for each pair of its
+/// parts.
 #[derive(Debug, Default)]
 pub(super) struct Found(Vec<Diagnostic>);
 
 impl Found {
-    /// Adds a mistake, unless there are enough.
+    /// Adds a mistake, unless the limit is reached.
     pub(super) fn push(&mut self, diagnostic: Diagnostic) {
         if !self.is_full() {
             self.0.push(diagnostic.shortened());
         }
     }
 
-    /// Returns true if no further mistake is kept, so that there is no need to look for one.
+    /// Returns true if further mistakes are not kept, so that there is no need to look for them.
     pub(super) fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }
@@ -27,7 +27,7 @@ impl Found {
         self.0.is_empty()
     }
 
-    /// The mistakes, in the order of the places they are at.
+    /// The mistakes, in the order of their places.
     pub(super) fn sorted(mut self) -> Vec<Diagnostic> {
         self.0.sort_by_key(|diagnostic| diagnostic.site);
         self.0

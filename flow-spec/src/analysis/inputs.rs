@@ -1,4 +1,4 @@
-//! Whether the inputs are of any use.
+//! Checks that the inputs are used.
 
 use super::found::Found;
 use super::keys::Key;

@@ -19,17 +19,18 @@ pub(super) struct Key<'g> {
     pub(super) name: &'g str,
     /// The first input of this name.
     pub(super) input: Option<usize>,
-    /// The caller always gives it.
+    /// True if the caller always passes it.
     pub(super) given: bool,
-    /// The flow returns it.
+    /// True if the flow returns it.
     pub(super) output: bool,
     /// The nodes that read it, each with the index of the read.
     pub(super) reads: Vec<(NodeId, usize)>,
-    /// The nodes that can write it so that others see it, whether or not anything leads there.
+    /// The nodes that can write it so that others see it, even if nothing leads to them.
     pub(super) writers: Vec<NodeId>,
-    /// The item loop for the items of which it exists, which says nothing of the rest of the flow.
+    /// The loop inside which it exists for each item. It then says nothing about the rest of the
+    /// flow.
     pub(super) loop_only: Option<NodeId>,
-    /// The points that certainly write it.
+    /// The points that always write it.
     pub(super) written_at: Vec<usize>,
 }
 
@@ -133,18 +134,18 @@ impl<'g> Keys<'g> {
         }
     }
 
-    /// The key of this name.
+    /// The key with this name.
     pub(super) fn get(&self, name: &str) -> Option<&Key<'g>> {
         self.numbers.get(name).map(|&number| &self.list[number])
     }
 
-    /// Every key, in the order in which they are first met.
+    /// Every key, in the order of the first mention.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Key<'g>> {
         self.list.iter()
     }
 }
 
-/// The item loop that runs this node for each item, and collects what it writes.
+/// The loop that runs this node for each item, and collects what it writes.
 fn loop_around(graph: &Graph, shape: &Shape, id: NodeId) -> Option<NodeId> {
     let owner = shape.place(id)?.owner;
     matches!(graph.node(owner).kind, NodeKind::Each { .. }).then_some(owner)

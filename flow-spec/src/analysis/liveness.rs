@@ -1,10 +1,11 @@
 //! Liveness: which values may be moved out of the store because nothing reads them later.
 //!
-//! Asked only of a sound flow. For each key that some node takes, one search goes back from all its
-//! readers, until the key is written anew or no node that takes it can come earlier. The hard thing
-//! is again the time: where a loop goes back to before a reader, the key lives all through it. So
-//! the search leaps along the dominator tree over whatever part of the flow neither writes nor
-//! takes the key: all that can come before such a part comes before its topmost point.
+//! This pass runs only on a sound flow. For each key that some node takes, one search goes back
+//! from all its readers, until the key is written anew or no node that takes it can come earlier.
+//! The hard thing is again the time: if a loop leads back to before a reader, the key lives through
+//! the whole loop. So the search skips along the dominator tree over every part of the flow that
+//! neither writes nor takes the key: everything that can come before such a part comes before its
+//! topmost point.
 
 use std::collections::VecDeque;
 
@@ -59,7 +60,7 @@ fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g NodeRead {
     &model.graph.node(id).reads[at]
 }
 
-/// A reader that needs the value beside this one, whatever comes after the node.
+/// Another reader that needs the value, whatever comes after the node.
 fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> Option<NodeId> {
     let others = model.graph.node(id).reads.iter().enumerate();
     let mut others = others.filter(|(other, read)| *other != at && read.key == key.name);
@@ -69,7 +70,7 @@ fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> 
     if let Some(reader) = model.forks.reads_meanwhile(&model.shape, id, key.name) {
         return Some(reader);
     }
-    // In an item loop the node runs again, and only the item is a new one each time.
+    // In a loop the node runs again, and only the item is a new one each time.
     let mut inner = id;
     while let Some(place) = model.shape.place(inner) {
         if let NodeKind::Each { item, .. } = &model.graph.node(place.owner).kind {
@@ -80,7 +81,7 @@ fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> 
     None
 }
 
-/// For one key after the other, who reads its value next.
+/// Finds the next reader of a value, for one key after the other.
 struct Search<'a, 'g> {
     model: &'a Model<'g>,
     components: &'a Components,
@@ -89,8 +90,8 @@ struct Search<'a, 'g> {
     /// The nodes that take the key and the points that write it, as ascending numbers of the tree.
     marks: Vec<usize>,
     question: usize,
-    /// For each number of the tree, the question for which it was last searched, or is of
-    /// interest.
+    /// For each number of the tree, the last question for which it was searched, or for which it is
+    /// relevant.
     searched: Vec<usize>,
     written: Vec<usize>,
     taking: Vec<usize>,
@@ -121,7 +122,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// Finds who reads the key after each of the nodes that take it.
+    /// Finds the next reader of the key after each of the nodes that take it.
     fn run(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) {
         let (model, tree) = (self.model, self.tree);
         let mut wanted = self.mark(key, taken);
@@ -165,7 +166,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// Marks the points of interest; says how many take the key.
+    /// Marks the relevant points. Returns how many take the key.
     fn mark(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) -> usize {
         self.question += 1;
         self.marks.clear();
@@ -187,8 +188,8 @@ impl<'a, 'g> Search<'a, 'g> {
         taking
     }
 
-    /// The highest dominator below which there is no mark, and whether there is one: if not, the
-    /// point itself.
+    /// The highest dominator without a mark below it, and true; or the point itself and false, if
+    /// there is no such dominator.
     fn leap(&self, number: usize) -> (usize, bool) {
         if self.tree.is_above_any(&self.marks, number) {
             return (number, false);
@@ -199,7 +200,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// Who reads the value after it has been taken at this point, if anyone does.
+    /// The node that reads the value after it was taken at this point, if there is one.
     fn later(&self, at: usize) -> Option<Option<NodeId>> {
         let number = self.tree.number(at)?;
         (self.found[number] == self.question).then_some(self.next_reader[number])

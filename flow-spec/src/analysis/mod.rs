@@ -1,4 +1,5 @@
-//! Whether a graph is sound. One pass a file; [`check`] reads as their table of contents.
+//! Checks that a graph is sound. There is one pass per file; [`check`] reads as their table of
+//! contents.
 
 mod adjacency;
 mod assignment;
@@ -39,7 +40,7 @@ use crate::graph::{Graph, NodeId};
 pub use liveness::Take;
 pub use types::{Compared, check_types};
 
-/// A graph that [`check`] found sound, with what the analysis learnt about it.
+/// A graph that [`check`] found sound, with the results of the analysis.
 #[derive(Debug, Clone)]
 pub struct CheckedGraph {
     graph: Graph,
@@ -52,8 +53,8 @@ impl CheckedGraph {
         &self.graph
     }
 
-    /// What to do with the value that read number `read` of `node` takes. A read that borrows says
-    /// nothing here.
+    /// What to do with the value that read number `read` of `node` takes. This has no meaning for a
+    /// read that borrows.
     ///
     /// # Panics
     ///
@@ -65,13 +66,12 @@ impl CheckedGraph {
 
 /// Checks a graph.
 ///
-/// Types are compared only by the compiler, which knows what their names stand for; a front end
-/// without one asks [`check_types`] as well.
+/// Types are compared only by the compiler, which knows what their names mean; a front end without
+/// a compiler calls [`check_types`] as well.
 ///
 /// # Errors
 ///
-/// Every mistake found, in the order of the places they are at: a thousand at most, and long texts
-/// without their ends.
+/// Every mistake found, in the order of their places: at most a thousand, with long texts cut off.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! What every pass asks about a graph.
+//! The facts about a graph that every pass needs.
 
 use crate::graph::Graph;
 
@@ -9,7 +9,7 @@ use super::points::Points;
 use super::routes::Routes;
 use super::shape::Shape;
 
-/// The graph, and what every pass asks about it.
+/// The graph, and the facts about it that every pass needs.
 pub(super) struct Model<'g> {
     pub(super) graph: &'g Graph,
     pub(super) shape: Shape,

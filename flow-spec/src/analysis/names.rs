@@ -1,4 +1,4 @@
-//! Names that are reserved or taken, and a flow that contains itself.
+//! Checks for names that are reserved or taken, and for a flow that contains itself.
 
 use std::collections::HashMap;
 
@@ -94,7 +94,7 @@ fn node_name<'g>(
     }
 }
 
-/// Its author did not name it: a `wait(…)` or `[…]` that stands in an edge.
+/// Returns true if its author did not name it: a `wait(…)` or `[…]` in an edge.
 fn is_anonymous(node: &Node) -> bool {
     let is_word = node
         .name

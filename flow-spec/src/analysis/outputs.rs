@@ -1,4 +1,4 @@
-//! Whether every `end` has the outputs that the flow declares.
+//! Checks that every `end` has the outputs that the flow declares.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
-//! The flow as single points that a run passes, forks and loops laid out among the rest.
+//! The flow as single points that a run passes, with forks and loops flattened.
 //!
-//! The hard thing is to give a fork an order without giving it a meaning it does not have. Its
-//! branches are laid out one after the other, since all of them have run when it is left; that a
-//! branch does not see what another one writes is the business of the pass on forks.
+//! The hard thing is to give a fork an order without giving it a meaning that it does not have. Its
+//! branches are placed one after the other, since all of them have run when the fork is done. That
+//! a branch does not see what another one writes is handled by the pass on forks.
 
 use super::adjacency::Adjacency;
 use super::dominators::Dominators;
@@ -17,7 +17,7 @@ pub(super) enum Point {
     Start,
     /// The node is reached, and reads.
     Node(NodeId),
-    /// The next item of a loop is there.
+    /// The next item of a loop is available.
     Item(NodeId),
     /// A fork or loop, or a node inside one, has done its work. Inside, its writes happen here.
     Done(NodeId),
@@ -34,10 +34,9 @@ pub(super) struct Points {
     pub(super) kinds: Vec<Point>,
     pub(super) successors: Adjacency,
     pub(super) predecessors: Adjacency,
-    /// The points from which nothing more is asked: the ends, and edges that lead nowhere because
-    /// they are wrong.
+    /// The points that lead nowhere: the ends, and wrong edges without a target.
     pub(super) finals: Vec<usize>,
-    /// Edges of which nothing is known, so that no path through them shows a mistake.
+    /// The edges about which nothing is known, so that no path through them shows a mistake.
     pub(super) unclear: Vec<bool>,
     exits: Vec<usize>,
 }
@@ -92,7 +91,7 @@ impl Points {
         }
     }
 
-    /// Which points every clear path from `start` to a point must pass.
+    /// The points that every clear path from `start` to a point must pass.
     pub(super) fn dominators(&self) -> Dominators {
         let open = |point: usize| !self.unclear[point];
         Dominators::new(&self.successors, &self.predecessors, START, open)
@@ -135,12 +134,12 @@ impl Layout {
         self.kinds.len() - 1
     }
 
-    /// Where the node has done its work.
+    /// The point where the node has done its work.
     fn exit(&self, id: NodeId) -> usize {
         self.done[id.0].unwrap_or(point_of(id))
     }
 
-    /// Where the node has failed: anything inside it may have run before.
+    /// The point where the node has failed: anything inside it may have run before.
     fn failed(&mut self, shape: &Shape, id: NodeId) -> usize {
         if shape.chains(id).is_empty() {
             return point_of(id);
@@ -160,7 +159,8 @@ impl Layout {
         failed
     }
 
-    /// The arcs from where a node is reached to where it is done, if these are two points.
+    /// The arcs from the point where a node is reached to the point where it is done, if these
+    /// differ.
     fn inner(&mut self, graph: &Graph, shape: &Shape, id: NodeId) {
         let Some(done) = self.done[id.0] else { return };
         let chains = shape.chains(id);

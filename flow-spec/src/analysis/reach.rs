@@ -1,4 +1,4 @@
-//! Whether `start` leads to every node.
+//! Checks that `start` leads to every node.
 
 use super::components::Components;
 use super::found::Found;
@@ -8,20 +8,20 @@ use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::NodeId;
 
-/// Which points `start` leads to.
+/// The points to which `start` leads.
 pub(super) fn reached(model: &Model<'_>) -> Vec<bool> {
     model.points.successors.reach([START])
 }
 
-/// Reports the nodes at which the parts of the flow begin that `start` does not lead to.
+/// Reports each part of the flow to which `start` does not lead, at the node where the part begins.
 pub(super) fn check(
     model: &Model<'_>,
     components: &Components,
     reached: &[bool],
     found: &mut Found,
 ) {
-    // Whatever leads to an unreached point is unreached too: such a part begins where nothing leads
-    // in.
+    // Everything that leads to an unreached point is unreached too: such a part begins where
+    // nothing leads in.
     let mut led_to = vec![false; components.count()];
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
         for &next in model.points.successors.of(at) {
@@ -42,7 +42,8 @@ pub(super) fn check(
     }
 }
 
-/// Edges cannot name the node because an earlier one has its name, which is reported already.
+/// Returns true if edges cannot name the node because an earlier one has its name, which is
+/// reported already.
 fn has_taken_name(model: &Model<'_>, id: NodeId) -> bool {
     let name = words::name(model.graph, id);
     let mut earlier = model.graph.nodes[..id.0].iter();
@@ -76,7 +77,7 @@ fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
     diagnostic
 }
 
-/// An action of another node that goes nowhere yet.
+/// An action of another node that is not routed yet.
 fn free_action<'g>(model: &Model<'g>, id: NodeId) -> Option<(NodeId, &'g str)> {
     let is_used = |other: &NodeId| {
         *other != id && model.routes.mentioned[other.0] && model.shape.place(*other).is_none()
@@ -89,7 +90,7 @@ fn free_action<'g>(model: &Model<'g>, id: NodeId) -> Option<(NodeId, &'g str)> {
     })
 }
 
-/// The edges of a shortest loop through a point, if it is on one.
+/// The edges of a shortest loop through a point, if there is one.
 pub(super) fn circle(model: &Model<'_>, at: usize) -> Vec<usize> {
     let mut before = vec![None; model.points.kinds.len()];
     let mut waiting = std::collections::VecDeque::from([at]);

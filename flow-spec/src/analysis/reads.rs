@@ -1,4 +1,4 @@
-//! Whether what a node reads is there on every path that leads to it.
+//! Checks that the values that a node reads are written on every path to it.
 
 use std::collections::HashSet;
 
@@ -49,7 +49,7 @@ pub(super) fn check(
     }
 }
 
-/// Only nodes write it that `start` does not lead to, which is reported already.
+/// Returns true if only unreachable nodes write it, which is reported already.
 pub(super) fn is_left_to_others(model: &Model<'_>, key: &Key<'_>, reached: &[bool]) -> bool {
     let writes = |&id: &NodeId| reached[point_of(model.shape.outermost(id))];
     key.input.is_none() && !key.writers.is_empty() && !key.writers.iter().any(writes)
@@ -106,7 +106,7 @@ fn unassigned(
     explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
 }
 
-/// What to do about a read of a key that nothing writes.
+/// The help for a read of a key that nothing writes.
 fn unwritten_help(
     model: &Model<'_>,
     suggestions: &Suggestions<'_>,
@@ -131,7 +131,7 @@ fn unwritten_help(
     }
 }
 
-/// Adds why a node on the path that could write the key did not.
+/// Adds why a node on the path that could write the key did not write it.
 pub(super) fn explain(
     model: &Model<'_>,
     key: &Key<'_>,
@@ -207,8 +207,8 @@ fn optional_input_help(model: &Model<'_>, id: NodeId, read: &NodeRead, rust_type
     }
 }
 
-/// Whether the flow itself names the keys that the node reads: there is no parameter to rename or
-/// to map.
+/// Returns true if the flow itself names the keys that the node reads, so there is no parameter to
+/// rename or to map.
 fn reads_by_name_only(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Each { .. } | NodeKind::Branch)
 }

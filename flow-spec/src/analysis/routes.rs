@@ -1,8 +1,8 @@
-//! What each edge stands for: where it really leads, and what it writes on the way.
+//! The meaning of each edge: where it really leads, and what it writes on the way.
 //!
 //! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt
-//! action is taken for the action that was probably meant, so that nothing else is reported because
-//! of it.
+//! action counts as one for the action that was probably meant, so that nothing else is reported
+//! because of it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ use crate::graph::{
     DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId,
 };
 
-/// Where an edge starts, as the analysis takes it.
+/// The start of an edge, as the analysis understands it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Source {
     Start,
@@ -30,41 +30,41 @@ pub(super) enum Effect {
     Nothing,
     /// The writes of the node's action of this index.
     Action(NodeId, usize),
-    /// Whatever the node can write: the edge's action is not known.
+    /// Anything that the node can write, because the edge's action is not known.
     AnyAction(NodeId),
     /// The failed node's error.
     Failure,
-    /// Nothing can be said, because the edge itself is wrong.
+    /// Nothing is known, because the edge itself is wrong.
     Everything,
 }
 
-/// Where an edge leads, as the analysis takes it.
+/// The target of an edge, as the analysis understands it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     Node(NodeId),
     End,
-    /// Nowhere in this graph.
+    /// A target that is not in this graph.
     Lost,
 }
 
-/// An edge, understood.
+/// An edge, as the analysis understands it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Route {
     pub(super) from: Source,
     pub(super) effect: Effect,
     pub(super) to: Target,
-    /// Another edge is for the same, and leads elsewhere. Which one is meant, or whether both are,
-    /// nobody knows.
+    /// True if another edge is for the same action, and leads elsewhere. It is not known which one
+    /// is meant, or whether both are.
     pub(super) is_one_of_two: bool,
 }
 
-/// Every edge, understood, and what that says of the nodes.
+/// All edges, as the analysis understands them, and the facts about nodes that follow from them.
 pub(super) struct Routes {
     /// One for each edge of the graph.
     pub(super) edges: Vec<Route>,
     /// For each node and action, the first edge that routes it, or that was probably meant to.
     pub(super) routed: Vec<Vec<Option<usize>>>,
-    /// Whether an edge names the node, at either end.
+    /// For each node, whether an edge names it, at either end.
     pub(super) mentioned: Vec<bool>,
 }
 
@@ -86,7 +86,7 @@ impl Routes {
                 }
             })
             .collect();
-        // Only now it is known which actions are routed, and so which ones the unknown names may
+        // Only now is it known which actions are routed, and so which ones the unknown names may
         // stand for.
         for (at, id) in unknown {
             if found.is_full() {
@@ -131,14 +131,14 @@ fn mark_rivals(routes: &mut [Route]) {
     }
 }
 
-/// Works out what the edges stand for, and keeps what it learns of the nodes.
+/// Finds out what the edges mean, and keeps the facts about nodes that follow.
 pub(super) struct Resolver<'g> {
     pub(super) graph: &'g Graph,
     shape: &'g Shape,
     pub(super) fallible: Vec<bool>,
     pub(super) routed: Vec<Vec<Option<usize>>>,
     mentioned: Vec<bool>,
-    /// For each node and name, the first action that is called so.
+    /// For each node and name, the first action with that name.
     actions: HashMap<(NodeId, &'g str), usize>,
     /// How many names have been compared with misspelt ones.
     pub(super) compared: usize,
@@ -149,7 +149,7 @@ impl<'g> Resolver<'g> {
         let mut fallible: Vec<bool> = graph.nodes.iter().map(|node| node.fallible).collect();
         for id in graph.node_ids() {
             let node = graph.node(id);
-            // What fails inside a fork or a loop fails the whole of it.
+            // A failure inside a fork or a loop is a failure of the whole fork or loop.
             fallible[shape.outermost(id).0] |= node.fallible;
         }
         let routed = graph
@@ -229,8 +229,8 @@ impl<'g> Resolver<'g> {
         }
     }
 
-    /// The node itself, or what it is inside of, which is a mistake; nothing if there is no such
-    /// node.
+    /// The node itself, or, which is a mistake, the node that contains it. `None` if there is no
+    /// such node.
     fn outer(
         &mut self,
         at: usize,

@@ -1,14 +1,14 @@
-//! Which nodes live inside which fork or item loop.
+//! Which nodes are inside which fork or loop.
 //!
 //! The hard thing is that a graph may say anything: a node in two places, a fork inside itself.
-//! Here it is cut down to a forest, with a report of what was cut, so that no later pass can meet
+//! Here it is reduced to a forest, and whatever was cut is reported, so that no later pass can meet
 //! such a thing.
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
 
-/// The place of a node inside a fork or an item loop.
+/// The place of a node inside a fork or a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     /// The fork or loop.
@@ -25,7 +25,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The nesting that `graph` describes, without what cannot be.
+    /// The nesting that `graph` describes, without the impossible parts.
     pub(super) fn new(graph: &Graph, found: &mut Found) -> Shape {
         let mut places = vec![None; graph.nodes.len()];
         let mut written: Vec<Vec<Vec<NodeId>>> = graph.nodes.iter().map(chains).collect();
@@ -48,17 +48,17 @@ impl Shape {
         }
     }
 
-    /// Where inside a fork or loop the node is, if it is.
+    /// The place of the node inside a fork or a loop, if it is in one.
     pub(super) fn place(&self, id: NodeId) -> Option<Place> {
         self.places[id.0]
     }
 
-    /// The branches of a fork, or the body of a loop as the only one.
+    /// The branches of a fork, or the body of a loop as its only branch.
     pub(super) fn chains(&self, id: NodeId) -> &[Vec<NodeId>] {
         &self.chains[id.0]
     }
 
-    /// The node of the flow itself that this node is, or is inside of.
+    /// The node of the flow itself that this node is, or that contains it.
     pub(super) fn outermost(&self, id: NodeId) -> NodeId {
         self.outermost[id.0]
     }
@@ -170,7 +170,7 @@ fn contains_itself(graph: &Graph, id: NodeId) -> Diagnostic {
         .help("use an edge that goes back, if it has to run again")
 }
 
-/// Takes one node out of each circle of owners, and says which and from where.
+/// Takes one node out of each circle of owners. Returns these nodes with their places.
 fn cut_circles(places: &mut [Option<Place>]) -> Vec<(NodeId, Place)> {
     let mut seen_from = vec![usize::MAX; places.len()];
     let mut cut = Vec::new();

@@ -1,4 +1,4 @@
-//! For the keys that nothing writes: the key that was probably meant.
+//! Suggests a key for each key that nothing writes: the one that was probably meant.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use super::model::Model;
 use crate::graph::ERROR_KEY;
 use crate::suggest::closest;
 
-/// A flow with more unknown keys than this has another problem than slips of the fingers.
+/// A flow with more unknown keys than this has another problem than typing mistakes.
 const MOST: usize = 64;
 
-/// What was probably meant.
+/// The keys that were probably meant.
 pub(super) struct Suggestions<'g> {
     meant: HashMap<&'g str, &'g str>,
 }
@@ -41,13 +41,13 @@ impl<'g> Suggestions<'g> {
         self.meant.get(key).copied()
     }
 
-    /// Whether this key was probably meant where another one is read or returned.
+    /// Returns true if this key was probably meant where another one is read or returned.
     pub(super) fn is_meant(&self, key: &str) -> bool {
         self.meant.values().any(|&meant| meant == key)
     }
 }
 
-/// Something can give the key a value that the whole flow sees.
+/// Returns true if something can give the key a value that the whole flow sees.
 pub(super) fn exists(key: &Key<'_>) -> bool {
     let is_error = key.name == ERROR_KEY && !key.written_at.is_empty();
     key.input.is_some() || !key.writers.is_empty() || is_error

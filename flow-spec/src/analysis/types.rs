@@ -1,8 +1,8 @@
-//! Whether the types of readers and writers agree, as far as their spelling tells.
+//! Checks that the types of readers and writers agree, as far as their spelling shows.
 //!
-//! The hard thing is not to accuse: one type can be spelled in several ways, and only a compiler
-//! knows them all. So paths are cut to their last part, unknown types agree with all, and a reader
-//! may borrow in the usual forms.
+//! The hard thing is to avoid false reports: one type can be spelled in several ways, and only a
+//! compiler knows them all. So paths are cut to their last part, unknown types agree with all
+//! others, and a reader may borrow in the usual forms.
 
 use std::collections::{HashMap, HashSet};
 
@@ -49,7 +49,7 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
         }
         compared.check_items(graph, id, &owners, &mut found);
         for read in &graph.node(id).reads {
-            // An item has a type of its own, and is not a key of the flow.
+            // An item has its own type, and is not a key of the flow.
             if loops.contains(read.key.as_str()) {
                 continue;
             }
@@ -77,7 +77,7 @@ struct Owner<'g> {
 }
 
 impl Owner<'_> {
-    /// What stands at its site.
+    /// The text at its place.
     fn text(&self, key: &str) -> String {
         format!("`{key}` is `{}` here", self.rust_type)
     }
@@ -298,7 +298,7 @@ fn item_type(collection: &str) -> Option<&str> {
         .then_some(item)
 }
 
-/// The type of the value that is there, if it is: a node that returns an `Option` may leave its key
+/// The type of the value, if there is one: a node that returns an `Option` may leave its key
 /// unwritten.
 fn value_type(rust_type: &str, optional: bool) -> &str {
     let inner = rust_type
@@ -308,7 +308,7 @@ fn value_type(rust_type: &str, optional: bool) -> &str {
     inner.filter(|_| optional).unwrap_or(rust_type)
 }
 
-/// What a reference or a `Cow` leads to.
+/// The type to which a reference or a `Cow` dereferences.
 fn target(owned: &str) -> Option<&str> {
     let owned = owned.trim();
     let after_lifetime = |text: &'_ str| match text.strip_prefix('\'') {

@@ -1,5 +1,4 @@
-//! What to say of an edge for an action that its node does not have, and what the edge was meant
-//! for.
+//! Edges for actions that their nodes do not have: the message, and what the edge was meant for.
 
 use super::routes::{Effect, Resolver};
 use super::words;
@@ -9,8 +8,8 @@ use crate::graph::{
 };
 use crate::suggest::closest;
 
-/// Comparing names takes long, and a flow with so many wrong ones has another problem than slips of
-/// the fingers.
+/// Comparing names takes long, and a flow with so many wrong ones has another problem than typing
+/// mistakes.
 const MOST_COMPARED: usize = 100_000;
 
 /// The most edges that advice writes out.
@@ -63,8 +62,8 @@ impl<'g> Resolver<'g> {
         Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(help)
     }
 
-    /// What to say of an edge for an action that the node does not have, and what it was meant for
-    /// if there is only one thing it can have been.
+    /// The message about an edge for an action that the node does not have, and what it was meant
+    /// for if there is only one possibility.
     pub(super) fn unknown_action(&mut self, at: usize, id: NodeId) -> (Diagnostic, Option<Effect>) {
         let edge = &self.graph.edges[at];
         let node = self.graph.node(id);

@@ -83,7 +83,7 @@ pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     text.join(", ")
 }
 
-/// How an owner of the value spells its type: `String` for a reader's `&str`.
+/// The type of an owned value, given a reader's type: `String` for `&str`.
 pub(super) fn owned_type(rust_type: &str) -> String {
     let borrowed = rust_type.trim();
     match borrowed {
@@ -99,8 +99,8 @@ pub(super) fn owned_type(rust_type: &str) -> String {
     }
 }
 
-/// What to do about a key that may be missing where it is read: three ways, as far as the reader
-/// allows them.
+/// The help for a key that may be missing where it is read: up to three ways, depending on the
+/// reader.
 pub(super) fn supply(graph: &Graph, reader: NodeId, read: &NodeRead) -> String {
     let key = &read.key;
     let owned = owned_type(&read.rust_type);
@@ -115,7 +115,7 @@ pub(super) fn supply(graph: &Graph, reader: NodeId, read: &NodeRead) -> String {
     }
 }
 
-/// How this reader would say that the key may be missing; not every kind can.
+/// How this reader would declare that the key may be missing. `None` if it cannot.
 pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option<String> {
     match &graph.nodes.get(reader.0)?.kind {
         NodeKind::Flow(flow) => {

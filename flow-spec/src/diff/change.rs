@@ -1,4 +1,4 @@
-//! One change, and whom it concerns.
+//! One change, and whom it affects.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Whether there is no change.
+    /// Returns true if there is no change.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Whether a change breaks callers or stored runs.
+    /// Returns true if a change breaks callers or stored runs.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
@@ -31,24 +31,24 @@ impl Diff {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Change {
-    /// The node that it is about, with the nodes around it: `research.agent`. Empty, if it is
-    /// about the flow itself.
+    /// The node that changed, with the nodes around it: `research.agent`. Empty if the flow itself
+    /// changed.
     pub path: String,
-    /// The path that the node had before, if it is about a node that was renamed.
+    /// The previous path of the node, if it was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_path: Option<String>,
-    /// Where it is, as a JSON pointer into the new document; for what was removed, into the old
-    /// one.
+    /// The place of the change, as a JSON pointer into the new document, or into the old one if
+    /// something was removed.
     pub pointer: String,
-    /// What part of the flow changed.
+    /// The part of the flow that changed.
     pub part: Part,
     /// What happened to it.
     pub kind: Kind,
     /// The change in one sentence without a full stop.
     pub message: String,
-    /// What it is to the code that calls the flow.
+    /// The effect on code that calls the flow.
     pub callers: Effect,
-    /// What it is to runs that were stored before, and go on with the new version.
+    /// The effect on runs that were stored before, and continue with the new version.
     pub runs: Effect,
 }
 
@@ -59,27 +59,27 @@ pub struct Change {
 pub enum Part {
     /// The flow itself: its name, its namespace, its description.
     Flow,
-    /// What the caller gives.
+    /// A value that the caller passes.
     Input,
-    /// What the caller gets.
+    /// A value that the caller gets.
     Output,
     /// The label of an end.
     End,
     /// A node: its name, its type, its description.
     Node,
-    /// What a node reads.
+    /// A value that a node reads.
     Read,
-    /// What a node writes.
+    /// A value that a node writes.
     Write,
-    /// What a node can decide.
+    /// An action that a node can take.
     Action,
-    /// How a node is run.
+    /// A setting of how a node runs.
     Setting,
-    /// The value of a node's own setting, or what a node of the language consists of.
+    /// The value of a node's own setting, or a part of a node of the language.
     Param,
     /// The node that runs first.
     Entry,
-    /// Where the flow goes on, or ends.
+    /// An edge or an end.
     Edge,
 }
 
@@ -94,27 +94,27 @@ pub enum Kind {
     Removed,
     /// It has another name.
     Renamed,
-    /// Its values are of another type.
+    /// Its values have another type.
     Retyped,
     /// Something else about it is different.
     Changed,
 }
 
-/// What a change is to someone.
+/// The effect of a change on someone.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// It does not concern them.
+    /// It does not affect them.
     #[default]
     None,
-    /// They go on as they are.
+    /// They continue without changes.
     Compatible,
     /// They have to change, or may fail.
     Breaking,
 }
 
 impl Change {
-    /// Whether it breaks callers or stored runs.
+    /// Returns true if it breaks callers or stored runs.
     pub fn is_breaking(&self) -> bool {
         self.concerns() == Effect::Breaking
     }
@@ -129,13 +129,13 @@ impl Change {
         self
     }
 
-    /// The worst that it is to someone.
+    /// The worst effect on anyone.
     fn concerns(&self) -> Effect {
         self.callers.max(self.runs)
     }
 }
 
-/// The sentence, and whom it concerns. What is quoted from the documents is [`visible`].
+/// The sentence, and whom it affects. Text quoted from the documents is [`visible`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(&self.message))?;

@@ -1,22 +1,22 @@
-//! Where in the two documents one is.
+//! The current place in the two documents.
 
 use crate::document::problem::inside;
 use crate::document::{FlowDocument, NodeDocument};
 
 use super::change::{Change, Effect, Kind, Part};
 
-/// Compares two versions of a flow, and adds what changed.
+/// Compares two versions of a flow, and adds the changes.
 pub(super) type Compare = fn(&FlowDocument, &FlowDocument, &Context, &mut Vec<Change>);
 
-/// A flow that is compared, by its place in both documents.
+/// The place, in both documents, of a flow that is compared.
 pub(super) struct Context {
-    /// Compares the flows in it as well.
+    /// Compares the inner flows as well.
     compare: Compare,
     /// The nodes around it, in the new version.
     path: Vec<String>,
     old: String,
     new: String,
-    /// The node that it is has other inputs or outputs, which is said there.
+    /// True if a change of its inputs or outputs is already reported at its node.
     pub(super) is_said: bool,
 }
 
@@ -31,7 +31,7 @@ impl Context {
         }
     }
 
-    /// Compares the flow that a node of this flow is.
+    /// Compares the flow of a node of this flow.
     pub(super) fn compare_nested(
         &self,
         (at, old): (usize, &NodeDocument),
@@ -61,12 +61,12 @@ impl Context {
         }
     }
 
-    /// Whether callers see this flow.
+    /// Returns true if callers see this flow.
     pub(super) fn is_outermost(&self) -> bool {
         self.path.is_empty()
     }
 
-    /// What the flow is called in messages.
+    /// The name of the flow in messages.
     pub(super) fn flow(&self) -> String {
         match self.is_outermost() {
             true => "the flow".to_owned(),
@@ -74,7 +74,7 @@ impl Context {
         }
     }
 
-    /// In front of what a message says of this flow: nothing for the outermost.
+    /// The prefix of a message about this flow. Empty for the outermost flow.
     pub(super) fn of_flow(&self) -> String {
         match self.is_outermost() {
             true => String::new(),
@@ -96,8 +96,8 @@ impl Context {
         }
     }
 
-    /// A change of the flow itself, at this place inside it. To runs, a flow inside another is a
-    /// part of their way.
+    /// A change of the flow itself, at this place inside it. For runs, an inner flow is a part of
+    /// their path.
     pub(super) fn change(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
         let around = match kind {
             Kind::Removed => &self.old,
@@ -118,7 +118,7 @@ impl Context {
         }
     }
 
-    /// A change of a node, which only runs are concerned with.
+    /// A change of a node, which only affects runs.
     pub(super) fn node_change(
         &self,
         part: Part,

@@ -1,14 +1,15 @@
-//! Which names stayed, came, went, or changed into another.
+//! Finds out which names were kept, added, removed or renamed.
 //!
-//! That a name is another one now, nothing in the documents says. It is taken for renamed if one of
-//! the same sort went and came at the same place: after the same name that stayed.
+//! The documents do not say that a name was changed into another. This is assumed if one name was
+//! removed and another one of the same sort was added at the same place: after the same name that
+//! was kept.
 
 use std::collections::{HashMap, HashSet};
 
 /// The new id of each node that was renamed, by the old one.
 pub(super) type Renamed<'a> = HashMap<&'a str, &'a str>;
 
-/// What became of a name.
+/// The fate of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Match<'a> {
     Kept(&'a str),
@@ -17,7 +18,7 @@ pub(super) enum Match<'a> {
     Removed(&'a str),
 }
 
-/// What became of each name: those of the new list in its order, then those that were removed.
+/// The fate of each name: those of the new list in its order, then those that were removed.
 pub(super) fn match_names<'a>(
     old: &[&'a str],
     new: &[&'a str],
@@ -53,7 +54,7 @@ pub(super) fn match_names<'a>(
     matches
 }
 
-/// For each name, the one before it that stayed.
+/// For each name, the last one before it that was kept.
 fn places<'a>(names: &[&'a str], others: &HashSet<&str>) -> HashMap<&'a str, Option<&'a str>> {
     let mut places = HashMap::new();
     let mut last = None;

@@ -1,8 +1,8 @@
-//! What changed between two versions of a flow, and whom it breaks.
+//! Compares two versions of a flow: what changed, and whom it breaks.
 //!
-//! The hard thing is to say each change once, where its author made it: a renamed node is not one
-//! that went and one that came, and the edges that speak of it have not changed. And nothing may be
-//! missed: whatever makes two documents differ is at least one change.
+//! The hard thing is to report each change once, where its author made it: a renamed node is not
+//! one that was removed and one that was added, and the edges that refer to it have not changed.
+//! And nothing may be missed: whatever makes two documents differ is at least one change.
 
 mod change;
 mod context;
@@ -19,7 +19,7 @@ pub use change::{Change, Diff, Effect, Kind, Part};
 use crate::document::FlowDocument;
 use context::Context;
 
-/// What changed from `old` to `new`. `docs/flow-json.md` has the rules by which changes are judged.
+/// The changes from `old` to `new`. `docs/flow-json.md` has the rules by which changes are judged.
 ///
 /// # Examples
 ///

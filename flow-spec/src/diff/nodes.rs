@@ -1,4 +1,4 @@
-//! The nodes of a flow. Runs are stored by their names.
+//! The nodes of a flow. Runs are stored by the names of nodes.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::matching::{Match, Renamed, match_names};
 use super::node;
 use super::types::{self, Types};
 
-/// Reports what became of the nodes, and says which ones were renamed.
+/// Reports the changes of the nodes. Returns which ones were renamed.
 pub(super) fn compare<'a>(
     old: &'a FlowDocument,
     new: &'a FlowDocument,
@@ -64,14 +64,14 @@ fn by_id(flow: &FlowDocument) -> HashMap<&str, (usize, &NodeDocument)> {
     nodes
 }
 
-/// Whether one node can have become the other: it is the same function, or one with the same
-/// contract.
+/// Returns true if one node can have become the other: it is the same function, or one with the
+/// same contract.
 fn is_alike(old: &NodeDocument, new: &NodeDocument) -> bool {
     old.r#type == new.r#type || has_same_contract(old, new)
 }
 
-/// What a function writes is called as itself unless its author says otherwise, and so renamed with
-/// it.
+/// Compares contracts. The names of writes may differ: unless its author says otherwise, a function
+/// writes under its own name, so a rename changes both.
 fn has_same_contract(old: &NodeDocument, new: &NodeDocument) -> bool {
     let names = |node: &NodeDocument| -> Option<Vec<String>> {
         let actions = node.actions.as_ref()?;

@@ -1,4 +1,5 @@
-//! Where the flow begins, goes on and ends. A stored run that comes there takes the new way.
+//! The places where the flow begins, continues and ends. A stored run that reaches them follows the
+//! new version.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +13,7 @@ use super::matching::Renamed;
 /// An edge or an end.
 struct Route<'a> {
     pointer: String,
-    /// The node and the action. Nothing, if the flow ends where it starts.
+    /// The node and the action. `None` if the flow ends where it starts.
     from: Option<(&'a str, &'a str)>,
     to: Target<'a>,
     mappings: Option<&'a Map<String, Value>>,
@@ -121,7 +122,7 @@ impl Route<'_> {
         }
     }
 
-    /// Only edges have them.
+    /// The mappings, which only edges have.
     fn mappings(&self) -> Option<&Map<String, Value>> {
         self.mappings.filter(|mappings| !mappings.is_empty())
     }

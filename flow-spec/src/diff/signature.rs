@@ -1,4 +1,4 @@
-//! What callers see: the flow's name, its inputs, its outputs and its ends.
+//! The parts that callers see: the flow's name, its inputs, its outputs and its ends.
 
 use crate::document::problem::inside;
 use crate::document::{FlowDocument, Schema};
@@ -25,7 +25,8 @@ pub(super) fn compare(
     about(old, new, context, changes);
 }
 
-/// The name and the namespace. Those of a flow inside another are the node's, and reported there.
+/// Compares the name and the namespace. Those of an inner flow belong to the node, and are reported
+/// there.
 fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
     let for_runs = match context.is_outermost() {
@@ -51,7 +52,7 @@ fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mu
     }
 }
 
-/// What says something about the flow, and nothing of what it does.
+/// Compares the parts that describe the flow, but do not change what it does.
 fn about(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
     let mut add = |field: &str, message: String| {
@@ -187,7 +188,7 @@ impl Side {
                 Match::Removed(name) => {
                     let message = format!("`{name}` was removed");
                     let change = self.change(Kind::Removed, name, message, true, context);
-                    // What was given when a run began may be more than is read.
+                    // A run may have been started with more inputs than are read.
                     let runs = change.runs.min(Effect::Compatible);
                     changes.push(change.for_runs(runs));
                 }
@@ -231,14 +232,13 @@ impl Side {
             (false, true, false) => format!("`{name}` may be missing now"),
             (false, false, true) => format!("`{name}` is always there now"),
         };
-        // An output that may be missing is an `Option`: whoever reads it has to change, whichever
-        // way it changed.
+        // An output that may be missing is an `Option`, so a change in either direction breaks its
+        // readers.
         let breaks = !self.is_input || new.requires(name);
         add(Kind::Changed, message, breaks);
     }
 
-    /// A change of one value. What a run was given when it began is stored with it, what it returns
-    /// is not.
+    /// A change of one value. The inputs of a run are stored with it, its outputs are not.
     fn change(
         &self,
         kind: Kind,
@@ -268,7 +268,7 @@ pub(super) fn names_of(schema: &Schema) -> Vec<&str> {
     schema.properties.keys().map(String::as_str).collect()
 }
 
-/// That the values of this name are others now.
+/// The message that the values of this name have another type.
 pub(super) fn retyped(name: &str, types: Option<(String, String)>) -> String {
     match types {
         Some((old, new)) => format!("`{name}` was `{old}`, and is `{new}`"),

@@ -1,14 +1,14 @@
-//! Whether two schemas stand for the same values.
+//! Compares two schemas by the values that they allow.
 
 use serde_json::{Map, Value};
 
-/// What two schemas of a value are to each other.
+/// The relation of two schemas of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Types {
     Same,
-    /// The same values, otherwise described; or one of them says less.
+    /// The same values with another description; or one of them says less.
     Described,
-    /// Other values: how the old ones and the new ones are called, if not alike.
+    /// Other values, with the names of the old and the new type if these differ.
     Other(Option<(String, String)>),
 }
 
@@ -35,7 +35,7 @@ pub(super) fn compare(old: &Value, new: &Value) -> Types {
     Types::Other(names.filter(|(old, new)| old != new))
 }
 
-/// Keywords that tell people something, and nothing about values.
+/// Keywords that are for people, and do not restrict values.
 const WORDS: [&str; 7] = [
     "rustType",
     "description",
@@ -46,10 +46,10 @@ const WORDS: [&str; 7] = [
     "$schema",
 ];
 
-/// Keywords whose names are those of values, and no keywords.
+/// Keywords whose members are named by users, and are not keywords themselves.
 const NAMES: [&str; 4] = ["properties", "patternProperties", "$defs", "definitions"];
 
-/// The schema without what is only for people.
+/// The schema without the parts that are only for people.
 fn shape(schema: &Value) -> Value {
     match schema {
         Value::Object(keywords) => {

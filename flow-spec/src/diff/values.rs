@@ -7,8 +7,8 @@ use super::change::Kind;
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
 
-/// The name of each value that is not the same in both, with what happened to it: those of the new
-/// object in its order, then those that are gone.
+/// The name of each value that differs, with what happened to it: those of the new object in its
+/// order, then those that were removed.
 pub(super) fn differing<'a>(
     old: &'a Map<String, Value>,
     new: &'a Map<String, Value>,
@@ -26,7 +26,7 @@ pub(super) fn differing<'a>(
     found
 }
 
-/// What happened to a value of this name.
+/// The sentence about what happened to a value of this name.
 pub(super) fn sentence(
     what: &str,
     name: &str,

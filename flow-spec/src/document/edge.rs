@@ -1,4 +1,4 @@
-//! Where a flow goes on, and where it ends.
+//! The edges and ends of a flow.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -6,13 +6,14 @@ use serde_json::{Map, Value};
 /// `from - "condition" >> to`: PRD-004's `FlowEdge`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EdgeDocument {
-    /// The id of the node it starts from.
+    /// The id of the node from which it starts.
     pub from: String,
-    /// The id of the node it leads to.
+    /// The id of the node to which it leads.
     pub to: String,
-    /// The action it is for.
+    /// The action that it routes.
     pub condition: String,
-    /// Keys that are written under other names when it is taken: by the old name, the new one.
+    /// Keys that are written under other names when the edge is taken: the old name and the new
+    /// one.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mappings: Map<String, Value>,
 }
@@ -20,12 +21,12 @@ pub struct EdgeDocument {
 /// `from - "condition" >> end("label")`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EndDocument {
-    /// The id of the node it comes from. Nothing, if the flow ends where it starts.
+    /// The id of the node from which it comes. `None` if the flow ends where it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The action it is for.
+    /// The action that it routes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condition: Option<String>,
-    /// The name of the end: what a flow around this one sees as an action.
+    /// The name of the end, which an outer flow sees as an action.
     pub label: String,
 }

@@ -1,4 +1,4 @@
-//! The flow itself, and what can be done with it as a whole.
+//! The flow itself, and operations on it as a whole.
 
 use std::collections::HashSet;
 
@@ -48,20 +48,20 @@ pub struct FlowDocument {
     /// Its doc comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What the caller gives.
+    /// The values that the caller passes.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub inputs: Schema,
-    /// What the caller gets.
+    /// The values that the caller gets.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub outputs: Schema,
-    /// Its nodes, also those that stand inside a fork or a loop over items.
+    /// Its nodes, including those inside a fork or a loop over items.
     pub nodes: Vec<NodeDocument>,
-    /// Where it goes on, from node to node.
+    /// Its edges from node to node.
     pub edges: Vec<EdgeDocument>,
-    /// Where it ends.
+    /// Its ends.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
-    /// The node that runs first. Nothing, if the flow ends where it starts.
+    /// The node that runs first. `None` if the flow ends where it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_node_id: Option<String>,
     /// What it needs from outside: names and versions.
@@ -70,7 +70,7 @@ pub struct FlowDocument {
 }
 
 impl FlowDocument {
-    /// A flow of this name, with nothing in it.
+    /// An empty flow with this name.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         FlowDocument {
             version: VERSION.to_owned(),
@@ -87,8 +87,8 @@ impl FlowDocument {
         }
     }
 
-    /// The document as JSON for people: indented, with a newline at its end. What would deceive
-    /// them in its texts is escaped, as by [`visible_json`].
+    /// The document as JSON for people: indented, with a newline at the end. Deceptive characters
+    /// in its texts are escaped, as by [`visible_json`].
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).unwrap_or_else(never);
         let mut text = visible_json(text);
@@ -96,12 +96,13 @@ impl FlowDocument {
         text
     }
 
-    /// The document as JSON without any space, with the same escapes as [`to_json`](Self::to_json).
+    /// The document as JSON without any spaces, with the same escapes as
+    /// [`to_json`](Self::to_json).
     pub fn to_compact_json(&self) -> String {
         visible_json(serde_json::to_string(self).unwrap_or_else(never))
     }
 
-    /// Its own name; of documents without one, the namespace.
+    /// Its name or, if it has none, the namespace.
     pub fn title(&self) -> &str {
         match self.name.is_empty() {
             true => &self.namespace,
@@ -109,8 +110,8 @@ impl FlowDocument {
         }
     }
 
-    /// Gives each flow inside that has no namespace the one of the node that it is: the flow's own,
-    /// and the node's id after a dot.
+    /// Sets the namespace of each inner flow that has none: the outer flow's namespace, a dot, and
+    /// the id of the node.
     pub fn fill_namespaces(&mut self) {
         for node in &mut self.nodes {
             if let Some(inner) = &mut node.internal_flow {
@@ -122,8 +123,8 @@ impl FlowDocument {
         }
     }
 
-    /// Leaves out nested flows below this many levels: `0` keeps the flow itself only. What is left
-    /// out is marked ([`NodeDocument::internal_flow_omitted`]).
+    /// Removes nested flows below this many levels: `0` keeps only the flow itself. Removed flows
+    /// are marked ([`NodeDocument::internal_flow_omitted`]).
     ///
     /// PRD-004 §5.2 leaves them out silently.
     pub fn cut(&mut self, depth: usize) {
@@ -147,7 +148,8 @@ impl FlowDocument {
     }
 }
 
-/// Maps with names as keys and no values of a user's types: nothing in it can fail.
+/// Used for maps with names as keys and without values of a user's types, in which nothing can
+/// fail.
 pub(super) fn never<T>(error: serde_json::Error) -> T {
     unreachable!("a document consists of strings and JSON values: {error}")
 }

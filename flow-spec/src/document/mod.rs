@@ -1,9 +1,9 @@
-//! A flow as JSON: PRD-004's shape, extended only by adding.
+//! A flow as JSON: PRD-004's shape, to which only fields were added.
 //!
-//! Fields are written in the order in which they stand here, and lists in the order in which the
-//! flow declares them, so that the same source always gives the same bytes. A [`FlowDocument`] that
-//! was parsed is written as it was. `docs/flow-json.md` describes the format, and [`SCHEMA`] does
-//! so for programs.
+//! Fields are written in the order in which they are declared here, and lists in the order in which
+//! the flow declares them, so that the same source always gives the same bytes. A [`FlowDocument`]
+//! that was parsed is written unchanged. `docs/flow-json.md` describes the format, and [`SCHEMA`]
+//! describes it for programs.
 
 mod check;
 mod edge;
@@ -27,21 +27,21 @@ pub const VERSION: &str = "2.0.0";
 /// The JSON Schema (draft 2020-12) of a flow's document, for editors and for validators in other
 /// languages.
 ///
-/// It describes the shape. That an edge leads to a node that exists, and whether the flow is sound,
-/// is beyond it: see [`FlowDocument::parse`] and [`FlowDocument::check`].
+/// It describes only the shape. It cannot say that an edge leads to a node that exists, or that the
+/// flow is sound: see [`FlowDocument::parse`] and [`FlowDocument::check`].
 pub const SCHEMA: &str = include_str!("../../schema/flow.schema.json");
 
-/// What stands in place of a secret.
+/// The text in place of a secret.
 pub const MASK: &str = "***";
 
-/// How many levels of nested flows an export has unless asked otherwise (PRD-004 §14).
+/// The number of levels of nested flows in an export by default (PRD-004 §14).
 pub const DEFAULT_DEPTH: usize = 10;
 
-/// How many levels of flows a document can have that is read: what nests deeper is not what its
-/// author meant.
+/// The largest number of levels of flows in a document. Deeper documents are refused, because their
+/// author cannot have meant them.
 pub const DEEPEST: usize = 32;
 
-/// The types of nodes that the language itself has. No Rust name has a dot.
+/// The types of the nodes of the language. They contain a dot, which Rust names do not.
 pub mod types {
     /// Branches that run at the same time: `params.branches`, a list of lists of node ids.
     pub const FORK: &str = "flow.fork";
@@ -54,6 +54,6 @@ pub mod types {
     /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the
     /// answer.
     pub const HUMAN: &str = "flow.human";
-    /// All of them.
+    /// All of these types.
     pub const ALL: [&str; 5] = [FORK, EACH, BRANCH, WAIT, HUMAN];
 }

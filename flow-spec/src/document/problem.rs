@@ -1,4 +1,4 @@
-//! What is wrong with a document, and where.
+//! Problems of a document, with their places.
 
 use std::fmt;
 
@@ -8,15 +8,15 @@ use crate::visible::visible;
 /// One mistake in a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is: a JSON pointer (RFC 6901), `""` for the whole document.
+    /// The place, as a JSON pointer (RFC 6901). `""` is the whole document.
     pub pointer: String,
     /// What kind of mistake it is.
     pub code: Code,
     /// What is wrong: one sentence without a full stop.
     pub message: String,
-    /// Facts that show it, such as a path; each a line of its own.
+    /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -37,10 +37,10 @@ impl Problem {
     }
 }
 
-/// The most problems of a document that are listed.
+/// The largest number of problems of a document that are listed.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// Problems of a document: the first [`MOST_PROBLEMS`], without the ends of long texts, and whether
+/// The problems of a document: the first [`MOST_PROBLEMS`], with long texts cut off, and whether
 /// there are more.
 ///
 /// A document may come from anywhere, and can have the same mistake a million times.
@@ -90,7 +90,7 @@ impl Problems {
         }
     }
 
-    /// Returns true if there are more than are listed, so that a further one changes nothing.
+    /// Returns true if there are more than are listed, so that adding another one changes nothing.
     pub fn is_full(&self) -> bool {
         self.more
     }
@@ -100,7 +100,7 @@ impl Problems {
         self.listed.is_empty()
     }
 
-    /// How many are listed.
+    /// The number of listed problems.
     pub fn len(&self) -> usize {
         self.listed.len()
     }
@@ -121,8 +121,8 @@ impl Problems {
     }
 }
 
-/// The text of the problem: the message after its place, then a line for each note and the help.
-/// What is quoted from the document is [`visible`], so that it does not begin a line.
+/// The text of the problem: its place and the message, then a line for each note and the help. Text
+/// quoted from the document is [`visible`], so that it cannot begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {
@@ -143,7 +143,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The pointer of `part` inside of `pointer`.
+/// The pointer of `part` inside `pointer`.
 pub(crate) fn inside(pointer: &str, part: impl fmt::Display) -> String {
     let part = part.to_string().replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{part}")

@@ -9,21 +9,21 @@ pub type Property = Map<String, Value>;
 /// Named values: a JSON Schema of the type `object`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Schema {
-    /// By name, the schema of each value, in the order declared.
+    /// The schema of each value by name, in the order declared.
     pub properties: Map<String, Value>,
-    /// The names of those that are always there.
+    /// The names of the values that are always present.
     pub required: Vec<String>,
-    /// Other keywords of JSON Schema, which mean nothing here and are kept.
+    /// Other keywords of JSON Schema, which have no meaning here and are kept.
     pub keywords: Map<String, Value>,
 }
 
 impl Schema {
-    /// Whether there is nothing to say.
+    /// Returns true if it is empty.
     pub fn is_empty(&self) -> bool {
         self.properties.is_empty() && self.required.is_empty() && self.keywords.is_empty()
     }
 
-    /// Adds a value, unless there is one of the name.
+    /// Adds a value, unless there is one with the same name.
     pub fn insert(&mut self, name: &str, property: Property, required: bool) {
         if self.properties.contains_key(name) {
             return;
@@ -34,17 +34,17 @@ impl Schema {
         }
     }
 
-    /// Whether the value of this name is always there.
+    /// Returns true if the value with this name is always present.
     pub fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 
-    /// The Rust type of the value of this name; nothing if it is not known.
+    /// The Rust type of the value with this name. `None` if it is not known.
     pub fn rust_type(&self, name: &str) -> Option<&str> {
         self.properties.get(name)?.get("rustType")?.as_str()
     }
 
-    /// The names, each with its Rust type if it is known, and whether it is always there.
+    /// The names, each with its Rust type if it is known, and whether it is always present.
     pub fn values(&self) -> impl Iterator<Item = (&str, Option<&str>, bool)> {
         self.properties.keys().map(|name| {
             let name = name.as_str();
@@ -68,8 +68,8 @@ impl Serialize for Schema {
     }
 }
 
-/// The schema of a value of this Rust type, as far as its spelling tells, with its doc comment if
-/// it has one.
+/// The schema of a value of this Rust type, as far as its spelling shows, with the doc comment if
+/// there is one.
 ///
 /// # Examples
 ///
@@ -92,7 +92,7 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
     property
 }
 
-/// What the spelling of a type of std tells of its JSON.
+/// The schema that follows from the spelling of a type of std.
 fn spelled(rust_type: &str) -> Property {
     let simple = match rust_type {
         "String" | "str" | "char" => json!({ "type": "string" }),

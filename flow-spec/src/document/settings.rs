@@ -1,8 +1,8 @@
-//! How a node is run: the settings that are part of the structure.
+//! How a node runs: the settings that are part of the structure.
 
 use serde::{Deserialize, Serialize};
 
-/// How a node is run. Durations are written as in the language: `200ms`, `1m 30s`.
+/// How a node runs. Durations are written as in the language: `200ms`, `1m 30s`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsDocument {
@@ -12,16 +12,16 @@ pub struct SettingsDocument {
     /// How long one attempt may take.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
-    /// How it asks again and again.
+    /// How it polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll: Option<PollSettings>,
     /// How many branches or items run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u64>,
-    /// It runs on the pool for work that blocks.
+    /// True if it runs on the pool for blocking work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocking: bool,
-    /// A loop over items keeps their errors as values.
+    /// True if a loop over items keeps errors as values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub collect_errors: bool,
 }
@@ -30,34 +30,34 @@ pub struct SettingsDocument {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetrySettings {
-    /// All attempts, the first included.
+    /// The number of attempts, including the first.
     pub attempts: u32,
-    /// The pause before the second.
+    /// The pause before the second attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wait: Option<String>,
-    /// By what the pause is multiplied each time.
+    /// The factor by which the pause grows each time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backoff: Option<f64>,
     /// The longest pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wait: Option<String>,
-    /// The share of the pause, of 0 to 1, that is random.
+    /// The part of the pause, from 0 to 1, that is random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f64>,
 }
 
-/// How a node asks again and again.
+/// How a node polls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollSettings {
-    /// The pause after each answer that is none.
+    /// The pause after each time without an answer.
     pub every: String,
-    /// After how long it gives up.
+    /// The time after which it gives up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
 }
 
 impl SettingsDocument {
-    /// Whether there is none.
+    /// Returns true if there are no settings.
     pub fn is_empty(&self) -> bool {
         *self == SettingsDocument::default()
     }

@@ -1,8 +1,8 @@
-//! All levels of a document at once, and one node of it by its path.
+//! All levels of a document at once, and lookup of a node by its path.
 
 use crate::document::{EdgeDocument, FlowDocument, NodeDocument};
 
-/// A node, and where it is.
+/// A node, and its path.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeAt<'a> {
     /// The ids from the outermost flow down to the node: `agent.search`.
@@ -11,18 +11,17 @@ pub struct NodeAt<'a> {
     pub node: &'a NodeDocument,
 }
 
-/// An edge, and where it is.
+/// An edge, and the path of its flow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeAt<'a> {
-    /// The path of the node whose flow has the edge; empty for the outermost flow.
+    /// The path of the node whose flow has the edge. Empty for the outermost flow.
     pub path: String,
     /// The edge.
     pub edge: &'a EdgeDocument,
 }
 
 impl FlowDocument {
-    /// Every node at any level, in the order declared; a node comes before those of the flow that
-    /// it is.
+    /// Every node at any level, in the order declared. A node comes before those of its inner flow.
     ///
     /// # Examples
     ///
@@ -61,11 +60,11 @@ impl FlowDocument {
         found
     }
 
-    /// The node of this path: the ids from this flow down, with a dot between each two.
+    /// The node with this path: the ids from this flow down, separated by dots.
     ///
-    /// Nothing for an empty path, for one that ends with a dot, and where a node on the way is not
-    /// a flow. An id that has a dot itself, which [`check`](FlowDocument::check) refuses, is
-    /// never found.
+    /// `None` for an empty path, for one that ends with a dot, and if a node on the path is not a
+    /// flow. An id that contains a dot, which [`check`](FlowDocument::check) refuses, is never
+    /// found.
     ///
     /// # Examples
     ///
@@ -88,23 +87,22 @@ impl FlowDocument {
         }
     }
 
-    /// The node of the flow itself that has this id.
+    /// The node of the flow itself with this id.
     pub fn node(&self, id: &str) -> Option<&NodeDocument> {
         let mut nodes = self.nodes.iter();
         nodes.find(|node| node.id == id && !id.is_empty())
     }
 
     /// The nodes at any level that are flows, in the order of
-    /// [`flatten_nodes`](FlowDocument::flatten_nodes). A node whose flow was left out of the
-    /// export is none.
+    /// [`flatten_nodes`](FlowDocument::flatten_nodes). A node whose flow was left out of the export
+    /// is not included.
     pub fn composite_nodes(&self) -> Vec<NodeAt<'_>> {
         let mut nodes = self.flatten_nodes();
         nodes.retain(|at| at.node.internal_flow.is_some());
         nodes
     }
 
-    /// How many flows are inside one another at most, this one not counted: `0` for a flow without
-    /// inner flows.
+    /// The largest nesting depth of inner flows: `0` for a flow without inner flows.
     pub fn max_depth(&self) -> usize {
         let inner = self.nodes.iter().filter_map(|node| {
             let flow = node.internal_flow.as_ref()?;
@@ -113,7 +111,7 @@ impl FlowDocument {
         inner.max().unwrap_or(0)
     }
 
-    /// The namespaces under which its nodes and those of the flows inside it run, each once, the
+    /// The namespaces under which its nodes and those of its inner flows run, each once, the
     /// outermost first.
     pub fn namespaces<'a>(&'a self) -> Vec<&'a str> {
         let mut found = Vec::new();
@@ -131,7 +129,7 @@ impl FlowDocument {
         found
     }
 
-    /// Visits every node at any level with its path, a node before those inside it.
+    /// Visits every node at any level with its path. A node comes before those inside it.
     fn walk<'a>(&'a self, around: &str, visit: &mut impl FnMut(&str, &'a NodeDocument)) {
         for node in &self.nodes {
             let path = super::node_path(around, &node.id);

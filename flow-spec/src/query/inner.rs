@@ -1,12 +1,12 @@
-//! Nodes that stand inside a fork or a loop over items, and who they belong to.
+//! Nodes inside a fork or a loop over items, and their owners.
 
 use serde_json::Value;
 
 use crate::document::{FlowDocument, NodeDocument, types};
 
 impl NodeDocument {
-    /// The branches of a fork, each the ids of its nodes in the order they run. Nothing for any
-    /// other node.
+    /// The branches of a fork, each with the ids of its nodes in the order in which they run. Empty
+    /// for any other node.
     pub fn branches(&self) -> Vec<Vec<&str>> {
         if self.r#type != types::FORK {
             return Vec::new();
@@ -18,7 +18,7 @@ impl NodeDocument {
             .collect()
     }
 
-    /// The id of the node that a loop runs for each item. Nothing for any other node.
+    /// The id of the node that a loop runs for each item. `None` for any other node.
     pub fn body(&self) -> Option<&str> {
         match self.r#type == types::EACH {
             true => self.params.get("body")?.as_str(),
@@ -28,8 +28,8 @@ impl NodeDocument {
 }
 
 impl FlowDocument {
-    /// The fork or the loop of this flow that the node stands in. Nothing for a node that edges
-    /// lead to.
+    /// The fork or the loop of this flow that contains the node. `None` for a node to which edges
+    /// lead.
     pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
         let owns = |node: &&NodeDocument| {
             node.body() == Some(id) || node.branches().iter().flatten().any(|inner| *inner == id)

@@ -1,5 +1,5 @@
-//! Questions that tools ask of a document. What is asked of a flow is answered of the flows inside
-//! it as well, except for its neighbours and paths, which are a matter of one flow.
+//! Queries of a document, for tools. They cover the inner flows as well, except for neighbours and
+//! paths, which are those of a single flow.
 
 mod flat;
 mod inner;

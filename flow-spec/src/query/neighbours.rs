@@ -1,43 +1,43 @@
-//! What runs right before and right after a node.
+//! The nodes that run right before and right after a node.
 //!
-//! A fork stands for the place where it splits and for the place where its branches meet again: it
-//! leads to the first node of each branch, and the last one of each leads back to it. So does a
-//! loop over items with its body. Hence a way through a flow passes a fork as one step, and no way
-//! from one branch into another is without the fork.
+//! A fork stands both for the place where it splits and for the place where its branches join: it
+//! leads to the first node of each branch, and the last node of each branch leads back to it. The
+//! same holds for a loop over items and its body. So a path through a flow passes a fork as one
+//! step, and a path from one branch into another always passes the fork.
 
 use std::collections::HashSet;
 
 use crate::document::{FlowDocument, NodeDocument};
 
-/// A way from one node of a flow right to another.
+/// A step from one node of a flow directly to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
     /// The id of the node that runs first.
     pub from: &'a str,
-    /// The action that leads on. Nothing inside a fork or a loop, where no action is needed.
+    /// The action that leads on. `None` inside a fork or a loop, where no action is needed.
     pub condition: Option<&'a str>,
     /// The id of the node that runs next.
     pub to: &'a str,
 }
 
 impl FlowDocument {
-    /// The nodes of this flow that can run right before this one, each once; nothing if there is no
+    /// The nodes of this flow that can run right before this one, each once. Empty if there is no
     /// such node.
     ///
     /// Inside a fork it is the node before it in its branch, or the fork itself; inside a loop over
-    /// items it is the loop. Before a fork come the ends of its branches too, before a loop its
-    /// body.
+    /// items it is the loop. The last nodes of a fork's branches come before the fork too, and a
+    /// loop's body before the loop.
     pub fn predecessors(&self, id: &str) -> Vec<&NodeDocument> {
         let steps = self.steps().into_iter();
         self.each_once(steps.filter(|step| step.to == id).map(|step| step.from))
     }
 
-    /// The nodes of this flow that can run right after this one, each once; nothing if there is no
+    /// The nodes of this flow that can run right after this one, each once. Empty if there is no
     /// such node.
     ///
     /// Inside a fork it is the node after it in its branch, or the fork itself; inside a loop over
-    /// items it is the loop. After a fork come the starts of its branches too, after a loop its
-    /// body.
+    /// items it is the loop. The first nodes of a fork's branches come after the fork too, and a
+    /// loop's body after the loop.
     ///
     /// # Examples
     ///
@@ -62,8 +62,8 @@ impl FlowDocument {
         self.each_once(steps.filter(|step| step.from == id).map(|step| step.to))
     }
 
-    /// Every way from one node of this flow right to another: into, along and out of the branches
-    /// of forks and the bodies of loops first, then the edges in the order declared.
+    /// Every step from one node of this flow directly to another: first those into, along and out
+    /// of the branches of forks and the bodies of loops, then the edges in the order declared.
     pub fn steps(&self) -> Vec<Step<'_>> {
         let mut steps = Vec::new();
         let mut inside = |from, to| {

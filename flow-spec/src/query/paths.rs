@@ -1,8 +1,8 @@
-//! All ways from one node to another.
+//! All paths from one node to another.
 //!
-//! There can be exponentially many, so they are found one at a time. A way is only begun if it can
-//! be finished without a node that it has passed: the time to the next one is polynomial in the
-//! size of the flow, however many there are.
+//! There can be exponentially many, so they are found one at a time. A path is begun only if it can
+//! be finished without a node that it has already passed: the time to the next path is polynomial
+//! in the size of the flow, however many there are.
 
 use std::collections::HashMap;
 
@@ -11,10 +11,10 @@ use crate::document::FlowDocument;
 use super::Step;
 
 impl FlowDocument {
-    /// The ways from one node of this flow to another, none of which passes a node twice; from a
-    /// node to itself, the loops through it. None, if there is no such node.
+    /// The paths from one node of this flow to another that pass no node twice; from a node to
+    /// itself, the loops through it. Empty if there is no such node.
     ///
-    /// There can be more than anyone can count: [`take`](Iterator::take) as many as you need.
+    /// There can be an enormous number: [`take`](Iterator::take) as many as you need.
     ///
     /// # Examples
     ///
@@ -34,7 +34,7 @@ impl FlowDocument {
     /// ```
     pub fn paths(&self, from: &str, to: &str) -> Paths<'_> {
         let numbers = self.nodes.iter().enumerate();
-        // Of two nodes of one id, which no sound flow has, the first is meant.
+        // If two nodes have one id, which a sound flow never has, the first is meant.
         let mut number: HashMap<&str, usize> = HashMap::new();
         for (index, node) in numbers {
             number.entry(&node.id).or_insert(index);
@@ -61,15 +61,15 @@ impl FlowDocument {
     }
 }
 
-/// The ways from one node to another, each a list of steps; see [`FlowDocument::paths`].
+/// The paths from one node to another, each a list of steps; see [`FlowDocument::paths`].
 #[derive(Debug, Clone)]
 pub struct Paths<'a> {
-    /// For each node, the steps that leave it and where they lead.
+    /// For each node, the steps that leave it, and where they lead.
     leaving: Vec<Vec<(Step<'a>, usize)>>,
     target: usize,
     passed: Vec<bool>,
     trail: Vec<Step<'a>>,
-    /// The nodes on the trail, each with how many of its steps were tried.
+    /// The nodes on the trail, each with the number of its steps that were tried.
     open: Vec<Tried>,
 }
 
@@ -85,7 +85,7 @@ impl Paths<'_> {
         self.open.push(Tried { node, steps: 0 });
     }
 
-    /// Whether a way leads from here to the target past no node that the trail has passed.
+    /// Returns true if a path leads from here to the target without a node on the trail.
     fn finishes(&self, start: usize) -> bool {
         let mut seen = self.passed.clone();
         let mut waiting = vec![start];

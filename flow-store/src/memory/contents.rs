@@ -1,4 +1,4 @@
-//! What a store in memory has in it.
+//! The contents of a store in memory.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -13,15 +13,15 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Contents {
     pub(super) executions: BTreeMap<ExecutionId, Execution>,
-    /// By flow, owner and idempotency key.
+    /// Executions by flow, owner and idempotency key.
     pub(super) keys: HashMap<Key, ExecutionId>,
-    /// The execution of each question, and its number there.
+    /// The execution of each question, and the question's index there.
     pub(super) tokens: HashMap<Token, (ExecutionId, usize)>,
-    /// By offset.
+    /// The log by offset.
     pub(super) log: BTreeMap<u64, (ExecutionId, u64)>,
-    /// The offset of the newest record that there ever was.
+    /// The offset of the newest record that ever existed.
     pub(super) offset: u64,
-    /// The executions that could go on, with the time from which on they can.
+    /// The executions that can continue, with the time from which they can.
     pub(super) due: BTreeSet<(u64, ExecutionId)>,
     pub(super) claimed: BTreeSet<(Uuid, ExecutionId)>,
     pub(super) structures: HashMap<String, String>,
@@ -32,11 +32,11 @@ type Key = (String, Option<String>, String);
 pub(super) struct Execution {
     pub(super) row: Row,
     pub(super) claim: Option<Claim>,
-    /// Without a gap, so that the place of a record follows from its `seq`.
+    /// The records without gaps, so that the place of a record follows from its `seq`.
     pub(super) records: VecDeque<Stored>,
-    /// In the order asked, also those that are closed.
+    /// The questions in the order asked, including those that are closed.
     pub(super) pauses: Vec<PauseRow>,
-    /// When it goes on by itself, if it is paused.
+    /// When the execution continues by itself, if it is paused.
     pub(super) timer_ms: Option<u64>,
 }
 
@@ -51,7 +51,7 @@ impl Execution {
         Some((self.row.flow.clone(), self.row.owner.clone(), key))
     }
 
-    /// From when on it could go on if nobody had a claim to it, and nobody writes to it.
+    /// The time from which it can continue if nobody has claimed it and nobody writes to it.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
             Status::Running => Some(0),
@@ -61,19 +61,19 @@ impl Execution {
         }
     }
 
-    /// From when on it could go on, if nobody writes to it.
+    /// The time from which it can continue if nobody writes to it.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
         Some(self.ready_ms()?.max(free_ms))
     }
 
-    /// Whether it could go on if its claim were not ahead.
+    /// Returns true if it could continue but for a claim that is ahead of the clock.
     pub(super) fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
         let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
         is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
     }
 
-    /// The place of the record with this `seq`, or of the first after it.
+    /// The place of the record with this `seq`, or of the first record after it.
     pub(super) fn place(&self, seq: u64) -> usize {
         let first = self.records.front().map_or(0, |first| first.record.seq);
         usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX)
@@ -112,7 +112,7 @@ pub(super) fn is_settled(pause: &PauseRow) -> bool {
 }
 
 impl Contents {
-    /// Takes an execution out to change it, from all that depends on how it stands.
+    /// Takes out an execution to change it, and removes its entries in the indexes.
     pub(super) fn take(&mut self, id: ExecutionId) -> Option<Execution> {
         let execution = self.executions.remove(&id)?;
         if let Some(due_ms) = execution.due_ms() {

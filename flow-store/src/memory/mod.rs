@@ -17,7 +17,8 @@ use crate::{
     PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
 };
 
-/// Keeps executions in memory: for tests, and for people in the loop of a program that may forget.
+/// A store that keeps executions in memory, for tests and for programs that ask people but may
+/// forget.
 ///
 /// # Examples
 ///

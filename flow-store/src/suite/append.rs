@@ -37,7 +37,7 @@ pub async fn writes_all_of_it(store: Stored) {
     assert_eq!(state(&store, asked.token).await, PauseState::Withdrawn);
 }
 
-/// What an append does not name stays as it was.
+/// Everything that an append does not name stays as it was.
 pub async fn leaves_what_it_does_not_name(store: Stored) {
     let id = new_id();
     let given = Row {
@@ -84,7 +84,7 @@ pub async fn leaves_what_it_does_not_name(store: Stored) {
     assert_eq!(stored(&store, id).await, expected);
 }
 
-/// Who has lost the claim to another one writes nothing.
+/// A process that has lost its claim to another one writes nothing.
 pub async fn is_refused_with_an_old_fence(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let at = NOW + LEASE;
@@ -101,7 +101,7 @@ pub async fn is_refused_with_an_old_fence(store: Stored) {
         .unwrap();
 }
 
-/// Who has given the claim up, or never had one, writes nothing.
+/// A process that has given up its claim, or never had one, writes nothing.
 pub async fn is_refused_without_a_claim(store: Stored) {
     let id = started(&store).await;
     is_refused(&store, id, 0).await;
@@ -160,7 +160,7 @@ pub async fn is_refused_for_an_unknown_execution(store: Stored) {
     assert_eq!(store.last_offset().await.unwrap(), 0);
 }
 
-/// A claim that has run out is still good for writing, as long as nobody else has claimed the
+/// A process may write after its claim has run out, as long as nobody else has claimed the
 /// execution.
 pub async fn goes_on_after_the_claim_ran_out(store: Stored) {
     let (id, fence) = claimed(&store).await;
@@ -172,7 +172,8 @@ pub async fn goes_on_after_the_claim_ran_out(store: Stored) {
     assert_eq!(stored(&store, id).await.next_seq, 2);
 }
 
-/// Records that leave numbers out, before them or among them, are refused, and with them all else.
+/// Records that skip numbers, before them or among them, are refused together with the rest of the
+/// append.
 pub async fn is_refused_with_a_gap(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let among = vec![
@@ -184,7 +185,7 @@ pub async fn is_refused_with_a_gap(store: Stored) {
     }
 }
 
-/// Records with a number that there is already are refused, and with them all else.
+/// Records with a number that already exists are refused together with the rest of the append.
 pub async fn is_refused_with_a_record_twice(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let twice = vec![
@@ -237,7 +238,7 @@ pub async fn writes_nothing_if_a_question_is_taken(store: Stored) {
     assert_eq!(store.pauses(other).await.unwrap().len(), 1);
 }
 
-/// If a question that is to be closed is not one of the execution, nothing else is written either.
+/// If a question to be closed does not belong to the execution, nothing else is written either.
 pub async fn writes_nothing_if_a_question_is_unknown(store: Stored) {
     let other = paused(&store, |id| vec![question(id)]).await;
     let of_other = store.pauses(other).await.unwrap().remove(0).token;
@@ -259,7 +260,7 @@ pub async fn writes_nothing_if_a_question_is_unknown(store: Stored) {
     assert_eq!(state(&store, of_other).await, PauseState::Open);
 }
 
-/// Questions of another execution are refused, and with them all else.
+/// Questions of another execution are refused together with the rest of the append.
 pub async fn refuses_questions_of_others(store: Stored) {
     let other = started(&store).await;
     let (id, fence) = claimed(&store).await;
@@ -274,7 +275,7 @@ pub async fn refuses_questions_of_others(store: Stored) {
     assert!(store.pauses(other).await.unwrap().is_empty());
 }
 
-/// Once the claim is given up, anybody can have it.
+/// Once the claim is given up, anybody can claim the execution.
 pub async fn gives_the_claim_up(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let release = Append {
@@ -286,8 +287,8 @@ pub async fn gives_the_claim_up(store: Stored) {
     assert_eq!(claim(&store, id).await, fence + 1);
 }
 
-/// Once an execution is over, all its questions are closed, also such as were opened by the same
-/// append, and nobody has a claim to it.
+/// Once an execution is over, all its questions are closed, including those that the same append
+/// opened, and nobody has a claim to it.
 pub async fn closes_all_questions_when_over(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let mut asked = store.pauses(id).await.unwrap();
@@ -329,8 +330,8 @@ pub async fn opens_and_closes_at_once(store: Stored) {
     assert_eq!(stored(&store, id).await.wake_ms, None);
 }
 
-/// The records before a snapshot are removed, from the log too; those after it stay, and numbers go
-/// on.
+/// The records before a snapshot are removed, from the log too. The records after it stay, and the
+/// numbers continue.
 pub async fn removes_records_before_a_snapshot(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let mut history = records(1..6);

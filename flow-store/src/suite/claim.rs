@@ -3,7 +3,7 @@ use uuid::Uuid;
 use super::fixtures::*;
 use crate::{Claim, EndIf, Row, Status, StoreError};
 
-/// A claim returns the row as it is from then on, with a fence that is one more than before.
+/// A claim returns the row with the claim, and with a fence that is one more than before.
 pub async fn gives_the_next_fence(store: Stored) {
     let id = started(&store).await;
     for fence in 1..4 {
@@ -62,7 +62,7 @@ pub async fn is_refused_when_over(store: Stored) {
     }
 }
 
-/// Of 20 that claim an execution at once, one succeeds.
+/// If 20 tasks claim an execution at once, one succeeds.
 pub async fn succeeds_for_one_of_many(store: Stored) {
     let id = started(&store).await;
     let claims = at_once(20, |_| {
@@ -76,7 +76,7 @@ pub async fn succeeds_for_one_of_many(store: Stored) {
     assert_eq!(stored(&store, id).await.fence, 1);
 }
 
-/// A claim changes nothing of the row but the fence.
+/// A claim changes nothing in the row but the fence.
 pub async fn changes_nothing_else(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;
     let before = stored(&store, id).await;
@@ -85,7 +85,7 @@ pub async fn changes_nothing_else(store: Stored) {
     assert_eq!(row.unwrap(), Some(expected));
 }
 
-/// All claims of a holder are prolonged, and named.
+/// All claims of a holder are prolonged and returned.
 pub async fn is_prolonged(store: Stored) {
     let holder = Uuid::new_v4();
     let mut held = Vec::new();
@@ -145,7 +145,8 @@ pub async fn is_not_shortened(store: Stored) {
     assert_eq!(claim.unwrap(), None);
 }
 
-/// A holder that has no claim prolongs none, also not of what is over.
+/// A holder without claims prolongs none. Claims to executions that are over are not prolonged
+/// either.
 pub async fn is_not_prolonged_for_another_holder(store: Stored) {
     let (id, _) = claimed(&store).await;
     let ended = started(&store).await;
@@ -167,7 +168,7 @@ pub async fn is_not_prolonged_for_another_holder(store: Stored) {
     assert!(store.claim(id, holder, at, at + 1).await.unwrap().is_some());
 }
 
-/// Who knows that a holder is gone breaks its claim: only that one, and once.
+/// A caller who knows that a holder is gone can break its claim: only that claim, and once.
 pub async fn is_broken_if_it_is_still_the_same(store: Stored) {
     let id = started(&store).await;
     let (holder, ahead) = (Uuid::new_v4(), NOW + HOUR);
@@ -199,7 +200,7 @@ pub async fn is_broken_if_it_is_still_the_same(store: Stored) {
     assert_eq!(store.claim_of(new_id()).await.unwrap(), None);
 }
 
-/// Nobody has taken it over yet: the holder was not gone after all.
+/// If nobody has taken over a broken claim, a holder that was not gone after all can prolong it.
 pub async fn is_prolonged_after_it_was_broken(store: Stored) {
     let id = started(&store).await;
     let holder = Uuid::new_v4();
@@ -213,8 +214,8 @@ pub async fn is_prolonged_after_it_was_broken(store: Stored) {
     assert!(first_due(&store, NOW, 9).await.is_empty());
 }
 
-/// A claim keeps the length that it was made with: one that was made for longer than those of
-/// others is not ahead.
+/// A claim keeps the length for which it was made: a claim that was made for longer than others is
+/// not ahead.
 pub async fn is_as_long_as_it_was_made_for(store: Stored) {
     let id = started(&store).await;
     let holder = Uuid::new_v4();

@@ -2,7 +2,7 @@ use super::fixtures::*;
 use crate::RecordKind;
 use crate::{Claim, Created, PauseState, Row, Status, StoreError};
 
-/// An execution comes back as it was given, with its records and questions.
+/// An execution is read back as it was stored, with its records and questions.
 pub async fn stores_what_it_is_given(store: Stored) {
     let id = new_id();
     let pauses = vec![expiring(id, NOW + 500), question(id)];
@@ -45,7 +45,7 @@ pub async fn follows_the_records_and_questions(store: Stored) {
     assert_eq!(row.wake_ms, Some(NOW + 5));
 }
 
-/// A new execution has the fence 0 whatever the row says, and can be claimed.
+/// A new execution has the fence 0, whatever the row says, and can be claimed.
 pub async fn is_claimed_by_nobody(store: Stored) {
     let id = new_id();
     let given = Row {
@@ -64,7 +64,7 @@ fn until_the_lease_ends() -> Claim {
     Claim::new(uuid::Uuid::new_v4(), NOW, NOW + LEASE)
 }
 
-/// A claim that comes with a new execution is as one that is made afterwards.
+/// A claim made together with a new execution is like one that is made afterwards.
 pub async fn is_claimed_at_once(store: Stored) {
     let (id, given) = (new_id(), until_the_lease_ends());
     store
@@ -89,7 +89,7 @@ pub async fn is_claimed_at_once(store: Stored) {
     assert!(matches!(late, Err(StoreError::LeaseLost(_))), "{late:?}");
 }
 
-/// An execution that is over when it is stored is claimed by nobody.
+/// An execution that is over when it is created has no claim.
 pub async fn is_not_claimed_if_over(store: Stored) {
     for status in [Status::Completed, Status::Failed, Status::Cancelled] {
         let (id, given) = (new_id(), until_the_lease_ends());
@@ -102,7 +102,7 @@ pub async fn is_not_claimed_if_over(store: Stored) {
     }
 }
 
-/// The execution that has the key already is not claimed.
+/// If an execution with the key already exists, it is not claimed.
 pub async fn leaves_the_claim_of_the_one_with_the_same_key(store: Stored) {
     let with_key = |id| Row {
         idempotency_key: Some("key".to_owned()),
@@ -123,8 +123,8 @@ pub async fn leaves_the_claim_of_the_one_with_the_same_key(store: Stored) {
     );
 }
 
-/// A second start with the same flow, owner and key writes nothing, and says which execution there
-/// is.
+/// A second start with the same flow, owner and key writes nothing, and returns the existing
+/// execution.
 pub async fn returns_the_execution_with_the_same_key(store: Stored) {
     let (first, second) = (new_id(), new_id());
     let with_key = |id| Row {
@@ -148,7 +148,8 @@ pub async fn returns_the_execution_with_the_same_key(store: Stored) {
     assert!(store.pauses(second).await.unwrap().is_empty());
 }
 
-/// The same key of another flow, another owner or no owner is another key, and no key is none.
+/// The same key with another flow, another owner or no owner is another key, and a missing key
+/// equals no other.
 pub async fn keeps_keys_of_flows_and_owners_apart(store: Stored) {
     let flows_and_owners = [
         ("orders", None),
@@ -179,7 +180,7 @@ pub async fn keeps_keys_of_flows_and_owners_apart(store: Stored) {
     started(&store).await;
 }
 
-/// Of 20 that start with the same key at once, one succeeds, and the others learn of it.
+/// If 20 tasks start with the same key at once, one succeeds, and the others get its execution.
 pub async fn stores_one_of_many_with_the_same_key(store: Stored) {
     let created = at_once(20, |_| {
         let store = store.clone();
@@ -204,7 +205,7 @@ pub async fn stores_one_of_many_with_the_same_key(store: Stored) {
     assert_eq!(log(&store, 0, 100).await.len(), 1);
 }
 
-/// An id that is taken is refused, and what is there stays.
+/// An id that is taken is refused, and the existing execution stays.
 pub async fn refuses_an_id_that_is_taken(store: Stored) {
     let id = started(&store).await;
     let before = everything(&store, id).await;
@@ -215,7 +216,7 @@ pub async fn refuses_an_id_that_is_taken(store: Stored) {
     assert_eq!(everything(&store, id).await, before);
 }
 
-/// Records that are not one after the other are refused.
+/// Records whose numbers are not consecutive are refused.
 pub async fn refuses_records_with_a_gap(store: Stored) {
     let id = new_id();
     let with_gap = vec![
@@ -251,7 +252,7 @@ pub async fn keeps_the_first_structure(store: Stored) {
     assert_eq!(found.as_deref(), Some("{\"edges\":[]}"));
 }
 
-/// Of an execution that was not created there is nothing, which is not an error.
+/// Looking up an execution that was not created finds nothing, and is not an error.
 pub async fn finds_nothing_that_was_not_created(store: Stored) {
     let id = new_id();
     assert_eq!(store.execution(id).await.unwrap(), None);

@@ -2,8 +2,8 @@ use super::fixtures::*;
 use crate::EndIf;
 use crate::{Created, ListQuery, PauseRow, Row, Settlement, Status, StoreError};
 
-/// Nothing is left of a deleted execution: no row, records, questions or claim, also not in lists
-/// and the log.
+/// Nothing is left of a deleted execution: no row, records, questions or claim, and no entry in
+/// lists and the log.
 pub async fn removes_all_that_belongs_to_it(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let asked = store.pauses(id).await.unwrap();
@@ -46,7 +46,7 @@ pub async fn removes_all_that_belongs_to_it(store: Stored) {
     assert_eq!(store.pauses(id).await.unwrap(), again);
 }
 
-/// What belongs to others stays.
+/// Other executions stay.
 pub async fn leaves_the_others(store: Stored) {
     let gone = paused(&store, |id| vec![question(id)]).await;
     let stays = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;
@@ -71,7 +71,7 @@ pub async fn frees_the_key(store: Stored) {
     assert_eq!(created.await.unwrap(), Created::New);
 }
 
-/// What was deleted cannot be written to, ended or answered.
+/// A deleted execution cannot be written to, ended or answered.
 pub async fn makes_writes_fail(store: Stored) {
     let id = paused(&store, |id| vec![question(id)]).await;
     let token = store.pauses(id).await.unwrap()[0].token;

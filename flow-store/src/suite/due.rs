@@ -9,8 +9,8 @@ async fn due(store: &Stored, now_ms: u64) -> Vec<crate::ExecutionId> {
     first_due(store, now_ms, usize::MAX).await
 }
 
-/// A running execution could go on if it was never claimed, if its claim was given up, or once it
-/// has run out.
+/// A running execution can continue if it was never claimed, if its claim was given up, or once its
+/// claim has run out.
 pub async fn are_those_running_without_a_valid_claim(store: Stored) {
     let never = started(&store).await;
     let (given_up, fence) = claimed(&store).await;
@@ -36,7 +36,7 @@ pub async fn are_those_running_without_a_valid_claim(store: Stored) {
     assert_eq!(due(&store, NOW + 2 * LEASE).await, expected);
 }
 
-/// A paused execution could go on once one of its questions has an answer.
+/// A paused execution can continue once one of its questions has an answer.
 pub async fn are_those_with_an_answer(store: Stored) {
     let id = paused(&store, |id| vec![question(id), question(id)]).await;
     assert!(due(&store, NOW).await.is_empty());
@@ -46,7 +46,7 @@ pub async fn are_those_with_an_answer(store: Stored) {
     assert_eq!(due(&store, NOW).await, [id]);
 }
 
-/// A paused execution could go on once one of its questions had no answer in time.
+/// A paused execution can continue once one of its questions had no answer in time.
 pub async fn are_those_with_a_time_out(store: Stored) {
     let id = paused(&store, |id| vec![question(id), expiring(id, NOW + 9)]).await;
     let token = store.pauses(id).await.unwrap()[1].token;
@@ -57,7 +57,7 @@ pub async fn are_those_with_a_time_out(store: Stored) {
     assert_eq!(due(&store, NOW).await, [id]);
 }
 
-/// A paused execution could go on from the time with which it was paused, until it is written to
+/// A paused execution can continue from the time with which it was paused, until it is written to
 /// again.
 pub async fn are_those_with_a_timer(store: Stored) {
     let (id, fence) = claimed(&store).await;
@@ -93,7 +93,7 @@ pub async fn are_those_with_a_timer(store: Stored) {
     assert_eq!(due(&store, at + 9).await, [id]);
 }
 
-/// A paused execution could go on from the time at which the first of its open questions expires.
+/// A paused execution can continue from the time at which the first of its open questions expires.
 pub async fn are_those_with_an_expired_question(store: Stored) {
     let at = NOW + 500;
     let id = paused(&store, |id| vec![expiring(id, at + 9), expiring(id, at)]).await;
@@ -111,7 +111,7 @@ pub async fn are_those_with_an_expired_question(store: Stored) {
     assert_eq!(due(&store, at + 9).await, [id]);
 }
 
-/// Who has a valid claim goes on by itself, whatever its execution waits for.
+/// An execution with a valid claim is not due, whatever it waits for: the holder resumes it.
 pub async fn are_not_those_with_a_valid_claim(store: Stored) {
     let expired = paused(&store, |id| vec![expiring(id, NOW + 1)]).await;
     let answered = paused(&store, |id| vec![question(id)]).await;
@@ -131,7 +131,7 @@ pub async fn are_not_those_with_a_valid_claim(store: Stored) {
     assert_eq!(due(&store, NOW + LEASE).await, all);
 }
 
-/// What waits for an answer without a time, and what is over, cannot go on.
+/// An execution that waits for an answer without a time limit, or that is over, cannot continue.
 pub async fn are_none_that_wait_or_are_over(store: Stored) {
     paused(&store, |id| vec![question(id)]).await;
     for status in [Status::Completed, Status::Failed, Status::Cancelled] {
@@ -161,7 +161,7 @@ pub async fn are_none_that_wait_or_are_over(store: Stored) {
     assert!(due(&store, NOW + 99 * LEASE).await.is_empty());
 }
 
-/// A settled question that was closed makes nothing go on.
+/// A settled question that was closed does not let an execution continue.
 pub async fn are_none_that_closed_what_was_settled(store: Stored) {
     let id = paused(&store, |id| vec![question(id), question(id)]).await;
     let token = store.pauses(id).await.unwrap()[0].token;
@@ -177,7 +177,7 @@ pub async fn are_none_that_closed_what_was_settled(store: Stored) {
     assert!(due(&store, NOW + 99 * LEASE).await.is_empty());
 }
 
-/// The oldest come first, whatever made them so, at most as many as asked for.
+/// The oldest come first, whatever the reason, and at most as many as requested.
 pub async fn come_oldest_first_and_limited(store: Stored) {
     let ids = new_ids(5);
     for (place, id) in ids.iter().enumerate().rev() {
@@ -199,8 +199,8 @@ pub async fn come_oldest_first_and_limited(store: Stored) {
     assert!(first_due(&store, NOW, 0).await.is_empty());
 }
 
-/// Who has a claim from a clock that is ahead may be long gone: it is named until somebody has
-/// broken that claim.
+/// The holder of a claim from a clock that is ahead may be long gone: the execution is listed until
+/// somebody has broken that claim.
 pub async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
     let ahead = NOW + HOUR;
     let expiring = paused(&store, |id| vec![expiring(id, NOW + 5)]).await;
@@ -214,7 +214,7 @@ pub async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
     both.sort();
     assert_eq!(due(&store, NOW + 5).await, both);
     assert_eq!(first_due(&store, NOW + 5, 1).await, both[..1]);
-    // By the clock that is ahead, they are claimed as any other.
+    // By the clock that is ahead, they are claimed like any other.
     assert!(due(&store, ahead).await.is_empty());
     for id in both {
         let claim = store.claim_of(id).await.unwrap().unwrap();

@@ -11,7 +11,7 @@ fn cancelled() -> Record {
     }
 }
 
-/// The claim is void, and the row and the journal say that it has ended.
+/// The claim is void, and the row and the journal say that the execution has ended.
 pub async fn ends_whoever_has_a_claim(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let before = stored(&store, id).await;
@@ -45,7 +45,7 @@ pub async fn ends_whoever_has_a_claim(store: Stored) {
     }
 }
 
-/// An execution that nobody has claimed ends just so.
+/// An execution without a claim ends in the same way.
 pub async fn ends_without_a_claim(store: Stored) {
     let id = started(&store).await;
     let ended = store
@@ -58,7 +58,7 @@ pub async fn ends_without_a_claim(store: Stored) {
     assert_eq!(claim.unwrap(), None);
 }
 
-/// Questions are closed, also such as have an answer.
+/// Questions are closed, including those that have an answer.
 pub async fn closes_all_questions(store: Stored) {
     let id = paused(&store, |id| vec![expiring(id, NOW + 5), question(id)]).await;
     let asked = store.pauses(id).await.unwrap();
@@ -73,8 +73,8 @@ pub async fn closes_all_questions(store: Stored) {
     assert_eq!(state(&store, asked[1].token).await, PauseState::Used);
 }
 
-/// An execution that is ended for want of answers is one that is paused, untouched since, and has
-/// no answer.
+/// Only an execution that is paused, untouched since the given time and without an answer ends
+/// under this condition.
 pub async fn ends_what_is_paused_and_untouched_only(store: Stored) {
     let end = async |id, since| {
         let condition = EndIf::PausedUntouchedSince(since);
@@ -99,7 +99,7 @@ pub async fn ends_what_is_paused_and_untouched_only(store: Stored) {
     assert_eq!(end(id, touched_ms + 1).await, Status::Cancelled);
 }
 
-/// What is over stays as it is, and is returned.
+/// An execution that is over stays as it is, and is returned.
 pub async fn writes_nothing_if_over(store: Stored) {
     let id = started(&store).await;
     let first = store
@@ -125,7 +125,7 @@ pub async fn is_refused_for_an_unknown_execution(store: Stored) {
     );
 }
 
-/// An execution does not end as one that goes on.
+/// An execution cannot end with a status that does not end it.
 pub async fn is_refused_for_a_status_that_goes_on(store: Stored) {
     let id = started(&store).await;
     let before = everything(&store, id).await;
@@ -136,7 +136,7 @@ pub async fn is_refused_for_a_status_that_goes_on(store: Stored) {
     }
 }
 
-/// Of 20 that end an execution at once, one does, and all learn as what it ended.
+/// If 20 tasks end an execution at once, one does, and all get the status with which it ended.
 pub async fn succeeds_for_one_of_many(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let rows = at_once(20, |task| {

@@ -1,4 +1,4 @@
-//! What the cases are made of.
+//! The data with which the cases work.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::{
 };
 use crate::{Record, RecordKind};
 
-/// When everything begins.
+/// The time at which every case begins.
 pub(super) const NOW: u64 = 1_700_000_000_000;
 
-/// How long claims are valid.
+/// The length for which claims are made.
 pub(super) const LEASE: u64 = 30_000;
 
-/// How far a clock can be ahead.
+/// The distance by which a clock is ahead.
 pub(super) const HOUR: u64 = 3_600_000;
 
 pub(super) type Stored = Arc<dyn Store>;
@@ -25,7 +25,7 @@ pub(super) fn new_id() -> ExecutionId {
     ExecutionId::from(Uuid::now_v7())
 }
 
-/// Ids that grow.
+/// Ids in ascending order.
 pub(super) fn new_ids(count: usize) -> Vec<ExecutionId> {
     let mut ids: Vec<ExecutionId> = (0..count).map(|_| new_id()).collect();
     ids.sort();
@@ -72,7 +72,7 @@ pub(super) fn record(seq: u64, kind: RecordKind) -> Record {
     }
 }
 
-/// Records with these numbers, of no particular kind.
+/// Records with these numbers and an arbitrary kind.
 pub(super) fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
     seqs.map(|seq| record(seq, RecordKind::Outcome)).collect()
 }
@@ -107,7 +107,7 @@ pub(super) fn append(records: Vec<Record>) -> Append {
     }
 }
 
-/// An execution with one record, claimed by nobody.
+/// An execution with one record, without a claim.
 pub(super) async fn started(store: &Stored) -> ExecutionId {
     let id = new_id();
     let created = store
@@ -118,7 +118,7 @@ pub(super) async fn started(store: &Stored) -> ExecutionId {
     id
 }
 
-/// An execution with one record, claimed until `NOW + LEASE`: with its fence.
+/// An execution with one record, claimed until `NOW + LEASE`, and its fence.
 pub(super) async fn claimed(store: &Stored) -> (ExecutionId, u64) {
     let id = started(store).await;
     (id, claim(store, id).await)
@@ -129,7 +129,7 @@ pub(super) async fn claim(store: &Stored, id: ExecutionId) -> u64 {
     row.unwrap().expect("nobody has claimed it").fence
 }
 
-/// An execution that waits for answers to these questions, claimed by nobody.
+/// An execution that waits for answers to these questions, without a claim.
 pub(super) async fn paused(
     store: &Stored,
     questions: impl FnOnce(ExecutionId) -> Vec<PauseRow>,
@@ -155,18 +155,18 @@ pub(super) async fn state(store: &Stored, token: Token) -> PauseState {
     pause.expect("the question is stored").state
 }
 
-/// What a query finds, with nothing damaged among it.
+/// The result of a query, in which nothing may be damaged.
 pub(super) async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
     let listed = store.list(query).await.unwrap();
     listed.into_iter().map(Result::unwrap).collect()
 }
 
-/// What is due first, with nothing damaged among it.
+/// The first due executions, of which none may be damaged.
 pub(super) async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
     due_after(store, now_ms, None, limit).await
 }
 
-/// What is due after an execution, with nothing damaged among it.
+/// The due executions after an id, of which none may be damaged.
 pub(super) async fn due_after(
     store: &Stored,
     now_ms: u64,
@@ -177,13 +177,13 @@ pub(super) async fn due_after(
     due.into_iter().map(Result::unwrap).collect()
 }
 
-/// The log after an offset, with nothing damaged in it.
+/// The log after an offset, in which nothing may be damaged.
 pub(super) async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
     let log = store.log(after, limit).await.unwrap();
     log.into_iter().map(Result::unwrap).collect()
 }
 
-/// All that a store has of an execution, to see that nothing was written.
+/// Everything that a store has about an execution, to check that nothing was written.
 #[derive(Debug, PartialEq)]
 pub(super) struct Everything {
     row: Option<Row>,
@@ -201,7 +201,7 @@ pub(super) async fn everything(store: &Stored, id: ExecutionId) -> Everything {
     }
 }
 
-/// Does the same in many tasks at once, and gathers what came of it.
+/// Does the same in many tasks at once, and collects the results.
 pub(super) async fn at_once<T, Fut>(tasks: usize, run: impl Fn(usize) -> Fut) -> Vec<T>
 where
     T: Send + 'static,

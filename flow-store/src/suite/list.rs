@@ -6,7 +6,7 @@ async fn ids(store: &Stored, query: ListQuery) -> Vec<ExecutionId> {
     rows.into_iter().map(|row| row.id).collect()
 }
 
-/// Makes executions, and returns their ids with the newest first.
+/// Creates executions, and returns their ids, the newest first.
 async fn make(store: &Stored, rows: Vec<Row>) -> Vec<ExecutionId> {
     let mut ids: Vec<ExecutionId> = rows.iter().map(|row| row.id).collect();
     ids.sort();
@@ -20,7 +20,7 @@ async fn make(store: &Stored, rows: Vec<Row>) -> Vec<ExecutionId> {
     ids
 }
 
-/// The newest come first, whatever the order in which they were stored, and whole.
+/// The newest come first and complete, whatever the order in which they were stored.
 pub async fn has_the_newest_first(store: Stored) {
     assert!(ids(&store, ListQuery::default()).await.is_empty());
     let new = new_ids(5);
@@ -33,7 +33,7 @@ pub async fn has_the_newest_first(store: Stored) {
     assert_eq!(ids(&store, ListQuery::default()).await, expected);
 }
 
-/// At most as many come as were asked for.
+/// At most as many are returned as requested.
 pub async fn is_limited(store: Stored) {
     let expected = make(&store, new_ids(5).into_iter().map(row).collect()).await;
     for limit in [0, 1, 4, 5, 6, usize::MAX] {
@@ -45,7 +45,7 @@ pub async fn is_limited(store: Stored) {
     }
 }
 
-/// Page after page there is everything once, also if more is started in between.
+/// Page by page, every execution is returned once, even if others are started in between.
 pub async fn goes_on_from_page_to_page(store: Stored) {
     let expected = make(&store, new_ids(7).into_iter().map(row).collect()).await;
     let mut listed = Vec::new();
@@ -66,7 +66,7 @@ pub async fn goes_on_from_page_to_page(store: Stored) {
     assert_eq!(listed, expected);
 }
 
-/// Each part of a query leaves out what it does not allow.
+/// Each part of a query excludes what it does not allow.
 pub async fn filters_by_each_part(store: Stored) {
     let new = new_ids(4);
     let owned = |place: usize, owner: Option<&str>| Row {
@@ -128,7 +128,7 @@ pub async fn filters_by_each_part(store: Stored) {
     assert_eq!(ids(&store, before).await, [new[1], new[0]]);
 }
 
-/// What comes is what all parts of a query allow. The status is the present one.
+/// Only executions that all parts of the query allow are returned. The status is the current one.
 pub async fn filters_by_all_parts_together(store: Stored) {
     let new = new_ids(6);
     let rows = new.iter().zip(0..).map(|(id, place)| Row {

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use super::fixtures::*;
 use crate::{ExecutionId, Logged, Row};
 
-/// The log has the records of all executions as they were written, with their owners.
+/// The log has the records of all executions in the order written, with their owners.
 pub async fn has_the_records_of_all(store: Stored) {
     assert!(log(&store, 0, 10).await.is_empty());
     let owned = Row {
@@ -32,7 +32,7 @@ pub async fn has_the_records_of_all(store: Stored) {
     grows(&logged);
 }
 
-/// Reading on after an offset gives what comes after it, at most as many as asked for.
+/// Reading after an offset returns the records after it, at most as many as requested.
 pub async fn goes_on_after_an_offset(store: Stored) {
     let id = new_id();
     store
@@ -54,8 +54,8 @@ pub async fn goes_on_after_an_offset(store: Stored) {
     assert!(log(&store, u64::MAX, 10).await.is_empty());
 }
 
-/// While many tasks write, who reads on after the last offset gets every record once, those of an
-/// execution in order.
+/// A reader that continues after the last offset while many tasks write gets every record once, and
+/// those of one execution in order.
 pub async fn grows_while_many_write(store: Stored) {
     const TASKS: usize = 8;
     const APPENDS: u64 = 20;
@@ -100,7 +100,7 @@ pub async fn grows_while_many_write(store: Stored) {
     }
 }
 
-/// An offset whose record was removed is never given to another one.
+/// The offset of a removed record is never used again.
 pub async fn gives_no_offset_twice(store: Stored) {
     let id = new_id();
     store
@@ -115,7 +115,7 @@ pub async fn gives_no_offset_twice(store: Stored) {
     assert_eq!(logged[0].execution, next);
 }
 
-/// The last offset is that of the newest record, also when none is read.
+/// The last offset is that of the newest record, and reading after it returns nothing.
 pub async fn ends_at_the_newest_offset(store: Stored) {
     assert_eq!(store.last_offset().await.unwrap(), 0);
     let (id, fence) = claimed(&store).await;

@@ -29,10 +29,10 @@ use std::sync::Arc;
 
 use crate::Store;
 
-/// Makes a `#[test]` of each case that a [`Store`] has to pass, in modules by topic.
+/// Generates a `#[test]` for each case that a [`Store`] has to pass, in modules by topic.
 ///
-/// Takes a function from a folder, which is empty and is removed after the test, to a future of a
-/// store that has nothing in it.
+/// Takes a function that gets a folder and returns a future of an empty store. The folder is empty,
+/// and is removed after the test.
 ///
 /// ```
 /// mod in_memory {
@@ -164,7 +164,8 @@ macro_rules! suite {
 #[macro_export]
 macro_rules! __suite {
     ([$fresh:expr] $($topic:ident: $cases:tt;)+) => {
-        // Stands here, where the function can name what it could where it was written.
+        // The function is defined here so that it can name everything that is in scope where it was
+        // written.
         fn __fresh(
             folder: ::std::path::PathBuf,
         ) -> impl ::std::future::Future<Output = impl $crate::Store> {
@@ -185,7 +186,7 @@ macro_rules! __suite {
     };
 }
 
-/// Calls what makes a store, so that the type of its argument need not be written.
+/// Calls the function that creates a store, so that the type of its argument need not be written.
 #[doc(hidden)]
 pub fn fresh<FreshFuture>(
     fresh: impl FnOnce(PathBuf) -> FreshFuture,
@@ -194,8 +195,8 @@ pub fn fresh<FreshFuture>(
     fresh(folder)
 }
 
-/// Runs a case on a store of its own, with several threads: some cases are about tasks that do the
-/// same thing at once.
+/// Runs a case on a store of its own, with several threads, because some cases have tasks that do
+/// the same thing at once.
 ///
 /// # Panics
 ///

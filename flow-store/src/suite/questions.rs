@@ -5,8 +5,8 @@ fn answer(json: &str) -> Settlement {
     Settlement::Answer(json.to_owned())
 }
 
-/// The questions of an execution come in the order asked, without those that are closed, with those
-/// that are settled.
+/// The questions of an execution are returned in the order asked: including settled ones, but
+/// without closed ones.
 pub async fn are_those_not_closed_in_the_order_asked(store: Stored) {
     let other = paused(&store, |id| vec![question(id)]).await;
     let id = paused(&store, |id| (0..4).map(|_| question(id)).collect()).await;
@@ -35,7 +35,7 @@ pub async fn are_those_not_closed_in_the_order_asked(store: Stored) {
     assert_eq!(store.pauses(other).await.unwrap().len(), 1);
 }
 
-/// Every part of a question comes back, in every state.
+/// Every part of a question is read back, in every state.
 pub async fn keep_every_part(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let states = [
@@ -69,7 +69,7 @@ pub async fn keep_every_part(store: Stored) {
     }
 }
 
-/// The first settlement counts; the second one learns of it. The execution's time is that of the
+/// The first settlement counts, and the second caller gets it. The execution's time is that of the
 /// first.
 pub async fn are_settled_once(store: Stored) {
     let id = paused(&store, |id| vec![question(id)]).await;
@@ -91,7 +91,7 @@ pub async fn are_settled_once(store: Stored) {
     assert_eq!(stored(&store, id).await, row);
 }
 
-/// Of 20 that settle a question at once, exactly one does, and it is its answer that is kept.
+/// If 20 tasks settle a question at once, exactly one succeeds, and its answer is stored.
 pub async fn are_settled_by_one_of_many(store: Stored) {
     let id = paused(&store, |id| vec![question(id)]).await;
     let token = store.pauses(id).await.unwrap()[0].token;
@@ -154,7 +154,7 @@ pub async fn are_not_settled_when_over(store: Stored) {
     assert_eq!(state(&store, token).await, PauseState::Withdrawn);
 }
 
-/// A token that was never given out is unknown.
+/// A token that was never issued is unknown.
 pub async fn are_unknown_if_never_asked(store: Stored) {
     paused(&store, |id| vec![question(id)]).await;
     let token = new_token();
@@ -166,8 +166,8 @@ pub async fn are_unknown_if_never_asked(store: Stored) {
     );
 }
 
-/// The row says when the first of the open questions expires, not counting those that are settled
-/// or closed.
+/// The row says when the first of the open questions expires. Settled and closed questions do not
+/// count.
 pub async fn change_when_the_first_one_expires(store: Stored) {
     let times = [NOW + 30, NOW + 10, NOW + 20];
     let id = paused(&store, |id| {

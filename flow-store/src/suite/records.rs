@@ -1,7 +1,7 @@
 use super::fixtures::*;
 use crate::{Record, RecordKind};
 
-/// Records come in order, from a number on, and at most so many.
+/// Records are returned in order, from a number on, and at most as many as requested.
 pub async fn come_in_order_from_a_number_on(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let (other, other_fence) = claimed(&store).await;
@@ -19,7 +19,7 @@ pub async fn come_in_order_from_a_number_on(store: Stored) {
     assert!(read(0, 0).await.is_empty());
 }
 
-/// Every kind comes back, and every part of a record.
+/// Every kind, and every part of a record, is read back.
 pub async fn keep_every_kind_and_part(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let all: Vec<Record> = RecordKind::ALL
@@ -41,7 +41,7 @@ pub async fn keep_every_kind_and_part(store: Stored) {
     assert_eq!(store.records(id, 1, 100).await.unwrap(), all);
 }
 
-/// Texts come back as they were, with whatever characters.
+/// Texts are read back unchanged, whatever their characters.
 pub async fn keep_any_text(store: Stored) {
     let text = "päth 🦀 \u{0} \u{10ffff} \u{202e} ' \" ; -- \n\r\t \\ % _ é";
     let (id, fence) = claimed(&store).await;
@@ -91,7 +91,7 @@ pub async fn keep_any_text(store: Stored) {
     assert_eq!(list(&store, &query).await, [given]);
 }
 
-/// Payloads, answers and results of a mebibyte come back whole.
+/// Payloads, answers and results of a mebibyte are read back completely.
 pub async fn keep_a_mebibyte(store: Stored) {
     let large: String = ('a'..='z').cycle().take(1024 * 1024).collect();
     let (id, fence) = claimed(&store).await;

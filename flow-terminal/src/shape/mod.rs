@@ -1,11 +1,11 @@
-//! The shape of a type as serde sees it: found out by having the type read from a deserializer that
-//! notes what is asked of it.
+//! The shape of a type as serde sees it. It is found by reading the type from a deserializer that
+//! notes what the type requests.
 //!
-//! A struct asks for its fields by name, an enum for its variants. The hard thing is that a type is
-//! read in one go, which goes through one variant of each enum and ends at the first value that
-//! cannot be made up. So it is read again and again, each time first through what is not known yet.
-//! A type that asks for nothing in particular, as an internally tagged enum does, is JSON to
-//! whoever fills it in.
+//! A struct requests its fields by name, an enum its variants. The hard thing is that one read
+//! takes only one variant of each enum, and ends at the first value that cannot be made up. So the
+//! type is read again and again, each time through something that is not known yet. A type that
+//! requests nothing in particular, such as an internally tagged enum, is JSON for the person who
+//! fills it in.
 
 mod probe;
 
@@ -14,15 +14,15 @@ use serde::de;
 
 use probe::Probe;
 
-/// How often a type is read at most. What is not known then is JSON.
+/// The largest number of reads of a type. Anything that is not known then is JSON.
 const READS: usize = 1000;
 
-/// How a value of a type is filled in.
+/// The way in which a value of a type is filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// Nothing is known of it yet.
     Unknown,
-    /// There is one value only.
+    /// There is only one value.
     Unit,
     Bool,
     Integer {
@@ -32,7 +32,7 @@ pub(crate) enum Shape {
     Number,
     Char,
     Text,
-    /// It may be left out.
+    /// The value may be left out.
     Option(Box<Shape>),
     Struct(Vec<Field>),
     Enum(Vec<Variant>),
@@ -55,10 +55,10 @@ pub(crate) struct Variant {
     pub(crate) content: Content,
 }
 
-/// What a variant holds.
+/// The content of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Content {
-    /// That is not known yet.
+    /// Nothing is known of it yet.
     Unknown,
     Unit,
     /// One value, or several without names.
@@ -66,7 +66,7 @@ pub(crate) enum Content {
     Fields(Vec<Field>),
 }
 
-/// The shape of a type, whose values are read by a function.
+/// The shape of a type whose values are read by this function.
 pub(crate) fn shape_of(
     mut read: impl FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>,
 ) -> Shape {
@@ -76,7 +76,7 @@ pub(crate) fn shape_of(
             shape: &mut shape,
             around: None,
         };
-        // Whether it could be read is of no interest: it has said what it is before.
+        // Whether the read succeeds does not matter: the type has already requested what it needs.
         let _ = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(probe));
         if shape.is_known() {
             break;
@@ -97,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// What did not come to be known is JSON.
+    /// Turns everything that is still unknown into JSON.
     fn settle(&mut self) {
         match self {
             Shape::Unknown => *self = Shape::Json,

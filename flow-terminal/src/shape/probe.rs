@@ -1,4 +1,4 @@
-//! A deserializer that notes what is asked of it.
+//! A deserializer that notes what a type requests.
 
 use std::fmt;
 
@@ -10,8 +10,8 @@ use serde::forward_to_deserialize_any;
 
 use super::{Content, Field, Shape, Variant};
 
-/// The types that are being read, from the inside to the outside: one that contains itself is not
-/// looked into again.
+/// The types that are being read, from the innermost to the outermost: a type that contains itself
+/// is not read again inside itself.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
     name: &'static str,
@@ -19,7 +19,7 @@ pub(super) struct Around<'a> {
     outer: Option<&'a Around<'a>>,
 }
 
-/// Notes what is asked of it.
+/// Notes what a type requests.
 pub(super) struct Probe<'a> {
     pub(super) shape: &'a mut Shape,
     pub(super) around: Option<&'a Around<'a>>,
@@ -44,7 +44,7 @@ impl de::Error for Nothing {
 }
 
 impl<'a> Probe<'a> {
-    /// The same shape inside a type of this name; nothing if it is inside that type already.
+    /// The same shape inside a type of this name. `None` if it is inside that type already.
     fn enter(&self, name: &'static str, parts: &'static [&'static str]) -> Option<Around<'a>> {
         let mut around = self.around;
         while let Some(one) = around {
@@ -244,8 +244,8 @@ fn unknown_fields(names: &'static [&'static str]) -> Vec<Field> {
     names.iter().map(unknown).collect()
 }
 
-/// The fields of a struct, the first one that is not known before the others: what cannot be made
-/// up ends the reading.
+/// The fields of a struct. The first one that is not known comes before the others, because a value
+/// that cannot be made up ends the read.
 struct Fields<'a> {
     fields: &'a mut [Field],
     order: std::vec::IntoIter<usize>,
@@ -289,14 +289,14 @@ impl<'de> MapAccess<'de> for Fields<'_> {
             around: Some(self.around),
         });
         if *shape == Shape::Unknown {
-            // It was not even asked for.
+            // The field was not even requested.
             *shape = Shape::Json;
         }
         result
     }
 }
 
-/// A list of one item, or of none if it is known.
+/// A list of one item, or of none if the item is known.
 struct OneItem<'a> {
     item: Option<&'a mut Shape>,
     around: Option<&'a Around<'a>>,

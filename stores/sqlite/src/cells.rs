@@ -1,9 +1,8 @@
-//! The values of a row as they are stored, and the checksum over them.
+//! The values of a row as stored, and the checksum over them.
 //!
-//! Each row ends with a CRC-32 of its table and all of its other values, those that say which row
-//! it is included. A CRC finds every flipped byte, and whatever else happens to a file with a
-//! probability of 1 - 2⁻³²; it is not against people who change the file, which a secret would be
-//! needed for.
+//! Each row ends with a CRC-32 of its table and all of its other values, including its keys. A CRC
+//! detects every change of a single byte, and other damage with a probability of 1 - 2⁻³². It does
+//! not protect against people who change the file; that would need a secret.
 
 use std::borrow::Cow;
 
@@ -74,7 +73,7 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// As SQLite stores numbers: times that are out of its range are the last one that is in it.
+/// A number as SQLite stores it: times out of its range become the last one in it.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -85,7 +84,8 @@ pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRe
     let mut row = Vec::with_capacity(512);
     row.extend_from_slice(table.as_bytes());
     for value in values {
-        // What kind it is, and how long it is or what number, so that no two rows look the same.
+        // The kind of each value, and its length or number, so that no two different rows look the
+        // same.
         let (kind, number, bytes): (u8, i64, &[u8]) = match value {
             ValueRef::Null => (0, 0, &[]),
             ValueRef::Integer(number) => (1, number, &[]),
@@ -100,8 +100,8 @@ pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRe
     i64::from(crc32fast::hash(&row))
 }
 
-/// Runs a statement with the values of a row and, as the last one, their checksum. How many rows it
-/// changed.
+/// Runs a statement with the values of a row and, as the last one, their checksum. Returns how many
+/// rows it changed.
 pub(super) fn write(
     connection: &Connection,
     sql: &str,

@@ -1,11 +1,11 @@
-//! What SQLite reports, as errors of the store.
+//! The errors of SQLite, as errors of the store.
 
 use std::sync::Arc;
 
 use flow_store::StoreError;
 use rusqlite::{ErrorCode, ffi};
 
-/// An error that several requests may share, since they were in one transaction.
+/// An error that several requests may share, because they were in one transaction.
 pub(super) type Shared = Arc<rusqlite::Error>;
 
 pub(super) fn store_error(error: rusqlite::Error) -> StoreError {
@@ -33,7 +33,7 @@ fn is_full(error: ffi::Error) -> bool {
     error.code == ErrorCode::DiskFull || error.extended_code == ffi::SQLITE_IOERR_SHMSIZE
 }
 
-/// A value that is not what this library writes.
+/// A value that this library does not write.
 pub(super) struct Damage(pub(super) String);
 
 impl Damage {

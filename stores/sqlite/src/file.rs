@@ -1,8 +1,8 @@
-//! What stands at a path, seen without touching it.
+//! Finds out what is at a path, without touching it.
 //!
-//! SQLite takes any file that it can open: it would add tables to the database of another program,
-//! and puts files beside it even if it only reads. So it is looked at before, in a way that takes
-//! no lock and writes nothing.
+//! SQLite accepts any file that it can open: it would add tables to the database of another
+//! program, and it puts files next to it even if it only reads. So the file is checked first, in a
+//! way that takes no lock and writes nothing.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -13,19 +13,19 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::errors::store_error;
 
-/// What an SQLite file says of whose it is, at its byte 68: `flow`.
+/// The application id that an SQLite file has at byte 68: `flow`.
 pub(super) const APPLICATION: i64 = 0x666c_6f77;
 
 /// A file that may be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It is a store.
+    /// The file is a store.
     Store,
 }
 
-/// The path for SQLite, which has meanings of its own for some that are not absolute.
+/// The path for SQLite, which gives some relative paths a special meaning.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     if path == Path::new(":memory:") {
         let reason = "it is SQLite's name for a database in memory; `MemoryStore` is one";
@@ -34,8 +34,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| StoreError::Other(Box::new(error)))
 }
 
-/// Looks at the file at an absolute path, and makes an empty one if there is none. `given` is how
-/// errors name it.
+/// Looks at the file at an absolute path, and creates an empty one if there is none. `given` is the
+/// path in errors.
 pub(super) fn look(path: &Path, given: &Path) -> Result<Found, StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path),
@@ -75,16 +75,16 @@ fn not_a_store(path: &Path, reason: impl Into<String>) -> StoreError {
     }
 }
 
-/// Makes an empty file that only its owner can read and write, as the files are then that SQLite
-/// puts beside it.
+/// Creates an empty file that only its owner can read and write. The files that SQLite puts next to
+/// it get the same permissions.
 #[cfg(unix)]
 fn make(path: &Path) -> io::Result<Metadata> {
     use std::fs::{OpenOptions, Permissions};
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     use std::sync::{Mutex, PoisonError};
 
-    // When a file is closed, the process loses all its locks on it, those of SQLite included. So
-    // nobody else here may find the file, and open it, before it is closed.
+    // When a file is closed, the process loses all its locks on it, including those of SQLite. So
+    // nobody else in this process may find the file, and open it, before it is closed.
     static MAKING: Mutex<()> = Mutex::new(());
     let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -92,9 +92,9 @@ fn make(path: &Path) -> io::Result<Metadata> {
     let mut options = OpenOptions::new();
     options.write(true).mode(OWNER_ONLY);
     match options.clone().create_new(true).open(path) {
-        // The umask may have taken something away.
+        // The umask may have removed a permission.
         Ok(file) => file.set_permissions(Permissions::from_mode(OWNER_ONLY))?,
-        // Somebody else was faster, or it is a link to a file that is still to be made.
+        // Somebody else was faster, or the path is a link to a file that does not exist yet.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if let Err(error) = fs::metadata(path) {
                 if error.kind() != io::ErrorKind::NotFound {
@@ -108,7 +108,7 @@ fn make(path: &Path) -> io::Result<Metadata> {
     fs::metadata(path)
 }
 
-/// Makes an empty file.
+/// Creates an empty file.
 #[cfg(not(unix))]
 fn make(path: &Path) -> io::Result<Metadata> {
     fs::OpenOptions::new()
@@ -118,17 +118,17 @@ fn make(path: &Path) -> io::Result<Metadata> {
     fs::metadata(path)
 }
 
-/// The application id in the file itself, whatever is in files beside it: a store has it there
-/// before it has a log.
+/// The application id in the file itself, whatever the files next to it contain: a store has it
+/// there before it has a log.
 fn application(path: &Path) -> rusqlite::Result<i64> {
-    // `immutable` takes no lock, and neither reads nor makes a file beside it.
+    // `immutable` takes no lock, and neither reads nor creates a file next to it.
     let uri = format!("{}?immutable=1", uri(path)?);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(uri, flags)?;
-    // A file that is shorter than its first page says is not damaged: its end may be in the log
-    // still.
+    // A file that is shorter than its first page says is not damaged: its end may still be in the
+    // log.
     connection.pragma_update(None, "writable_schema", true)?;
     connection.pragma_query_value(None, "application_id", |row| row.get(0))
 }

@@ -30,7 +30,7 @@ use flow_store::{
     PauseRow, Row, Settlement, Status, Store, StoreError, Token,
 };
 
-/// How an SQLite file is used.
+/// The options of an SQLite file.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct SqliteOptions {
@@ -40,7 +40,7 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// Waits up to five seconds for other processes, and survives a loss of power.
+    /// The defaults: waits up to five seconds for other processes, and survives a loss of power.
     pub fn new() -> SqliteOptions {
         SqliteOptions {
             busy_timeout: Duration::from_secs(5),
@@ -49,20 +49,20 @@ impl SqliteOptions {
         }
     }
 
-    /// How long to wait for another process that writes. After that, [`StoreError::Locked`] is
-    /// returned.
+    /// How long to wait for another process that writes. After that, the store returns
+    /// [`StoreError::Locked`].
     pub fn busy_timeout(mut self, timeout: Duration) -> SqliteOptions {
         self.busy_timeout = timeout;
         self
     }
 
-    /// What survives.
+    /// Which writes survive a crash or a loss of power.
     pub fn durability(mut self, durability: Durability) -> SqliteOptions {
         self.durability = durability;
         self
     }
 
-    /// How many pages the file has at most.
+    /// The largest number of pages in the file.
     #[doc(hidden)]
     pub fn max_pages(mut self, pages: u32) -> SqliteOptions {
         self.max_pages = Some(pages);
@@ -76,24 +76,25 @@ impl Default for SqliteOptions {
     }
 }
 
-/// What of that which was written survives.
+/// Which writes survive a crash or a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// All of it, also if the machine loses its power.
+    /// All writes, even if the machine loses power.
     Full,
-    /// All of it if the process ends, however it does. If the machine loses its power, what was
-    /// written last can be missing: not a part of something, and nothing before it. Much faster
-    /// on slow disks.
+    /// All writes if the process ends, however it ends. If the machine loses power, the last writes
+    /// can be missing, but never part of one, and never one before others that are kept. This is
+    /// much faster on slow disks.
     Normal,
 }
 
 /// Keeps executions in an SQLite file.
 ///
-/// The file can be looked at with the `sqlite3` shell, also while it is in use: the view `journal`
-/// has what happened, with the time in words. It may be used by several processes of one machine,
-/// but should not be on a network drive. Times after the year 292,278,994 are stored as that.
+/// You can inspect the file with the `sqlite3` shell, also while it is in use: the view `journal`
+/// contains what happened, with the time as text. Several processes of one machine may use the
+/// file, but it should not be on a network drive. Times after the year 292,278,994 are stored as
+/// that year.
 ///
-/// When the store is dropped, what it was asked to write is written still.
+/// When the store is dropped, its pending writes are still made.
 ///
 /// # Examples
 ///
@@ -115,21 +116,21 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, or makes one. A new one can be read and written by its owner only, where the
-    /// system has such permissions; one that is there keeps those that it has. An empty file
-    /// becomes a store.
+    /// Opens a file, or creates one. A new file can be read and written only by its owner, if the
+    /// system has such permissions; an existing file keeps its permissions. An empty file becomes a
+    /// store.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotAStore`] if there is a file that is not empty and not one of a store, or
-    /// something that is not a file: it is left as it was. [`StoreError::TooNew`] if a newer
-    /// version of this library wrote it, [`StoreError::Corrupt`] if it is damaged; or the file
-    /// or its folder cannot be written to.
+    /// [`StoreError::NotAStore`] if there is a file that is neither empty nor a store, or something
+    /// that is not a file: it is left as it was. [`StoreError::TooNew`] if a newer version of this
+    /// library wrote it, [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot
+    /// be written to.
     pub async fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, SqliteOptions::new()).await
     }
 
-    /// Opens a file, or makes one, with options.
+    /// Opens a file, or creates one, with options.
     ///
     /// # Errors
     ///
@@ -153,7 +154,7 @@ impl SqliteStore {
             };
             let _ = opened.send(Ok(()));
             writer::serve(&writer, &to_write);
-            // The last connection to close has to be one that can write: it puts the log into the
+            // The last connection to close has to be the one that writes: it moves the log into the
             // file.
             for thread in threads {
                 let _ = thread.join();

@@ -1,4 +1,4 @@
-//! Opening the file, and bringing its tables to the newest version.
+//! Opens the file, and brings its tables to the newest version.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,19 +13,18 @@ use super::errors::{Damage, store_error};
 use super::file::{self, APPLICATION, Found};
 use super::{Durability, SqliteOptions};
 
-/// One step per version of the tables. What was released is never changed.
+/// One step per version of the tables. A released step never changes.
 const STEPS: &[M<'static>] = &[M::up(include_str!("version_1.sql"))];
 
 /// The newest version.
 const KNOWN: u64 = STEPS.len() as u64;
 
-/// More than there are different statements.
+/// More than the number of different statements.
 const STATEMENTS: usize = 64;
 
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
-/// The connection that writes, to a file with the newest tables. `given` is how errors name the
-/// file.
+/// The connection that writes, to a file with the newest tables. `given` is the path in errors.
 pub(super) fn writer(
     path: &Path,
     given: &Path,
@@ -33,8 +32,7 @@ pub(super) fn writer(
 ) -> Result<Connection, StoreError> {
     let start = Instant::now();
     loop {
-        // SQLite does not wait for others while it switches to a write-ahead log, so that is done
-        // here.
+        // SQLite does not wait for others while it switches to a write-ahead log, so this waits.
         match writer_at_once(path, given, options) {
             Err(StoreError::Locked(_)) if start.elapsed() < options.busy_timeout => {
                 thread::sleep(BETWEEN_ATTEMPTS);
@@ -44,7 +42,7 @@ pub(super) fn writer(
     }
 }
 
-/// A connection that reads. The one that writes has to be open.
+/// A connection that reads. The writing connection has to be open.
 pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
@@ -89,7 +87,7 @@ fn writer_at_once(
 
 fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // Finds more of what is damaged, where a page is read from the file.
+    // Detects more damage where a page is read from the file.
     connection
         .pragma_update(None, "cell_size_check", true)
         .map_err(store_error)?;
@@ -98,8 +96,8 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), Store
         .map_err(store_error)
 }
 
-/// Writes into an empty file that it is a store. Without a log yet, so that it stands in the file
-/// itself.
+/// Marks an empty file as a store. This happens before there is a log, so that the mark is in the
+/// file itself.
 fn mark(connection: &mut Connection, given: &Path) -> Result<(), StoreError> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -124,7 +122,7 @@ fn set_durability(connection: &Connection, durability: Durability) -> rusqlite::
         Durability::Normal => ("normal", false),
     };
     connection.pragma_update(None, "synchronous", synchronous)?;
-    // On macOS, `fsync` alone leaves what was written in the memory of the drive.
+    // On macOS, `fsync` alone leaves the data in the memory of the drive.
     connection.pragma_update(None, "fullfsync", flush_drive)?;
     connection.pragma_update(None, "checkpoint_fullfsync", flush_drive)
 }
@@ -144,10 +142,10 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     })
 }
 
-/// Compares the tables, indexes, triggers and views with those that this library makes. Others may
-/// be there as well.
+/// Compares the tables, indexes, triggers and views with those that this library creates. There may
+/// be others as well.
 ///
-/// What they say decides what is read as what: with another expression in it, an index would hide
+/// Their definitions decide how data is read: with another expression in it, an index would hide
 /// rows.
 fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     let mut expected = Connection::open_in_memory().map_err(store_error)?;
@@ -162,8 +160,7 @@ fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How each object was made, by its name. SQLite keeps the text; what it does with spaces may
-/// change.
+/// The definition of each object, by its name. SQLite stores the text, but may change its spaces.
 fn schema(connection: &Connection) -> Result<BTreeMap<String, String>, StoreError> {
     let sql =
         "SELECT name, type || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema";

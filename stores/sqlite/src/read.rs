@@ -1,6 +1,5 @@
-//! What is read. Which rows they are is looked up in an index, and each is then read and checked by
-//! itself: a row that is whole may still be another one than the index has led to before it was
-//! damaged.
+//! Reads. An index says which rows to read; each row is then read and checked by itself. If an
+//! index is damaged, it may lead to a row that is intact, but is not the one that was meant.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -15,7 +14,7 @@ use super::cells::integer;
 use super::errors::{Damage, store_error};
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, RecordKey, STRUCTURE};
 
-/// Why something is damaged whose index entry leads to what is not it.
+/// The reason of the damage if an index entry leads to another row.
 pub(super) const LED_ASTRAY: &str = "an index leads to another one";
 
 pub(super) fn structure(connection: &Connection, hash: &str) -> Result<Option<String>, StoreError> {
@@ -40,7 +39,7 @@ pub(super) fn execution(
     Ok(found)
 }
 
-/// A question, also if it is closed.
+/// A question, even if it is closed.
 pub(super) fn question(
     connection: &Connection,
     token: Token,
@@ -55,8 +54,8 @@ pub(super) fn question(
     )
 }
 
-/// The row with this key. If there is none, one of those beside it in the index may be it, with a
-/// key that is damaged.
+/// The row with this key. If there is none, one of its neighbours in the index may be the row, with
+/// a damaged key.
 fn keyed<T>(
     connection: &Connection,
     from: &str,
@@ -105,8 +104,7 @@ pub(super) fn list(
     Ok(listed.found)
 }
 
-/// What was read of the executions that an index has, up to so many. Those that are damaged are not
-/// counted.
+/// The results for the executions in an index, up to a limit. Damaged ones are not counted.
 struct Limited<T> {
     left: usize,
     found: Vec<Result<T, Damaged>>,
@@ -124,7 +122,7 @@ impl<T> Limited<T> {
         self.left == 0
     }
 
-    /// Reads the execution with an id that stands in an index, and adds what is of use of it.
+    /// Reads the execution with an id from an index, and adds its result if it is relevant.
     fn add(
         &mut self,
         connection: &Connection,
@@ -150,8 +148,8 @@ impl<T> Limited<T> {
     }
 }
 
-/// Finds the executions of an owner, and of a status or a flow, in an index. What else a query asks
-/// is asked of the rows, which are checked before.
+/// Finds the executions of an owner, and of a status or a flow, in an index. The other parts of a
+/// query are tested on the rows, which are checked first.
 fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
     let mut values: Vec<Value> = Vec::new();
@@ -182,7 +180,7 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// An execution that an index has.
+/// An execution that was found in an index.
 pub(super) fn indexed(connection: &Connection, id: ExecutionId) -> Result<Execution, StoreError> {
     execution(connection, id)?.ok_or_else(|| {
         Damage("an index has it, and it is not there".to_owned()).at(format!("execution {id}"))
@@ -247,8 +245,8 @@ pub(super) fn questions(
     Err(execution.damage(format!("of its {unclosed} questions there are {found}")))
 }
 
-/// How many entries of the index are read beyond those that are due, and compared with their
-/// executions. With one of them damaged, the other one ends what is due.
+/// How many entries of the index are read after the due ones, and compared with their executions.
+/// If one of them is damaged, the other one still marks the end of the due ones.
 const BEYOND: usize = 2;
 
 /// An entry of an index by time.
@@ -262,9 +260,9 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum ByTime {
-    /// From when on executions could go on.
+    /// The time from which an execution can continue.
     Due,
-    /// When they were claimed, by the clock of their holder.
+    /// The time at which it was claimed, by the clock of the holder.
     Claimed,
 }
 
@@ -308,7 +306,7 @@ pub(super) fn due(
     Ok(due.found)
 }
 
-/// Reads the entries of an index in its order, until it has passed those that are asked for.
+/// Reads the entries of an index in its order, until it has passed the requested ones.
 fn add_entries(
     connection: &Connection,
     sql: &str,
@@ -347,7 +345,7 @@ pub(super) fn log(
     }
 }
 
-/// The log record by record, so that one that is damaged keeps none of the others from being read.
+/// The log record by record, so that a damaged one does not prevent the others from being read.
 fn log_by_offset(
     connection: &Connection,
     after: u64,
@@ -378,8 +376,9 @@ fn log_by_offset(
     Ok(log)
 }
 
-/// The first offsets after one, each with what is known of it if the record itself cannot be read.
-/// The table and its index are trees of their own: what is hidden in one of them is in the other.
+/// The first offsets after the given one, each with the known facts if the record itself cannot be
+/// read. The table and its index are separate trees: an entry that is hidden in one of them is in
+/// the other.
 fn offsets(
     connection: &Connection,
     after: u64,
@@ -403,15 +402,15 @@ fn offsets(
         loop {
             let row = match found.next().map_err(store_error) {
                 Ok(Some(row)) => row,
-                // What comes after a page that cannot be read is not to be had here.
+                // Entries after a page that cannot be read are not available here.
                 Ok(None) | Err(StoreError::Corrupt { .. }) => break,
                 Err(error) => return Err(error),
             };
             let Ok(offset) = rows::number(row, 0) else {
                 continue;
             };
-            // A greater one was never given, and who reads on after it would miss those that will
-            // be.
+            // A greater offset was never issued, and a reader that continued after it would miss
+            // later records.
             if offset <= after || offset > newest {
                 continue;
             }
@@ -443,7 +442,7 @@ pub(super) fn last_offset(connection: &Connection) -> Result<u64, StoreError> {
         _ => Err(Damage("they do not grow".to_owned()).at("the offsets of records".to_owned())),
     });
     match newest {
-        // It may be the offset that is damaged. The index has it, too.
+        // The offset may be the damaged part. The index has it, too.
         Err(StoreError::Corrupt { .. }) => {
             let sql = "SELECT max(\"offset\") FROM \
                  (SELECT \"offset\" FROM records INDEXED BY sqlite_autoindex_records_1)";

@@ -1,4 +1,4 @@
-//! The threads that read, so that a long list holds up neither what is written nor another list.
+//! The threads that read, so that a long list delays neither writes nor another list.
 
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Mutex, PoisonError};
@@ -10,12 +10,12 @@ use tokio::sync::oneshot;
 use super::errors::shared_error;
 use super::writer::{execute, thread_ended};
 
-/// How many there are.
+/// The number of threads.
 pub(super) const READERS: usize = 2;
 
 pub(super) type Read = Box<dyn FnOnce(&Connection) + Send>;
 
-/// Reads, and waits for what was read.
+/// Runs a read, and waits for its result.
 pub(super) async fn read<T: Send + 'static>(
     reads: &Sender<Read>,
     run: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -31,7 +31,7 @@ pub(super) async fn read<T: Send + 'static>(
     outcome.await.unwrap_or_else(|_| Err(thread_ended()))
 }
 
-/// Reads everything as it stands at one moment.
+/// Runs a read on the state of one moment.
 fn as_of_now<T>(
     connection: &Connection,
     run: impl FnOnce(&Connection) -> Result<T, StoreError>,
@@ -44,7 +44,7 @@ fn as_of_now<T>(
     outcome
 }
 
-/// Serves reads until nobody can send any more.
+/// Serves reads until nobody can send any more of them.
 pub(super) fn serve(connection: &Connection, reads: &Mutex<Receiver<Read>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();

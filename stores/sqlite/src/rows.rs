@@ -11,7 +11,7 @@ use rusqlite::types::{Type, ValueRef};
 use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
 
-/// The columns of the tables, the checksum as the last one.
+/// The columns of the tables. The checksum is the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
      options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_ms, \
      claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, checksum";
@@ -24,14 +24,14 @@ pub(super) const PAUSE: &str = "number, token, execution, path, step, prompt, ex
 
 pub(super) const STRUCTURE: &str = "hash, structure, checksum";
 
-/// An execution with what only its store knows of it.
+/// An execution with the values that only its store uses.
 #[derive(Debug, Clone)]
 pub(super) struct Execution {
     pub(super) row: Row,
-    /// The first of its records that was not pruned.
+    /// The number of the first record that was not pruned.
     pub(super) first_seq: u64,
     pub(super) claim: Option<Claim>,
-    /// When it goes on by itself, if it is paused.
+    /// When it continues by itself, if it is paused.
     pub(super) timer_ms: Option<u64>,
     /// How many of its questions have an answer that the run has not seen.
     pub(super) settled: u64,
@@ -71,14 +71,14 @@ impl Execution {
         ]
     }
 
-    /// When it was claimed, or the claim prolonged, by the clock of its holder.
+    /// When it was claimed, or when the claim was prolonged, by the clock of the holder.
     pub(super) fn claimed_ms(&self) -> Option<u64> {
         let claim = self.claim?;
         Some(claim.until_ms.saturating_sub(claim.lease_ms))
     }
 
-    /// From when on it could go on if nobody had a claim to it, and nobody writes to it. `None` if
-    /// it could not.
+    /// The time from which it can continue if nobody has claimed it and nobody writes to it. `None`
+    /// if it cannot.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
             Status::Running => Some(0),
@@ -88,13 +88,13 @@ impl Execution {
         }
     }
 
-    /// From when on it could go on, if nobody writes to it. `None` if it could not.
+    /// The time from which it can continue if nobody writes to it. `None` if it cannot.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
         Some(self.ready_ms()?.max(free_ms))
     }
 
-    /// Takes over what its questions say. Those that are closed may be among them.
+    /// Updates what follows from its questions. These may include closed ones.
     pub(super) fn count(&mut self, questions: &[Question]) {
         let states = || questions.iter().map(|question| &question.row.state);
         let count = |is: fn(&PauseState) -> bool| states().filter(|state| is(state)).count() as u64;
@@ -108,7 +108,7 @@ impl Execution {
         self.row.wake_ms = expiries.chain(self.timer_ms).min();
     }
 
-    /// What is damaged, if it is about this execution.
+    /// The error for damage in this execution.
     pub(super) fn damage(&self, reason: String) -> StoreError {
         Damage(reason).at(format!("execution {}", self.row.id))
     }
@@ -203,7 +203,7 @@ pub(super) fn logged(row: &rusqlite::Row<'_>) -> Result<Logged, StoreError> {
     })
 }
 
-/// What identifies a record.
+/// The key of a record.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordKey {
     pub(super) execution: ExecutionId,
@@ -219,13 +219,13 @@ pub(super) fn record_key(row: &rusqlite::Row<'_>) -> Option<RecordKey> {
     })
 }
 
-/// A question with what only its store knows of it.
+/// A question with the values that only its store uses.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     /// Its number among all questions, in the order asked.
     pub(super) number: u64,
     pub(super) row: PauseRow,
-    /// Its answer, also when it is closed.
+    /// Its answer, even if the question is closed.
     pub(super) answer: Option<String>,
 }
 
@@ -323,25 +323,24 @@ pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
     read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
 }
 
-/// A number in a row that has no checksum: one that SQLite has computed, or that stands in an
-/// index.
+/// A number in a row that has no checksum: computed by SQLite, or from an index.
 pub(super) fn number(row: &rusqlite::Row<'_>, column: usize) -> Result<u64, StoreError> {
     let number = Columns(row).number(column);
     number.map_err(|damage| damage.at("an index".to_owned()))
 }
 
-/// A text in such a row, whatever is there.
+/// A text in such a row, whatever is stored there.
 pub(super) fn shown(row: &rusqlite::Row<'_>, column: usize) -> String {
     Columns(row).shown(column)
 }
 
-/// An id that stands in an index.
+/// An id from an index.
 pub(super) fn parsed_id(id: &str) -> Result<ExecutionId, StoreError> {
     let parsed = id.parse();
     parsed.map_err(|error: InvalidId| Damage(error.to_string()).at(format!("execution {id}")))
 }
 
-/// Reads each row, and stops at the first that is damaged.
+/// Reads each row, and stops at the first damaged one.
 pub(super) fn all<T>(
     mut rows: rusqlite::Rows<'_>,
     read: impl Fn(&rusqlite::Row<'_>) -> Result<T, StoreError>,
@@ -421,9 +420,9 @@ impl<'a> Columns<'a, '_> {
         Damage(format!("column `{column}`: {reason}"))
     }
 
-    /// Whether the values before this column are those that its checksum was made of.
+    /// Checks that the values before this column are those from which its checksum was made.
     fn check(&self, table: &str, column: usize) -> Result<(), Damage> {
-        // A column that could not be read would have been missed before.
+        // A column that cannot be read would have been noticed before.
         let values = (0..column).map_while(|index| self.0.get_ref(index).ok());
         let stored: i64 = self.number(column)?;
         if stored == checksum(table, values) {
@@ -432,7 +431,7 @@ impl<'a> Columns<'a, '_> {
         Err(Damage("its checksum does not fit".to_owned()))
     }
 
-    /// A value to point at a row with, whatever it is.
+    /// A value that identifies a row in an error, whatever it is.
     fn shown(&self, index: usize) -> String {
         match self.0.get_ref(index) {
             Ok(ValueRef::Text(text)) => String::from_utf8_lossy(text).into_owned(),

@@ -1,7 +1,7 @@
-//! What is written: each function within a transaction that is undone if it fails.
+//! Writes. Each function runs within a transaction that is undone if it fails.
 //!
-//! A row is changed by being read, checked, and written as a whole with a new checksum: a statement
-//! that changed a part of it would give a damaged row a checksum that fits.
+//! To change a row, it is read, checked, and written as a whole with a new checksum: a statement
+//! that changed only a part of it would give a damaged row a valid checksum.
 
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, RecordKind, Row,
@@ -70,9 +70,9 @@ fn insert(table: &str, columns: &str, otherwise: &str) -> String {
     format!("INSERT INTO {table} ({columns}) VALUES ({values}) {otherwise}")
 }
 
-/// Writes an execution as it is now.
+/// Writes the current values of an execution.
 fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    // The numbers are those of the columns in `EXECUTION`; what is never changed has none.
+    // The numbers are those of the columns in `EXECUTION`. Columns that never change are left out.
     let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
          timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, checksum = ?26 WHERE id = ?1";
@@ -80,7 +80,8 @@ fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError>
     Ok(())
 }
 
-/// Writes an execution of which nothing has changed but how long its journal is: no index has that.
+/// Writes an execution in which only the length of the journal has changed, which is not in any
+/// index.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?26 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
@@ -142,8 +143,8 @@ pub(super) fn renew(
     let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
     let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
     let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
-    // What is damaged is not prolonged. Its holder is told why when it next writes, unless nobody
-    // can say which it is.
+    // Damaged executions are not prolonged. Their holder learns why at its next write, unless it is
+    // not known which execution is damaged.
     let held: Vec<ExecutionId> = ids.iter().flat_map(|id| rows::parsed_id(id)).collect();
     for id in &held {
         let mut execution = match read::indexed(connection, *id) {
@@ -332,7 +333,7 @@ fn insert_records(
     Ok(())
 }
 
-/// Adds questions to an execution and closes others, all of them if it is over.
+/// Adds questions to an execution and closes others, or all of them if the execution is over.
 fn change_questions(
     connection: &Connection,
     execution: &mut Execution,
@@ -350,7 +351,7 @@ fn change_questions(
         if is_known {
             continue;
         }
-        // Or it is closed already.
+        // The token may be that of a question that is closed already.
         let question = read::question(connection, *token)?;
         if question.is_none_or(|question| question.row.execution != id) {
             return Err(StoreError::UnknownToken(*token));
@@ -386,7 +387,7 @@ fn insert_questions(
     Ok(inserted)
 }
 
-/// Writes a question as it is now.
+/// Writes the current values of a question.
 fn put_question(connection: &Connection, question: &Question) -> Result<(), StoreError> {
     // The numbers are those of the columns in `PAUSE`.
     let sql = "UPDATE pauses SET state = ?11, answer = ?12, checksum = ?13 WHERE number = ?1";
@@ -394,7 +395,7 @@ fn put_question(connection: &Connection, question: &Question) -> Result<(), Stor
     Ok(())
 }
 
-/// Runs a statement that changes something. How many rows it changed.
+/// Runs a statement that changes something. Returns how many rows it changed.
 fn execute(connection: &Connection, sql: &str, values: impl Params) -> Result<usize, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     statement.execute(values).map_err(store_error)

@@ -1,8 +1,8 @@
 //! The thread that writes.
 //!
-//! Making a transaction durable takes longer than all else in it. So whatever is asked for in the
-//! meantime is put together in the next transaction, each request within a savepoint of its own,
-//! and answered once that is committed.
+//! Making a transaction durable takes longer than everything else in it. So all requests that
+//! arrive meanwhile are put into the next transaction, each within a savepoint of its own, and
+//! answered once that is committed.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
@@ -13,17 +13,17 @@ use tokio::sync::oneshot;
 
 use super::errors::{Shared, shared_error};
 
-/// How many requests one transaction has at most.
+/// The largest number of requests in one transaction.
 const GROUP: usize = 512;
 
 pub(super) type Requests = Receiver<Box<dyn Request>>;
 
-/// Something to write. It may be run several times, each time as if for the first time.
+/// Something to write. It may be run several times, each time as if it were the first.
 pub(super) trait Request: Send {
-    /// Runs it, and keeps the outcome. Whether it succeeded.
+    /// Runs the request, and keeps the outcome. Returns true if it succeeded.
     fn run(&mut self, connection: &Connection) -> bool;
 
-    /// Hands the outcome over, or why it came to nothing.
+    /// Sends the outcome, or the reason why nothing was written.
     fn reply(self: Box<Self>, failure: Option<StoreError>);
 }
 
@@ -77,7 +77,7 @@ pub(super) fn thread_ended() -> StoreError {
     StoreError::Other("a thread of the store has ended".into())
 }
 
-/// Serves requests until nobody can send any more.
+/// Serves requests until nobody can send any more of them.
 pub(super) fn serve(connection: &Connection, requests: &Requests) {
     while let Ok(first) = requests.recv() {
         let mut group = vec![first];
@@ -90,9 +90,9 @@ pub(super) fn serve(connection: &Connection, requests: &Requests) {
 enum End {
     /// Each request has its outcome.
     Done,
-    /// It could not be begun or committed.
+    /// The transaction could not be begun or committed.
     Failed(Shared),
-    /// The failure of one request took the others with it.
+    /// The failure of one request undid the others as well.
     Undone,
 }
 
@@ -102,7 +102,7 @@ fn commit(connection: &Connection, mut group: Vec<Box<dyn Request>>) {
         End::Failed(error) if group.len() == 1 || is_locked(&error) => Some(error),
         End::Undone if group.len() == 1 => None,
         End::Failed(_) | End::Undone => {
-            // It is not known whose fault it was.
+            // It is not known which request was at fault.
             for request in group {
                 commit(connection, vec![request]);
             }
@@ -127,7 +127,7 @@ fn transaction(connection: &Connection, group: &mut [Box<dyn Request>]) -> End {
         Err(error) => Err(error),
     };
     if !connection.is_autocommit() {
-        // If it fails, the next `BEGIN` does so too, and says why.
+        // If this fails, the next `BEGIN` fails too, and says why.
         let _ = execute(connection, "ROLLBACK");
     }
     end.unwrap_or_else(End::Failed)

@@ -1,8 +1,9 @@
-//! The conditions of a `branch` see the keys that it names, and nothing else of the store.
+//! Checks that the conditions of a `branch` use only the keys that the branch names, since they see
+//! nothing else of the store.
 //!
-//! The hard thing is not to be wrong: a name in a condition may be anything, so only one that
-//! stands for a value and is that of a key is reported, and none where the condition may have names
-//! of its own.
+//! The hard thing is to avoid false reports: a name in a condition may be anything. So a name is
+//! reported only if it stands for a value and is that of a key, and only if the condition cannot
+//! have names of its own.
 
 use flow_spec::{Code, Node, NodeRead, ReadMode};
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -13,8 +14,8 @@ use crate::flow::syntax::FlowSyntax;
 use crate::names::plain;
 use crate::report::Report;
 
-/// Reports keys that a condition looks at and its branch does not name. The node is taken to read
-/// them, so that they are not unused as well.
+/// Reports keys that a condition uses but its branch does not name. The node counts as reading
+/// them, so that they are not also reported as unused.
 pub(in crate::flow) fn check_conditions(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -60,7 +61,7 @@ pub(in crate::flow) fn check_conditions(
 }
 
 /// The names in a condition that stand for values: no fields, methods, paths, functions or macros.
-/// None of a condition with closures or patterns, which name values themselves.
+/// Empty for a condition with closures or patterns, which introduce names themselves.
 fn values(tokens: TokenStream, found: &mut Vec<Ident>) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_punct = |token: Option<&TokenTree>, letters: &[char]| matches!(token, Some(TokenTree::Punct(punct)) if letters.contains(&punct.as_char()));

@@ -1,4 +1,4 @@
-//! Loops over items: whether a loop fits what it runs.
+//! Loops over items: checks that a loop and its body fit.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::names::plain;
 use crate::report::Report;
 use crate::text::type_text;
 
-/// Whether a loop over items fits what it runs: it reads the item, and can fail if its errors are
-/// collected.
+/// Checks that a loop over items and its body fit: the body reads the item, and it can fail if its
+/// errors are collected.
 pub(in crate::flow) fn check_body(
     flow: &FlowSyntax,
     each: &Instance,
@@ -53,14 +53,14 @@ pub(in crate::flow) fn check_body(
     }
 }
 
-/// Types that have no items, as everyone spells them.
+/// Types without items, in their usual spelling.
 const WITHOUT_ITEMS: [&str; 17] = [
     "String", "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
     "i64", "i128", "isize", "f32", "f64",
 ];
 
-/// Whether loops go over collections, as far as the spelling of a type tells. Of others rustc says
-/// that they cannot be iterated over.
+/// Checks that loops go over collections, as far as the spelling of a type shows. For other types
+/// rustc reports that they cannot be iterated over.
 pub(in crate::flow) fn check_collections(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -95,7 +95,7 @@ pub(in crate::flow) fn check_collections(
     }
 }
 
-/// What a loop over items runs writes nothing by itself.
+/// The body of a loop over items writes nothing by itself.
 pub(super) fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) {
     if !instance.hidden {
         return;
@@ -114,7 +114,7 @@ pub(super) fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &m
     }
 }
 
-/// Whether one of its ports reads the item.
+/// Returns true if one of its ports reads the item.
 pub(in crate::flow) fn reads_item(
     flow: &FlowSyntax,
     item: &Ident,

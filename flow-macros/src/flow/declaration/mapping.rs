@@ -1,5 +1,5 @@
-//! Mappings: of ports that a node has, once each, to keys that do not clash and that something
-//! writes.
+//! Checks mappings: each port has to exist and be mapped once, and the keys may not conflict and
+//! have to be written.
 
 use flow_spec::{Code, ERROR_KEY, Node};
 use syn::Ident;
@@ -72,8 +72,8 @@ pub(super) fn check_mapping(
     }
 }
 
-/// A value that may be missing may be read under any key, but one that a mapping names is meant to
-/// be there.
+/// A value that may be missing may be read under any key, but a key that a mapping names is
+/// expected to exist.
 pub(in crate::flow) fn check_mapped_keys(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -118,7 +118,7 @@ pub(in crate::flow) fn check_mapped_keys(
     }
 }
 
-/// The names of what a node reads, or writes.
+/// The names of the ports with which a node reads, or writes.
 pub(in crate::flow) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
     if reads {
         return contract
@@ -132,7 +132,7 @@ pub(in crate::flow) fn ports(contract: &Contract, reads: bool) -> Vec<String> {
     writes.map(|write| plain(&write.name)).collect()
 }
 
-/// Whether the mapping speaks of the same port before.
+/// Returns true if an earlier line of the mapping has the same port.
 pub(in crate::flow) fn is_mapped_before(mapping: &[Mapping], index: usize) -> bool {
     let one = &mapping[index];
     mapping[..index]

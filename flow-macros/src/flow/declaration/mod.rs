@@ -1,4 +1,4 @@
-//! What a declaration says of a node beside the wiring: a value, a mapping, settings.
+//! The parts of a declaration apart from the wiring: a value, a mapping, settings.
 
 mod conditions;
 mod each;
@@ -37,7 +37,8 @@ pub(super) fn check(
     settings::check_settings(flow, instance, contract, report);
 }
 
-/// Whether a node has a value is known by its name alone, before its contract is.
+/// Checks the name of a node. The name alone says whether the node has a value, before its contract
+/// is known.
 fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     let is_function = contract.kind == Kind::Function;
     let Some(last) = instance.path().and_then(|path| path.segments.last()) else {
@@ -57,8 +58,8 @@ fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     }
 }
 
-/// Before its contract is known, only the word `human` says of a declared node that it has no
-/// value.
+/// Checks the word `human`. Before the contract is known, only this word says that a declared node
+/// has no value.
 fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
     let Some(declaration) = instance.declared(flow).filter(|_| !instance.hidden) else {
         return;

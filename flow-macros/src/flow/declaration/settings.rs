@@ -1,4 +1,4 @@
-//! Settings that a node has no use for.
+//! Reports settings that have no effect on a node.
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 
@@ -62,7 +62,7 @@ pub(super) fn check_settings(
     }
 }
 
-/// `retry` and `timeout`, given by the flow.
+/// Checks `retry` and `timeout`, given by the flow.
 fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
     let times_out = |action: &&ActionPort| action.name.value() == TIMEOUT_ACTION;
     if let (Some((span, _)), Kind::Human, Some(action)) = (

@@ -1,4 +1,4 @@
-//! Nodes that stand inside others: in the branches of a fork, and as the body of a loop over items.
+//! Nodes inside others: in the branches of a fork, and as the body of a loop over items.
 
 use flow_spec::Code;
 use proc_macro2::Span;
@@ -47,20 +47,20 @@ impl Instances {
         branches
     }
 
-    /// Whether a step of a branch is a fork itself, written here or declared.
+    /// Returns true if a step of a branch is itself a fork, written here or declared.
     fn inner(&self, step: &StepSyntax) -> bool {
         let declared = self.of(step).map(|index| &self.list[index].kind);
         matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))
     }
 
-    /// What a loop over items runs: a declared node, or one that only the loop knows.
+    /// The body of a loop over items: a declared node, or one that only the loop knows.
     pub(super) fn body(&mut self, declaration: usize, node: &NodeSyntax, report: &mut Report) {
         let (NodeSource::Each { path, mapping, .. }, Some(index)) =
             (&node.source, self.named(&node.name))
         else {
             return;
         };
-        // A loop may be named like the function that it runs.
+        // A loop may have the same name as the function that it runs.
         let declared = path.get_ident().and_then(|name| self.named(name));
         let declared = declared.filter(|&declared| declared != index);
         if let Some(body) = declared.filter(|&body| self.list[body].path().is_none()) {

@@ -1,5 +1,5 @@
-//! Nodes that stand in edges only. Each is one node however often it is mentioned, and needs a name
-//! of its own.
+//! Nodes that occur only in edges. Each is one node, however often it is mentioned, and needs a
+//! name of its own.
 
 use std::rc::Rc;
 
@@ -46,7 +46,7 @@ impl Instances {
         Some(index)
     }
 
-    /// A node that its author did not name.
+    /// Adds a node that its author did not name.
     fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) {
         let taken =
             |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
@@ -123,7 +123,7 @@ impl Instances {
     }
 }
 
-/// A fork as messages speak of it.
+/// A fork in the form that messages use.
 fn shown_fork(branches: &[Vec<usize>], list: &[Instance]) -> String {
     let chain = |chain: &Vec<usize>| {
         let names: Vec<&str> = chain
@@ -136,7 +136,7 @@ fn shown_fork(branches: &[Vec<usize>], list: &[Instance]) -> String {
     format!("[{}]", chains.join(", "))
 }
 
-/// A fork as text, to compare it by.
+/// A fork as text, for comparison.
 pub(super) fn fork_text(fork: &ForkSyntax) -> String {
     let step = |step: &StepSyntax| match step {
         StepSyntax::Start(_) => "start".to_owned(),
@@ -156,7 +156,7 @@ pub(super) fn fork_text(fork: &ForkSyntax) -> String {
     )
 }
 
-/// A path as text, to compare it by.
+/// A path as text, for comparison.
 pub(crate) fn path_key(path: &Path) -> String {
     macro_path(path).to_token_stream().to_string()
 }

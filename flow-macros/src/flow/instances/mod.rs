@@ -1,4 +1,4 @@
-//! The nodes of a flow, each once: those that are declared, and those that stand in edges only.
+//! The nodes of a flow, each once: those that are declared, and those that occur only in edges.
 
 mod inner;
 mod mentions;
@@ -20,27 +20,27 @@ use super::syntax::{EdgeSyntax, FlowSyntax, NodeSource, NodeSyntax, StepSyntax, 
 use mentions::fork_text;
 pub(crate) use mentions::path_key;
 
-/// Words of the language, which no node can be named.
+/// Words of the language, which cannot name a node.
 const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
 
 /// One node of a flow.
 pub(crate) struct Instance {
     /// Its name, in paths and as a variant.
     pub(crate) name: Ident,
-    /// What messages call it.
+    /// Its name in messages.
     pub(crate) shown: String,
     pub(crate) kind: InstanceKind,
-    /// Where its declaration is in [`FlowSyntax::nodes`], if it has one.
+    /// The index of its declaration in [`FlowSyntax::nodes`], if it has one.
     declaration: Option<usize>,
-    /// It is what a loop over items runs, and nothing else: it has no name of its own.
+    /// True if it is only the body of a loop over items: then it has no name of its own.
     pub(crate) hidden: bool,
-    /// It is declared with the word `human`.
+    /// True if it is declared with the word `human`.
     pub(crate) asks: bool,
-    /// Where it is declared or else first mentioned.
+    /// The place where it is declared or else first mentioned.
     pub(crate) span: Span,
 }
 
-/// What a node is. Other nodes are spoken of by their index.
+/// The kind of a node. It refers to other nodes by their index.
 pub(crate) enum InstanceKind {
     /// A function, a type or a flow, with generic arguments.
     Node(Path),
@@ -52,28 +52,29 @@ pub(crate) enum InstanceKind {
         over: Ident,
         body: usize,
     },
-    /// Conditions; where they are in [`FlowSyntax::branches`].
+    /// Conditions. The number is their index in [`FlowSyntax::branches`].
     Branch(usize),
     /// A pause.
     Wait(Duration),
 }
 
-/// The nodes of a flow. Their indexes are those of the graph; those that are hidden come last.
+/// The nodes of a flow. Their indexes are those of the graph. Hidden nodes come last.
 #[derive(Default)]
 pub(crate) struct Instances {
     pub(crate) list: Vec<Instance>,
     by_name: HashMap<String, usize>,
     by_path: HashMap<String, usize>,
-    /// A fork that is written twice is one fork.
+    /// Forks by their text, because a fork that is written twice is one fork.
     by_branches: HashMap<String, usize>,
-    /// Names of nodes about which an error says all there is to say.
+    /// Names of nodes for which an error already says everything.
     unusable: HashSet<String>,
-    /// A wait that is the target of one edge and the start of the next is one wait.
+    /// Waits by their syntax, because a wait that is the target of one edge and the start of the
+    /// next is one wait.
     by_wait: HashMap<*const WaitSyntax, usize>,
 }
 
 impl Instances {
-    /// Finds all nodes, those declared first. Reports names that cannot be.
+    /// Finds all nodes, declared ones first. Reports invalid names.
     pub(crate) fn collect(flow: &FlowSyntax, report: &mut Report) -> Self {
         let mut instances = Instances {
             unusable: flow.unread.iter().map(plain).collect(),
@@ -87,7 +88,7 @@ impl Instances {
                     continue;
                 }
                 NodeSource::Path { path, .. } => InstanceKind::Node(path.clone()),
-                // What they contain may be declared further down, and is filled in below.
+                // The nodes in it may be declared further down, so it is filled in below.
                 NodeSource::Fork(_) => InstanceKind::Fork(Vec::new()),
                 NodeSource::Each { item, over, .. } => InstanceKind::Each {
                     item: item.clone(),
@@ -125,7 +126,7 @@ impl Instances {
         instances
     }
 
-    /// The node that a step stands for.
+    /// The node of a step.
     pub(crate) fn of(&self, step: &StepSyntax) -> Option<usize> {
         match step {
             StepSyntax::Start(_) | StepSyntax::End(..) => None,
@@ -145,7 +146,7 @@ impl Instances {
             .collect()
     }
 
-    /// Those that have a name.
+    /// The nodes that have a name.
     pub(crate) fn named_ones(&self) -> impl Iterator<Item = &Instance> {
         self.list.iter().filter(|instance| !instance.hidden)
     }
@@ -206,7 +207,7 @@ impl Instances {
 }
 
 impl Instance {
-    /// Its path, if it is a function, a type or a flow.
+    /// The path, if it is a function, a type or a flow.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.kind {
             InstanceKind::Node(path) => Some(path),
@@ -214,32 +215,32 @@ impl Instance {
         }
     }
 
-    /// Whether it is a type or a flow, and so has a value. One that people are asked for has none,
-    /// but only a declaration says that it is one.
+    /// Returns true if it is a type or a flow, and so has a value. A human node has no value, but
+    /// only its declaration says that it is one.
     pub(crate) fn is_type(&self) -> bool {
         let last = self.path().and_then(|path| path.segments.last());
         !self.asks && last.is_some_and(|segment| is_type_name(&segment.ident))
     }
 
-    /// Its declaration; of a hidden one, that of its loop.
+    /// Its declaration. For a hidden node, that of its loop.
     pub(crate) fn declared<'a>(&self, flow: &'a FlowSyntax) -> Option<&'a NodeSyntax> {
         self.declaration.map(|index| &flow.nodes[index])
     }
 
-    /// Whether the flow gives it a `timeout`.
+    /// Returns true if the flow gives it a `timeout`.
     pub(crate) fn times_out(&self, flow: &FlowSyntax) -> bool {
         self.declared(flow)
             .is_some_and(|node| node.settings.timeout.is_some())
     }
 
-    /// Whether it is a loop over items that keeps their errors as values.
+    /// Returns true for a loop over items that keeps errors as values.
     pub(crate) fn collects_errors(&self, flow: &FlowSyntax) -> bool {
         self.declared(flow)
             .is_some_and(|node| node.settings.collect_errors.is_some())
     }
 }
 
-/// Reports an edge that goes on from an `end`, or back to `start`.
+/// Reports an edge that leads from an `end`, or to `start`.
 fn check_direction(edge: &EdgeSyntax, report: &mut Report) {
     if let StepSyntax::End(..) = edge.from {
         let help = "begin a statement of its own for what comes from another step";

@@ -1,4 +1,4 @@
-//! A flow as a node of another one: what it writes there, and its contract.
+//! A flow as a node of another one: its outputs as writes, and its contract.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -18,7 +18,8 @@ use super::enums::{End, ends};
 use super::signature::{outputs, unique};
 use crate::flow::types::TypeNames;
 
-/// What a flow around this one can do with a run of it: collect it, or read what it wrote.
+/// The items with which an outer flow uses a run of this one: to collect it, or to read what it
+/// wrote.
 pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let name = &flow.name;
@@ -33,7 +34,8 @@ pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote!(#collected #(#writes)*)
 }
 
-/// What a loop over items keeps of each run of this flow: its one output, or all of it.
+/// The result that a loop over items keeps of each run of this flow: its only output, or all
+/// outputs.
 fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let (name, output) = (&flow.name, &names.output);

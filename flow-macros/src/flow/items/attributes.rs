@@ -1,5 +1,4 @@
-//! The attributes of what the user wrote, as far as the types of a flow take them over:
-//! documentation and derives.
+//! The attributes of the user that the types of a flow take over: documentation and derives.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -15,7 +14,7 @@ fn docs(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
         .filter(|attribute| attribute.path().is_ident("doc"))
 }
 
-/// The documentation that the user wrote, or else this.
+/// The documentation that the user wrote, or else this text.
 pub(super) fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream {
     if docs(attributes).next().is_none() {
         return quote!(#[doc = #otherwise]);
@@ -25,7 +24,7 @@ pub(super) fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream 
         .collect()
 }
 
-/// The derives that the user asked for, but for those that are there anyway.
+/// The derives that the user asked for, without those that are there already.
 pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
     let lists = flow
         .attributes

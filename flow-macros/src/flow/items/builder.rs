@@ -1,5 +1,5 @@
-//! The `build` of a builder, which says what is not set in words of its own: that of `typed-builder`
-//! names types that nobody has written.
+//! The `build` of a builder, which reports in its own words what is not set. That of
+//! `typed-builder` names types that nobody has written.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -11,11 +11,11 @@ use crate::runtime::runtime;
 pub(super) struct Field<'a> {
     pub(super) name: &'a Ident,
     pub(super) ty: TokenStream,
-    /// Its value if it is not set. `None` if it has to be.
+    /// The value if it is not set. `None` if it has to be set.
     pub(super) default: Option<TokenStream>,
 }
 
-/// What the derive of `typed-builder` is told: its own `build` is hidden.
+/// The attribute for the derive of `typed-builder`. Its own `build` is hidden.
 pub(super) fn attribute(doc: &str) -> TokenStream {
     let rt = runtime();
     quote! {
@@ -29,7 +29,7 @@ pub(super) fn attribute(doc: &str) -> TokenStream {
     }
 }
 
-/// `build`, for each field a trait of what is set for it.
+/// `build`, with a trait for each field that checks what is set for it.
 pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStream {
     let builder = format_ident!("{built}Builder");
     // rustc shows the names of the parameters.
@@ -63,7 +63,7 @@ pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStre
     }
 }
 
-/// Named so that it can be read: rustc shows the trait beside the message.
+/// A readable name, because rustc shows the trait next to the message.
 fn trait_name(field: &Field<'_>) -> Ident {
     format_ident!(
         "{}_is_set",

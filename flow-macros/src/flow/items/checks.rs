@@ -1,5 +1,5 @@
-//! Names that would become two fields or two variants of one name, and those that can become none:
-//! the analysis knows nothing of the types that a flow defines.
+//! Checks for names that would give two fields or two variants with one name, and for names that
+//! cannot be one: the analysis knows nothing about the types that a flow defines.
 
 use flow_spec::Code;
 use proc_macro2::Ident;
@@ -11,7 +11,8 @@ use crate::report::Report;
 
 use super::enums::{ends, node_variant};
 
-/// Two fields of one name would not compile, so they are reported here and not by the analysis.
+/// Reports parameters with one name. Two fields with one name would not compile, so this is done
+/// here and not by the analysis.
 pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     for (what, parameters) in [("input", &flow.inputs), ("output", &flow.outputs)] {
         for (index, parameter) in parameters.iter().enumerate() {
@@ -51,7 +52,7 @@ pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     }
 }
 
-/// Labels become the variants of an enum.
+/// Checks the labels, which become the variants of an enum.
 pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
     let ends = ends(flow);
     for edge in &flow.edges {
@@ -88,7 +89,7 @@ pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
     }
 }
 
-/// So do the names of nodes.
+/// Checks the names of nodes, which become the variants of an enum as well.
 pub(super) fn check_nodes(instances: &Instances, report: &mut Report) {
     let nodes: Vec<(Ident, &Instance)> = instances
         .named_ones()

@@ -1,5 +1,5 @@
-//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here: it needs the
-//! contracts.
+//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here, because it
+//! needs the contracts.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::TokenStream;
@@ -14,7 +14,7 @@ use super::enums::{ends, node_variant};
 use super::signature::unique;
 use super::{TypeNames, as_node};
 
-/// `impl Flow`, and what a flow needs to be a node.
+/// `impl Flow`, and the items that a flow needs to be a node.
 pub(super) fn implementation(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -72,7 +72,7 @@ pub(super) fn implementation(
     }
 }
 
-/// The input by its parts, for flows around this one.
+/// The input from its parts, for outer flows.
 fn input_function(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> TokenStream {
     let name = &flow.name;
     let parameters = unique(&flow.inputs).map(|parameter| {
@@ -125,7 +125,7 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
     flow.edges.iter().filter_map(route).collect()
 }
 
-/// The action that an edge is for.
+/// The action that an edge routes.
 pub(crate) fn action_of(edge: &EdgeSyntax) -> String {
     label_of(edge.action.as_ref())
 }

@@ -1,7 +1,7 @@
-//! What of a flow does not depend on its nodes' contracts: its types, how it is run, and its own
-//! contract.
+//! The parts of a flow that do not depend on its nodes' contracts: its types, how it is run, and
+//! its own contract.
 //!
-//! All of it is there even if the flow has mistakes, so that its users see no second error.
+//! All of them are there even if the flow has mistakes, so that its users see no second error.
 
 mod as_node;
 mod attributes;
@@ -24,7 +24,7 @@ use super::types::TypeNames;
 pub(crate) use enums::node_variant;
 pub(crate) use implementation::{action_of, label_of};
 
-/// All of them.
+/// All of these parts.
 pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Report) -> TokenStream {
     checks::check_parameters(flow, report);
     checks::check_ends(flow, report);

@@ -1,4 +1,4 @@
-//! The structs of a flow's signature: what it is given, and what it returns.
+//! The structs of a flow's signature: its inputs and its outputs.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -12,7 +12,7 @@ use super::builder;
 use crate::flow::types::TypeNames;
 
 impl Parameter {
-    /// The type of its field.
+    /// The type of the field.
     pub(super) fn field_type(&self) -> TokenStream {
         let ty = &self.ty;
         match self.optional {
@@ -86,12 +86,12 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     }
 }
 
-/// The outputs, without those whose name has been reported.
+/// The outputs, without those whose names were reported.
 pub(super) fn outputs(flow: &FlowSyntax) -> impl Iterator<Item = &Parameter> {
     unique(&flow.outputs).filter(|output| plain(&output.name) != "end")
 }
 
-/// Without those whose name has been reported.
+/// The parameters, without those whose names were reported.
 pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
     let first = move |index: usize| {
         parameters[..index]
@@ -105,7 +105,7 @@ pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Paramete
         .map(|(_, parameter)| parameter)
 }
 
-/// `Debug` that asks nothing of the fields' types.
+/// A `Debug` that requires nothing of the fields' types.
 fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStream {
     let rt = runtime();
     let fields = fields.map(|field| {

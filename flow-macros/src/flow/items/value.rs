@@ -1,7 +1,7 @@
 //! The flow's own struct, which holds the values of its nodes, with its builder and its `Default`.
 //!
-//! What is wrong with a value or with the type of a node is to be said once, though each is asked
-//! for in two places.
+//! A mistake in a value or in the type of a node should be reported once, although each is used in
+//! two places.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -99,7 +99,7 @@ fn without_values(
     }
 }
 
-/// `new` and `Default`, if every node has a value without being given one.
+/// `new` and `Default`, if every node has a value by itself.
 fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
     let required = valued.iter().filter(|instance| is_required(flow, instance));
     let required: Vec<&Ident> = required.map(|instance| &instance.name).collect();
@@ -126,8 +126,8 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
     }
 }
 
-/// A `new` that cannot be called, and says what to write instead. The lifetime means nothing: a bound
-/// without one would have to hold here.
+/// A `new` that cannot be called, and says what to write instead. The lifetime has no meaning: a
+/// bound without one would have to hold here.
 fn without_new(flow: &FlowSyntax, required: &[&Ident]) -> TokenStream {
     let name = &flow.name;
     let settings: Vec<String> = required.iter().map(|name| format!("`{name}`")).collect();
@@ -153,16 +153,16 @@ fn without_new(flow: &FlowSyntax, required: &[&Ident]) -> TokenStream {
     }
 }
 
-/// Of a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
-/// what to do.
+/// For a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
+/// how to fix it.
 fn hint(instance: &Instance) -> TokenStream {
     let site = here(instance.span);
     let (rt, path) = (runtime_at(site), instance.path().map(located));
     quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
-/// The type of a node, through its macro: for a name that is not a node, this is the error that
-/// asking for its contract gives as well, and rustc says it once.
+/// The type of a node, through its macro. For a name that is not a node, this gives the same error
+/// as the query for its contract, and rustc reports it once.
 fn node_type(instance: &Instance) -> TokenStream {
     let Some(path) = instance.path() else {
         return quote!(());
@@ -172,7 +172,7 @@ fn node_type(instance: &Instance) -> TokenStream {
     quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
 }
 
-/// What the declaration says after `=`.
+/// The expression after `=` in the declaration.
 fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a syn::Expr> {
     match &instance.declared(flow)?.source {
         NodeSource::Path { value, .. } => value.as_ref(),
@@ -180,7 +180,7 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
     }
 }
 
-/// A declared type without a value is what the builder asks for.
+/// A declared type without a value, for which the builder asks.
 fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
     is_set(flow, instance) && declared_value(flow, instance).is_none()
 }
@@ -199,11 +199,11 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     }
 }
 
-/// A function that gives the declared value. What is wrong with it is then said once, though it is
-/// asked for twice.
+/// A function that returns the declared value. A mistake in it is then reported once, although the
+/// value is used twice.
 fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     let value = declared_value(flow, instance)?;
-    // Where a statement begins, `{ … } + 1` ends after the block.
+    // At the beginning of a statement, `{ … } + 1` would end after the block.
     let value = match syn::parse2::<syn::Block>(quote!({ #value })) {
         Ok(_) => quote!(#value),
         Err(_) => quote!((#value)),
@@ -229,7 +229,7 @@ fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     quote!(#[builder(default = #value, setter(skip))])
 }
 
-/// Whether the builder has a method for it.
+/// Returns true if the builder has a method for it.
 fn is_set(flow: &FlowSyntax, instance: &Instance) -> bool {
     !instance.hidden && instance.declared(flow).is_some()
 }

@@ -58,7 +58,8 @@ pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<N
     })
 }
 
-/// The word `human` before a path. A node may have that name, or be in a module of that name.
+/// The word `human` before a path. A node may also have that name, or be in a module with that
+/// name.
 fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
     let ahead = input.fork();
     let is_human = ahead.parse::<Ident>().is_ok_and(|word| word == "human");
@@ -82,7 +83,8 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
-/// A node's contract is told by a macro of its name, and a keyword can name none.
+/// Refuses a keyword as the name of a node, because a macro with the node's name passes on its
+/// contract, and a keyword cannot name a macro.
 pub(super) fn refuse_keyword(path: &Path) -> syn::Result<()> {
     match keyword_in(path) {
         Some(word) => {

@@ -1,6 +1,6 @@
 //! Edges: chains of steps, with the actions and the forks between them.
 //!
-//! Most of it says what was probably meant, by what stands where `>>` should.
+//! Most of this finds out what was probably meant by something else in place of `>>`.
 
 use std::rc::Rc;
 

@@ -1,6 +1,5 @@
-//! Reads `flow!`. Judges no meaning, and does not stop at the first mistake: what comes after a
-//! statement that cannot be read is read all the same, so that a flow that is half typed is mostly
-//! there.
+//! Parses `flow!`. It does not judge meaning, and does not stop at the first mistake: after a
+//! statement that cannot be read it reads on, so that most of a half-typed flow is there.
 
 mod declarations;
 mod edges;
@@ -29,8 +28,8 @@ pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
         Ok(())
     })
     .parse2(tokens.clone());
-    // After a mistake between parentheses, syn has a word to say of what was left unread there:
-    // once is enough.
+    // After a mistake between parentheses, syn also reports what was left unread there: one report
+    // is enough.
     if found.is_none() || report.is_empty() {
         report.ok(parsed);
     }

@@ -1,5 +1,5 @@
-//! Reads on after a mistake: where a statement that cannot be read ends, and what of it is still of
-//! use.
+//! Reads on after a mistake: finds the end of a statement that cannot be read, and the parts of it
+//! that are still of use.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -28,7 +28,7 @@ impl Body {
     }
 }
 
-/// The `;`. Where it is missing, the next statement begins all the same.
+/// Reads the `;`. If it is missing, the next statement begins all the same.
 pub(super) fn end_of_statement(
     input: ParseStream<'_>,
     body: &Body,
@@ -80,7 +80,7 @@ pub(super) fn name_ahead(input: ParseStream<'_>) -> Option<Ident> {
     ahead.parse().ok()
 }
 
-/// The ends that a statement names which could not be read.
+/// The ends named by a statement that could not be read.
 pub(super) fn ends(statement: ParseStream<'_>) -> syn::Result<Vec<(Span, Option<LitStr>)>> {
     let mut ends = Vec::new();
     while !statement.is_empty() && !statement.peek(Token![;]) {

@@ -1,4 +1,4 @@
-//! What a flow is called and handed: its inputs and outputs, and its namespace.
+//! Parses the name of a flow, its inputs and outputs, and its namespace.
 
 use flow_spec::Code;
 use syn::parse::ParseStream;
@@ -57,7 +57,7 @@ pub(super) fn parameters(
     Ok(parameters)
 }
 
-/// A flow owns its values. What is borrowed is reported, and goes on as owned.
+/// A flow owns its values. A borrowed type is reported, and then counts as owned.
 fn own(Parameter { name, ty, .. }: &mut Parameter, report: &mut Report) {
     if let Some(Owned { ty: owned, borrow }) = owned(ty) {
         let message = format!("`{name}` is borrowed, and a flow owns its values");
@@ -89,7 +89,7 @@ pub(super) fn namespace(
     Ok(())
 }
 
-/// A namespace is names joined by dots, as paths are.
+/// Checks a namespace, which is names joined by dots, like a path.
 fn check_namespace(namespace: &LitStr, report: &mut Report) {
     let is_name = |segment: &str| {
         let mut letters = segment.chars();

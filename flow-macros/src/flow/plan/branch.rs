@@ -1,33 +1,33 @@
 //! A branch of a fork: what it writes, and what it takes out of the flow's store before it starts.
 //!
-//! Values are taken then because branches only look at the flow's store while they run.
+//! Values are taken out before, because branches can only read the flow's store while they run.
 
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
 use super::Plan;
 
-/// A branch, and the store of its own that it needs.
+/// A branch, with the store of its own that it needs.
 pub(in crate::flow) struct BranchPlan<'a> {
     pub(in crate::flow) fork: usize,
-    /// Which of the fork's branches it is.
+    /// The index of the branch in its fork.
     pub(in crate::flow) number: usize,
     /// Its nodes.
     pub(in crate::flow) chain: &'a [usize],
-    /// By position in the chain: the keys that a node writes.
+    /// The keys that a node writes, by the node's position in the chain.
     writes: Vec<Vec<BranchWrite<'a>>>,
-    /// The reads whose values are taken out of the store as it stood at the fork.
+    /// The reads whose values are taken out of the store as it was at the fork.
     pub(in crate::flow) takes: Vec<TakenBy>,
-    /// Those of them that leave the key empty.
+    /// Those of these reads that leave the key empty.
     moves: Vec<(&'a str, TakenBy)>,
 }
 
 struct BranchWrite<'a> {
     key: &'a str,
-    /// The node may leave it unwritten.
+    /// True if the node may leave it unwritten.
     optional: bool,
 }
 
-/// The read that a value was taken for.
+/// The read for which a value was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) struct TakenBy {
     pub(in crate::flow) node: usize,
@@ -63,7 +63,7 @@ impl<'a> BranchPlan<'a> {
         branch
     }
 
-    /// Whether a node earlier in the chain writes the key; if so, whether it may leave it
+    /// `Some` if a node earlier in the chain writes the key, and then whether it may leave the key
     /// unwritten. The body of a loop is not in the chain itself, and sees what its loop sees.
     pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
         let position = self.chain.iter().position(|&other| other == node)?;
@@ -74,8 +74,7 @@ impl<'a> BranchPlan<'a> {
             .reduce(|first, second| first && second)
     }
 
-    /// The read for which a key has been moved out of the store, for a node further on in the
-    /// branch.
+    /// The read for which a key was moved out of the store, for a later node in the branch.
     pub(super) fn moved(&self, key: &str) -> Option<TakenBy> {
         let (_, by) = self.moves.iter().find(|(moved, _)| *moved == key)?;
         Some(*by)

@@ -1,5 +1,6 @@
 //! The plan of a flow: lookup tables for its expansion, the order in which its nodes are written,
-//! where each value is that a node reads, and whether it is moved or cloned. No tokens.
+//! the place of each value that a node reads, and whether the value is moved or cloned. It contains
+//! no tokens.
 
 mod branch;
 mod order;
@@ -28,15 +29,15 @@ pub(super) struct Plan<'a> {
     pub(super) instances: &'a Instances,
     pub(super) resolved: &'a Resolved,
     pub(super) names: TypeNames,
-    /// What loops over items run.
+    /// The bodies of loops over items.
     pub(super) bodies: HashSet<usize>,
-    /// These, and what stands in a fork: the loop itself does not visit them.
+    /// The bodies, and the nodes in forks: the loop itself does not visit them.
     pub(super) inner: HashSet<usize>,
     /// The keys that the inputs and the nodes write.
     keys: HashSet<&'a str>,
-    /// By fork: its branches.
+    /// The branches of each fork.
     branches: HashMap<usize, Vec<BranchPlan<'a>>>,
-    /// By node and action: the index of the route.
+    /// The index of the route of each node and action.
     routes: HashMap<(usize, &'a str), usize>,
 }
 
@@ -110,7 +111,7 @@ impl<'a> Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// Whether anything writes the key.
+    /// Returns true if anything writes the key.
     pub(super) fn has(&self, key: &str) -> bool {
         self.keys.contains(key)
     }
@@ -120,7 +121,8 @@ impl Plan<'_> {
         self.branches.get(&fork).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the node is a flow that is tried again as a whole, and needs its inputs each time.
+    /// Returns true if the node is a flow that is tried again as a whole, and needs its inputs each
+    /// time.
     pub(super) fn repeats(&self, node: usize) -> bool {
         let declared = self.instances.list[node].declared(self.flow);
         self.resolved.contracts[node].kind == Kind::Flow
@@ -142,7 +144,8 @@ impl Plan<'_> {
         self.routes.get(&(node, action)).copied()
     }
 
-    /// The route that a node takes when it has failed. An end of a nested flow cannot be named so.
+    /// The route that a node takes when it has failed. An end of a nested flow cannot have this
+    /// name.
     pub(super) fn error_route(&self, node: usize, contract: &Contract) -> Option<usize> {
         let fallible = self.resolved.graph.graph().nodes[node].fallible;
         let own_end = contract.kind == Kind::Flow

@@ -5,7 +5,8 @@ use flow_spec::{EdgeSource, EdgeTarget, NodeId};
 use super::Plan;
 
 impl Plan<'_> {
-    /// The nodes of the loop, each after those that lead to it, unless it leads back to them.
+    /// The nodes of the loop. Each comes after those that lead to it, except those to which it
+    /// leads back.
     pub(in crate::flow) fn in_order(&self) -> Vec<usize> {
         let mut targets = vec![Vec::new(); self.instances.list.len()];
         let mut starts = Vec::new();
@@ -18,8 +19,8 @@ impl Plan<'_> {
                 (_, EdgeTarget::End(_)) => {}
             }
         }
-        // Depth first: a node is done when all that it leads to is. The last one that is done comes
-        // first.
+        // Depth first: a node is done when all nodes to which it leads are done. The last one done
+        // comes first.
         let mut done = Vec::new();
         let mut seen = self.inner.clone();
         let mut under_way = Vec::new();

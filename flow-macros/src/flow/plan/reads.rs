@@ -1,4 +1,4 @@
-//! Where the value of a read is, and whether the node borrows it, gets it or gets a clone.
+//! The place of the value of each read, and whether the node borrows it, gets it or gets a clone.
 
 use flow_spec::{NodeId, Take};
 
@@ -8,16 +8,16 @@ use crate::names::plain;
 
 use super::{BranchPlan, Plan, TakenBy};
 
-/// Where in the flow a node stands, and with that where its keys are.
+/// The place of a node in the flow, which decides where its keys are.
 #[derive(Clone, Copy)]
 pub(in crate::flow) enum Place<'a> {
     /// In the flow's own loop.
     Loop,
-    /// In a branch of a fork, which sees the store as it stood at the fork and what the branch
+    /// In a branch of a fork, which sees the store as it was at the fork and what the branch
     /// writes.
     Branch(&'a BranchPlan<'a>),
-    /// The body of a loop over items, the node `of`, which stands in the loop or in a branch. It
-    /// cannot change the store.
+    /// The body of a loop over items, the node `of`, which is in the loop or in a branch. It cannot
+    /// change the store.
     Item {
         branch: Option<&'a BranchPlan<'a>>,
         of: usize,
@@ -32,38 +32,38 @@ pub(in crate::flow) struct Read<'a> {
     pub(in crate::flow) handover: Handover,
 }
 
-/// Where a value is.
+/// The place of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) enum Slot {
     /// In the flow's store.
     State,
-    /// In the flow's store as it stood at the fork.
+    /// In the flow's store as it was at the fork.
     Base,
     /// In the branch's own store.
     Own,
-    /// In the branch's own store if it was written there, and else in the flow's.
+    /// In the branch's own store if it was written there, or else in the flow's.
     OwnOrBase,
-    /// In the branch's own store, which took it for this read before it started.
+    /// In the branch's own store, which took the value for this read before it started.
     Taken(TakenBy),
-    /// It is the item of a loop.
+    /// The value is the item of a loop.
     Item,
-    /// Nobody writes it.
+    /// Nothing writes it.
     Nowhere,
 }
 
-/// How a value gets to the node.
+/// How a value is passed to the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) enum Handover {
     Borrow,
     Move,
-    /// Since this node needs it later. `None`: since the flow returns it.
+    /// Cloned because this node needs it later. `None`: because the flow returns it.
     Clone {
         later: Option<NodeId>,
     },
 }
 
 impl Plan<'_> {
-    /// A read of a node that stands there.
+    /// A read of a node at that place.
     pub(in crate::flow) fn read(&self, place: Place<'_>, node: usize, read: usize) -> Read<'_> {
         let key = &self.resolved.graph.graph().nodes[node].reads[read].key;
         let slot = self.slot(place, TakenBy { node, read }, key);
@@ -99,7 +99,7 @@ impl Plan<'_> {
         }
     }
 
-    /// How a value gets to a node that takes it.
+    /// How a value is passed to a node that takes it.
     fn taken(&self, place: Place<'_>, by: TakenBy, slot: Slot) -> Handover {
         let itself = Handover::Clone {
             later: Some(NodeId(by.node)),
@@ -115,7 +115,7 @@ impl Plan<'_> {
         }
         let own = match (place, slot) {
             (Place::Item { .. }, _) => false,
-            // A branch took it for this read alone.
+            // A branch took it only for this read.
             (_, Slot::Taken(other)) if other == by => return Handover::Move,
             (_, slot) => matches!(slot, Slot::State | Slot::Own),
         };

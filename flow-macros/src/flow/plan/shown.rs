@@ -9,8 +9,8 @@ use crate::report::Report;
 
 use super::{BranchPlan, Handover, Place, Plan, Read, Slot, TakenBy};
 
-/// The plan of a flow without mistakes: its nodes in the order in which they are written, and of
-/// each what it reads and which routes it has.
+/// The plan of a flow without mistakes: its nodes in the order in which they are written, each with
+/// its reads and its routes.
 pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) -> String {
     let mut report = Report::default();
     let flow = parse::parse(tokens, &mut report).flow.expect("it parses");

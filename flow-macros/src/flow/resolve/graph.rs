@@ -1,7 +1,7 @@
 //! The graph of a flow: its nodes as their contracts describe them, and its edges.
 //!
-//! What has been reported is not to be reported again as its consequence, so that the graph
-//! forgives it.
+//! The consequences of a mistake should not be reported as well, so the graph overlooks what has
+//! been reported.
 
 use flow_spec::{
     Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
@@ -19,7 +19,7 @@ use crate::text::type_text;
 
 use crate::flow::mapped::{key_of, mapping};
 
-/// All of it, with these nodes.
+/// The whole graph, with these nodes.
 pub(super) fn graph(flow: &FlowSyntax, instances: &Instances, nodes: Vec<Node>) -> Graph {
     Graph {
         name: flow.name.to_string(),
@@ -82,7 +82,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
     for (index, (instance, contract)) in instances.list.iter().zip(contracts).enumerate() {
         let mut node = node(flow, instance, contract);
         if bodies.contains(&index) {
-            // What it returns is collected, whatever it decides.
+            // Its results are collected, whatever its action is.
             node.actions = vec![Action {
                 name: DEFAULT_ACTION.to_owned(),
                 writes: Vec::new(),
@@ -102,7 +102,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
         if let InstanceKind::Each { item, body, .. } = &instance.kind
             && !declaration::reads_item(flow, item, &instances.list[*body], &contracts[*body])
         {
-            // That is reported, and what it reads instead is the same mistake.
+            // This is reported, and the value that it reads instead is the same mistake.
             nodes[*body]
                 .reads
                 .iter_mut()
@@ -121,7 +121,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
     nodes
 }
 
-/// Whether the flow goes on after a poll that found nothing in time.
+/// Returns true if the flow routes the timeout of a poll.
 fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool {
     let of_node = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(node);
     flow.edges
@@ -173,8 +173,8 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     node
 }
 
-/// A port that is mapped wrongly is reported, and that is enough: the node is taken to read and
-/// write what it needs.
+/// A port that is mapped wrongly is reported, and that is enough: the node counts as reading and
+/// writing what the mapping needs.
 fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     for (index, one) in mapping.iter().enumerate() {
         if ports(contract, one.reads).contains(&plain(&one.port))

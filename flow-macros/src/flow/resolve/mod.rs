@@ -1,5 +1,5 @@
-//! The flow and the contracts of its nodes become a graph, which `flow-spec` checks. Its
-//! diagnostics speak of sites; here is written down where the user wrote each.
+//! Turns the flow and the contracts of its nodes into a graph, which `flow-spec` checks. Its
+//! diagnostics name sites; this module knows where the user wrote each of them.
 
 mod graph;
 
@@ -25,7 +25,7 @@ pub(crate) struct Resolved {
     pub(crate) contracts: Vec<Contract>,
 }
 
-/// Builds the graph and has it checked. Nothing, if there are mistakes.
+/// Builds the graph and has it checked. `None` if there are mistakes.
 pub(crate) fn resolve(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -70,7 +70,8 @@ pub(crate) fn resolve(
     Some(Resolved { graph, contracts })
 }
 
-/// The contract of each node: what the nodes told, and what the flow itself says of the others.
+/// The contract of each node: those that the nodes passed on, and those that the flow itself
+/// defines.
 fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
     let paths = instances.paths();
     let by_path: HashMap<String, &Contract> = paths.iter().map(path_key).zip(told).collect();
@@ -82,8 +83,8 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => {
                 let contract = of_path(path)?;
-                // A person who is given time by the flow may be too late, as one whose type gives
-                // it.
+                // If the flow gives a person a time limit, an answer may be too late, as if the
+                // type gave the limit.
                 match contract.kind == Kind::Human && instance.times_out(flow) {
                     true => Contract {
                         failure: Failure::OrTimeout,
@@ -108,7 +109,7 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
     Some(contracts)
 }
 
-/// Where a site is written.
+/// The span of a site.
 fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
     let place = match site {
         Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
@@ -124,7 +125,7 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
     place.unwrap_or_else(|| flow.name.span())
 }
 
-/// The contract of conditions over keys, which are read by reference; those of `optional` may be
+/// The contract of a branch: its keys are read by reference, and those in `optional` may be
 /// missing.
 fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
     let labels = branch

@@ -1,5 +1,5 @@
-//! Has a node carried out: a step by the engine, a flow by its own loop, with the attempts that the
-//! flow around it gives; and what follows from a failure.
+//! Runs a node: as a step of the engine or, if it is a flow, by its own loop, with the attempts
+//! that the outer flow gives it; and decides what follows from a failure.
 
 use flow_spec::{ERROR_KEY, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -11,7 +11,7 @@ use super::Visit;
 use super::reads::{Argument, bound};
 
 impl Visit<'_> {
-    /// The outcome of a node that was carried out; if it has failed, its route or the failure.
+    /// The outcome of a node that was run. If it failed, its route or the failure.
     pub(super) fn outcome(&self, carried_out: TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (timeout, error) = self.failure_routes();
@@ -40,7 +40,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Where it goes on when it found nothing in time, and when it has failed.
+    /// The routes that it takes if it had no answer in time, and if it failed.
     pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
         let timeout = match self.contract.times_out() {
             true => self.plan.route(self.index, TIMEOUT_ACTION),
@@ -96,7 +96,7 @@ impl Visit<'_> {
         })
     }
 
-    /// The visit, with the node's policy or what the flow makes of it.
+    /// The visit, with the node's policy as changed by the flow.
     fn made_visit(&self, own: &TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
@@ -109,7 +109,7 @@ impl Visit<'_> {
         }
     }
 
-    /// A person is asked, within the time that there is to answer.
+    /// Asks a person, within the time that there is to answer.
     fn question(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
@@ -121,7 +121,7 @@ impl Visit<'_> {
         })
     }
 
-    /// A flow is tried again as a whole, if the flow around it says so.
+    /// Runs a flow, and tries it again as a whole if the outer flow says so.
     fn flow(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let field = &self.instance.name;
@@ -175,7 +175,7 @@ impl Visit<'_> {
         })
     }
 
-    /// Whether a flow used as a node is tried again, and so needs its inputs again.
+    /// Returns true if a flow used as a node is tried again, and so needs its inputs again.
     pub(super) fn repeats(&self) -> bool {
         self.plan.repeats(self.index)
     }

@@ -1,5 +1,5 @@
-//! A loop over items: its body once for each, one after the other or several at a time, the results
-//! in the order of the items.
+//! A loop over items: its body runs once for each, one after the other or several at a time. The
+//! results are in the order of the items.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -54,8 +54,8 @@ impl Visit<'_> {
         (code, self.item_function(&function, body))
     }
 
-    /// An expression of the results, one item after the other. `run` runs one, `kept` is what is
-    /// kept of its `result`.
+    /// An expression of the results, one item after the other. `run` runs one item, `kept` is the
+    /// part of its `result` that is kept.
     fn one_by_one(&self, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep) = match kept {
@@ -77,7 +77,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The same, as many items at a time as `limit` says.
+    /// The same, with at most `limit` items at a time.
     fn at_once(&self, limit: usize, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep, results) = match kept {
@@ -110,7 +110,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The store, as the function for one item takes it.
+    /// The store, as arguments of the function for one item.
     fn store_arguments(&self) -> TokenStream {
         match self.place {
             Place::Branch(_) => quote_spanned!(self.site=> base, own,),
@@ -174,7 +174,7 @@ impl Visit<'_> {
         }
     }
 
-    /// What a loop collects of `outcome`.
+    /// The value that a loop collects from `outcome`.
     fn item_value(&self) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         match (self.contract.returns_nothing(), self.contract.kind) {
@@ -186,7 +186,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The action that `outcome` took, or the end of a flow.
+    /// The action in `outcome`, or the end of a flow.
     fn item_action(&self) -> TokenStream {
         let (rt, site, contract) = (&self.rt, self.site, self.contract);
         match (contract.kind, &contract.actions[..], contract.writes.len()) {

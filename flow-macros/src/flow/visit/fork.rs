@@ -1,6 +1,6 @@
-//! A fork: its branches run at the same time in the run's own task. Each sees the store as it stood
-//! at the fork, has a small store of its own for what it writes, and is written back when all are
-//! done.
+//! A fork: its branches run at the same time in the run's own task. Each sees the store as it was
+//! at the fork, and has a small store of its own for what it writes, which is written back when all
+//! branches are done.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -13,7 +13,7 @@ use crate::names::ident;
 use super::Visit;
 use super::branch_store::taken_field;
 
-/// A branch, and the variables that the expansion has for it.
+/// A branch, and its variables in the expansion.
 struct Branch<'a> {
     plan: &'a BranchPlan<'a>,
     /// Its store.
@@ -67,8 +67,8 @@ impl Visit<'_> {
         named.collect()
     }
 
-    /// Runs the branches at the same time. They are polled where they are: a future that a
-    /// combinator takes is moved once for each that it is in, which cost as much as all else.
+    /// Runs the branches at the same time. They are polled where they are: a future inside
+    /// combinators is moved once for each of them, which cost as much as everything else.
     fn joined(&self, branches: &[Branch<'_>]) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let room = self
@@ -117,7 +117,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Writes what a branch wrote to the store of the flow.
+    /// Writes the values of a branch to the store of the flow.
     fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
         let keys = plan.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);

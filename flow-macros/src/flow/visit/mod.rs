@@ -1,8 +1,9 @@
-//! One node in the loop, in a branch of a fork or in a loop over items: hands it what it reads, has
-//! it carried out, and writes what it returned.
+//! One node in the loop, in a branch of a fork or in a loop over items: passes it the values that
+//! it reads, runs it, and writes what it returned.
 //!
-//! Generated code knows the engine as `engine`, the place of the run as `scope`, the flow's store
-//! as `state`, and in a branch as `base`, beside `own`, what the branch itself writes.
+//! Generated code knows the engine as `engine`, the position of the run as `scope`, and the flow's
+//! store as `state`. In a branch, the flow's store is `base`, and `own` is what the branch itself
+//! writes.
 
 mod branch_store;
 mod carry_out;
@@ -29,7 +30,7 @@ use super::syntax::Mapping;
 
 pub(super) use branch_store::structs;
 
-/// One node, and what its expansion needs.
+/// One node, with what its expansion needs.
 pub(super) struct Visit<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) store: &'a Store,
@@ -37,10 +38,10 @@ pub(super) struct Visit<'a> {
     pub(super) instance: &'a Instance,
     pub(super) contract: &'a Contract,
     pub(super) settings: Settings,
-    /// Where all of it is shown.
+    /// The place at which all of its code is shown.
     pub(super) site: Span,
     pub(super) rt: TokenStream,
-    /// Of a function, a type or a flow.
+    /// The path of a function, a type or a flow.
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
     pub(super) place: Place<'a>,
@@ -73,7 +74,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// What the engine must be able to do for it.
+    /// The bounds on the engine for this node.
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
         let of = |index: usize| Visit::new(self.plan, self.store, index, self.place).bounds();
@@ -100,9 +101,9 @@ impl<'a> Visit<'a> {
         hidden("visit", &plain(&self.instance.name), self.instance.span)
     }
 
-    /// Whether a failure of it ends the run or the branch. Then the loop or the branch itself
-    /// awaits it: an `async fn` around it would have a state of its own, which costs as much as
-    /// the rest of the loop.
+    /// Returns true if its failure ends the run or the branch. Then the loop or the branch itself
+    /// awaits it: an `async fn` around it would have a state of its own, which costs as much as the
+    /// rest of the loop.
     fn is_plain(&self) -> bool {
         let bounded = self.settings.retry.is_some() || self.settings.timeout.is_some();
         let bounded_here = match self.contract.kind {
@@ -118,14 +119,14 @@ impl<'a> Visit<'a> {
             && self.failure_routes() == (None, None)
     }
 
-    /// What the loop or the branch does with it: in the loop, an expression of the index of the
-    /// route that it took. `state` is a mutable reference to the flow's store.
+    /// The code of the visit in the loop or the branch. In the loop, it is an expression of the
+    /// index of the route that the node took. `state` is a mutable reference to the flow's store.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
         if self.is_plain() {
             let carried_out = self.awaited();
             let route = self.written();
-            // As long as `?`, but not for rustc: there is one for each node.
+            // This is as long as `?` to read, but not to compile: there is one for each node.
             return quote_spanned!(site=> {
                 let outcome = match #carried_out {
                     ::core::result::Result::Ok(outcome) => outcome,
@@ -141,8 +142,8 @@ impl<'a> Visit<'a> {
         quote_spanned!(site=> self.#function(engine, scope, #store).await?)
     }
 
-    /// Its `async fn`, and those that it calls. In the loop it gives the index of the route that
-    /// the node took. Nothing for what the loop awaits itself.
+    /// Its `async fn`, and those that it calls. In the loop, the `async fn` returns the index of
+    /// the route that the node took. Empty for a node that the loop itself awaits.
     pub(super) fn expand(&self) -> TokenStream {
         if self.is_plain() {
             return TokenStream::new();

@@ -1,8 +1,8 @@
-//! The values that a node reads, as expressions. The plan says where they are and how they get to
-//! the node.
+//! The values that a node reads, as expressions. The plan says where they are and how they are
+//! passed to the node.
 //!
-//! The hard thing is a value that is read again later: then it is cloned, through a trait of its
-//! own, so that a type that is not `Clone` is told who reads it.
+//! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
+//! that the error for a type that is not `Clone` says who reads it.
 
 use flow_spec::{Code, NodeId};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -16,8 +16,8 @@ use crate::names::{camel_case, ident, plain};
 use super::Visit;
 use super::branch_store::taken_field;
 
-/// A value that a node reads, and the name it is bound to: bound first, it has its own type, which
-/// is then coerced to the parameter's, as `&String` is to `&str`.
+/// A value that a node reads, and the name to which it is bound. When bound first, it has its own
+/// type, which is then coerced to that of the parameter, such as `&String` to `&str`.
 pub(super) struct Argument {
     pub(super) name: Ident,
     value: TokenStream,
@@ -86,7 +86,7 @@ impl Visit<'_> {
         self.flattened(value, key, port)
     }
 
-    /// The field in which a value is.
+    /// The field of a value.
     fn field(&self, slot: Slot, key: &str) -> TokenStream {
         let site = self.site;
         let field = ident(key, self.instance.span);
@@ -140,7 +140,7 @@ impl Visit<'_> {
         quote_spanned!(site=> { #its_trait #cloned })
     }
 
-    /// An `Option` that a node returned is read as any other value that may be missing.
+    /// Makes an `Option` that a node returned readable like any other value that may be missing.
     fn flattened(&self, value: TokenStream, key: &str, port: &ReadPort) -> TokenStream {
         let site = self.site;
         if !port.mode.optional() || is_option(&port.rust_type) || !self.store.holds_option(key) {
@@ -153,7 +153,7 @@ impl Visit<'_> {
         }
     }
 
-    /// What a value derefs to, as `String` does to `str`.
+    /// The value to which a value dereferences, such as `str` for `String`.
     fn deref(&self, value: TokenStream, key: &str) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let value = match self.store.holds_option(key) {
@@ -163,8 +163,8 @@ impl Visit<'_> {
         quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }
 
-    /// A trait to clone what is read later, so that a type that is not `Clone` is told who reads
-    /// it.
+    /// A trait to clone a value that is read later, so that the error for a type that is not
+    /// `Clone` says who reads it.
     fn clone_trait(&self, name: &Ident, key: &str, later: Option<NodeId>) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {

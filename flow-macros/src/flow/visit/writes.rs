@@ -1,6 +1,6 @@
-//! What a node writes, and the route that it takes.
+//! The values that a node writes, and the route that it takes.
 //!
-//! A key of several writers is written through a trait of the store, so that they agree on its
+//! A key with several writers is written through a trait of the store, so that they agree on its
 //! type.
 
 use flow_spec::DEFAULT_ACTION;
@@ -16,7 +16,7 @@ use crate::names::{ident, plain};
 use super::Visit;
 
 impl Visit<'_> {
-    /// Writes the outcome, and gives the route.
+    /// Writes the outcome, and returns the route.
     pub(super) fn written(&self) -> TokenStream {
         match self.contract.kind {
             Kind::Flow => self.written_by_flow(),
@@ -86,7 +86,8 @@ impl Visit<'_> {
         quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
     }
 
-    /// An output that a flow left unwritten leaves the key as it was.
+    /// Writes the outputs of a flow. An output that the flow left unwritten leaves the key as it
+    /// was.
     fn written_by_flow(&self) -> TokenStream {
         let Visit {
             rt,
@@ -140,7 +141,7 @@ impl Visit<'_> {
         quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
     }
 
-    /// The index of a route, with which a block ends. A branch has none: it ends with its last
+    /// The index of a route, at the end of a block. A branch has none: it ends with its last
     /// statement.
     fn route_at_end(&self, action: &str) -> TokenStream {
         match self.place {
@@ -149,7 +150,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The index of a route. In a branch there is nothing to choose.
+    /// The index of a route. In a branch there is no choice.
     pub(super) fn route(&self, action: &str) -> TokenStream {
         let site = self.site;
         match (self.place, self.plan.route(self.index, action)) {

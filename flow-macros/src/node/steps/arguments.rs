@@ -1,5 +1,5 @@
-//! What each phase is handed: `exec` what `prep` returned or else what it reads, `exec_fallback`
-//! what `exec` has seen and the error, `post` all of it.
+//! The arguments of each phase: `exec` gets what `prep` returned or else what it reads,
+//! `exec_fallback` gets the arguments of `exec` and the error, `post` gets all of these.
 
 use flow_spec::Code;
 use proc_macro2::TokenStream;

@@ -11,7 +11,7 @@ use super::node::Node;
 use super::phase::Phase;
 
 impl Node<'_> {
-    /// It, and the call of `exec` if there is nothing to do but to await that.
+    /// The body, and the call of `exec` if there is nothing to do but await it.
     pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
         let can_fail = self.exec_can_fail();
         let attempts = self.attempts().has_visit().then(|| {
@@ -70,8 +70,8 @@ impl Node<'_> {
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             }),
-            // Bound where its type is written, which is the place for an error if `exec` has
-            // another.
+            // Bound where its type is written, so that the error is there if `exec` has another
+            // type.
             false => {
                 let given = quote_spanned!(here(fallback.returned.span)=> __given);
                 quote!({ #context __attempts.falls_back().await; let #given = #value; #given })

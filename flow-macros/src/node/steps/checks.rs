@@ -12,7 +12,7 @@ use super::node::Node;
 use super::phase::result_name;
 use super::syntax::Steps;
 
-/// Reports them, but for those that depend on what the methods return.
+/// Reports them, except those that depend on what the methods return.
 pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Report) {
     let phases = ["prep", "exec_fallback", "post", "exec"];
     for method in phases.into_iter().filter_map(|name| steps.method(name)) {

@@ -1,6 +1,6 @@
 //! `#[node]` on an `impl` block: `prep`, `exec`, `exec_fallback` and `post`, as in PocketFlow.
 //!
-//! Only `exec` is tried again, and with a `prep` it sees nothing but what `prep` returned.
+//! Only `exec` is tried again, and with a `prep` it sees only what `prep` returned.
 
 mod arguments;
 mod body;
@@ -24,7 +24,7 @@ use super::step::Step;
 use node::Node;
 use syntax::Steps;
 
-/// What comes beside the block.
+/// The items next to the block.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -61,7 +61,7 @@ pub(super) fn expand(
     let vis: Visibility = syn::parse_quote!(pub);
     let self_ty = &steps.self_ty;
     let lifetimes = node.lifetimes();
-    // Where a method names a lifetime, what its future captures may have none that we could name.
+    // If a method names a lifetime, its future may capture lifetimes that we cannot name.
     let awaits = awaits.filter(|_| lifetimes.params.is_empty());
     let step = Step {
         name: &name,
@@ -84,7 +84,7 @@ pub(super) fn expand(
     Ok(quote!(#step #contract))
 }
 
-/// What comes beside a block with mistakes.
+/// The items next to a block with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
     let (generics, self_ty) = (&steps.generics, &steps.self_ty);

@@ -1,5 +1,5 @@
-//! A node of phases, and what follows from which of them it has: what it reads, whether it can
-//! fail, and whether there can be more than one attempt.
+//! A node of phases, and what follows from its phases: what it reads, whether it can fail, and
+//! whether there can be more than one attempt.
 
 use flow_spec::Code;
 use proc_macro2::Ident;
@@ -130,7 +130,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether an attempt uses up what `exec` takes.
+    /// Returns true if an attempt consumes what `exec` takes.
     pub(super) fn once(&self) -> bool {
         !self.repeats() && self.exec_takes() && !self.exec_clones()
     }
@@ -145,7 +145,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether `exec` is handed clones of what it takes: for another attempt, or for a later phase.
+    /// Returns true if `exec` gets clones of what it takes, for another attempt or for a later
+    /// phase.
     pub(super) fn exec_clones(&self) -> bool {
         let later = [self.fallback.as_ref(), self.post.as_ref()]
             .into_iter()
@@ -157,7 +158,7 @@ impl<'a> Node<'a> {
             || self.fallback.is_some()
     }
 
-    /// The name under which `exec` takes what `prep` returned.
+    /// The name of the parameter under which `exec` takes what `prep` returned.
     fn prep_name(&self) -> Option<Ident> {
         let typed = self
             .exec

@@ -1,4 +1,4 @@
-//! One of the four methods, and what its parameters stand for by their names and types.
+//! One of the four methods, and the meaning of its parameters by their names and types.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,8 +10,8 @@ use crate::node::parameter::{self, Parameter, ParameterKind, used_name};
 /// One of the four methods.
 pub(super) struct Phase {
     pub(super) sig: Signature,
-    /// Those that are reads or the context. Of an `exec` after a `prep`, and of `exec_fallback`,
-    /// only the context.
+    /// The parameters that are reads or the context. For an `exec` after a `prep`, and for
+    /// `exec_fallback`, only the context.
     pub(super) parameters: Vec<Parameter>,
     pub(super) returned: Returned,
 }
@@ -40,13 +40,13 @@ impl Phase {
             .any(|parameter| parameter.kind == ParameterKind::Context)
     }
 
-    /// What binds the context, if it asks for it.
+    /// The code that binds the context, if the method asks for it.
     pub(super) fn context(&self) -> Option<TokenStream> {
         self.has_context()
             .then(|| quote!(let __context = __attempts.context();))
     }
 
-    /// The parameters but for `self`.
+    /// The parameters except `self`.
     pub(super) fn typed(&self) -> impl Iterator<Item = &PatType> {
         self.sig.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) => Some(typed),

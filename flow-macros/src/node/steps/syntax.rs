@@ -1,5 +1,5 @@
-//! An `impl` block, as far as we read it: the signatures of its methods, whose bodies are none of
-//! our business.
+//! An `impl` block as far as we parse it: the signatures of its methods. Their bodies do not matter
+//! here.
 
 use proc_macro2::{Ident, TokenTree};
 use syn::parse::discouraged::Speculative as _;
@@ -10,7 +10,7 @@ use crate::contract::documentation;
 use crate::names::is_name;
 use crate::text::last_segment;
 
-/// An `impl` block as far as we read it.
+/// An `impl` block as far as we parse it.
 pub(super) struct Steps {
     pub(super) description: Option<String>,
     pub(super) generics: Generics,
@@ -57,18 +57,18 @@ impl Parse for Steps {
 }
 
 impl Steps {
-    /// The name of the type, which a keyword such as `Self` is not.
+    /// The name of the type. `None` for a keyword such as `Self`.
     pub(super) fn name(&self) -> Option<&Ident> {
         last_segment(&self.self_ty).filter(|name| is_name(&name.to_string()))
     }
 
-    /// The method of this name.
+    /// The method with this name.
     pub(super) fn method(&self, wanted: &str) -> Option<&Signature> {
         self.methods.iter().find(|method| method.ident == wanted)
     }
 }
 
-/// Skips what is not a method: everything up to a `;` or a block.
+/// Skips an item that is not a method: everything up to a `;` or a block.
 fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() {
         if input.peek(Token![;]) {

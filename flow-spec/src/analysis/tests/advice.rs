@@ -1,4 +1,4 @@
-//! Advice: which of several helps is given, and what a list or a path leaves out.
+//! Advice: which of several hints is given, and what a list or a path leaves out.
 
 use super::notation::{graph, report, report_types};
 use crate::check;

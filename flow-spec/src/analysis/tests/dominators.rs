@@ -27,7 +27,7 @@ impl Arcs {
         Dominators::new(&forth, &back, 0, |_| true)
     }
 
-    /// What is reached from the root without `avoided`.
+    /// The vertices that can be reached from the root without `avoided`.
     fn reached(&self, avoided: Option<usize>) -> Vec<bool> {
         let mut reached = vec![false; self.count];
         reached[0] = avoided != Some(0);
@@ -43,7 +43,7 @@ impl Arcs {
         self.reached(None)[below] && !self.reached(Some(above))[below]
     }
 
-    /// Of these dominators of one vertex, the one that all others dominate.
+    /// The one of these dominators of a vertex that all others dominate.
     fn lowest(&self, chain: impl Iterator<Item = usize>) -> Option<usize> {
         chain.reduce(|left, right| match self.dominates(left, right) {
             true => right,

@@ -1,4 +1,4 @@
-//! A short notation for graphs, a line for each part:
+//! A short notation for graphs, with a line for each part:
 //!
 //! ```text
 //! in claim                      an input; `claim?` may be left out
@@ -17,7 +17,7 @@ use crate::graph::{
 };
 use crate::{Compared, check, check_types};
 
-/// The graph that the notation describes. Its flow is called `Test`.
+/// The graph that the notation describes. The name of its flow is `Test`.
 pub(super) fn graph(text: &str) -> Graph {
     let mut graph = Graph {
         name: "Test".to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn graph(text: &str) -> Graph {
     graph
 }
 
-/// Everything that is wrong with the graph, each with its place; or that it is sound.
+/// All problems of the graph, each with its place; or a text that it is sound.
 pub(super) fn report(text: &str) -> String {
     let graph = graph(text);
     match check(graph.clone()) {
@@ -68,7 +68,7 @@ pub(super) fn report(text: &str) -> String {
     }
 }
 
-/// Everything that is wrong with the types.
+/// All problems of the types.
 pub(super) fn report_types(text: &str) -> String {
     let graph = graph(text);
     show(&graph, &check_types(&graph, Compared::Named))
@@ -103,7 +103,7 @@ fn optional(key: &str) -> (String, bool) {
     (key.trim_end_matches('?').to_owned(), key.ends_with('?'))
 }
 
-/// The type that follows as `: T`, else the key's name in capitals.
+/// The type written as `: T`, or else the key's name in capitals.
 fn type_of(line: &[&str], at: usize) -> String {
     match line.get(at + 1..at + 3) {
         Some([":", written]) => (*written).to_owned(),

@@ -1,4 +1,4 @@
-//! What is moved out of the store, and what is cloned for whom.
+//! Which values are moved out of the store, and which are cloned for whom.
 
 use super::notation::graph;
 use crate::graph::ReadMode;

@@ -40,8 +40,8 @@ see node y: `b` is `u16` here"#;
     assert_eq!(report_types(flow), expected);
 }
 
-/// What Rust code derefs to is what it may read: a reference's and a `Cow`'s target; and an
-/// `Option` that a node returned is read as what is in it, if it may be missing.
+/// Rust code may read what a type dereferences to, such as the target of a reference or a `Cow`.
+/// The `Option` that a node returned is read as its content if the reader allows it to be missing.
 #[test]
 fn a_reader_sees_through_references_and_options() {
     for (written, read) in [

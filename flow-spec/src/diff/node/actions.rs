@@ -1,4 +1,4 @@
-//! What a node can decide, and what it writes then.
+//! The actions of a node, and what it writes on them.
 
 use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
@@ -8,7 +8,7 @@ use crate::document::{ActionDocument, NodeDocument};
 use super::Pair;
 
 impl Pair<'_> {
-    /// What it can decide. A document that says none leaves it open, and tells nothing by it.
+    /// Compares its actions. If a document does not list any, there is nothing to compare.
     pub(super) fn compare_actions(&self, changes: &mut Vec<Change>) {
         let name = &self.name;
         let (Some(old), Some(new)) = (&self.old.1.actions, &self.new.1.actions) else {
@@ -60,7 +60,7 @@ impl Pair<'_> {
         }
     }
 
-    /// What it writes on an action that stayed, as far as it is a write that stayed.
+    /// Compares what it writes on an action that was kept, for writes that were kept.
     fn compare_written(&self, action: &str, place: &str, changes: &mut Vec<Change>) {
         let (old, new) = (self.old.1, self.new.1);
         for write in new.outputs.properties.keys() {
@@ -84,7 +84,7 @@ impl Pair<'_> {
     }
 }
 
-/// Whether something is written on an action.
+/// Whether a value is written on an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     Never,

@@ -1,5 +1,4 @@
-//! One node in two versions. What runs have stored of it are the actions it took, and what it
-//! wrote.
+//! One node in two versions. Runs have stored the actions that it took and what it wrote.
 
 mod actions;
 mod ports;
@@ -15,9 +14,9 @@ use super::matching::Renamed;
 struct Pair<'a> {
     old: (usize, &'a NodeDocument),
     new: (usize, &'a NodeDocument),
-    /// What it is called in messages.
+    /// Its name in messages.
     name: String,
-    /// The nodes of its flow that have another name now.
+    /// The nodes of its flow that were renamed.
     renamed: &'a Renamed<'a>,
     context: &'a Context,
 }

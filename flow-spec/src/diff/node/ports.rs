@@ -1,4 +1,4 @@
-//! What a node reads and writes.
+//! The values that a node reads and writes.
 
 use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
@@ -54,7 +54,7 @@ impl Pair<'_> {
                 changes.push(self.breaking(Part::Write, Kind::Retyped, &place, message));
             }
         }
-        // With actions, what is required follows from what they write.
+        // If there are actions, their writes decide what is required.
         let says_actions = self.old.1.actions.is_some() && self.new.1.actions.is_some();
         if says_actions || old.requires(write) == new.requires(write) {
             return;
@@ -67,8 +67,8 @@ impl Pair<'_> {
         changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
     }
 
-    /// What a write that came or went is to stored runs: nothing, if they can have taken no action
-    /// that always has it.
+    /// The effect of an added or removed write on stored runs. They are not affected if no action
+    /// that they can have taken always writes it.
     fn effect_on_stored(&self, node: &NodeDocument, write: &str) -> Effect {
         let has_it = match (&self.old.1.actions, &self.new.1.actions) {
             (Some(old), Some(new)) => {
@@ -84,7 +84,7 @@ impl Pair<'_> {
         }
     }
 
-    /// What it reads is looked up when it runs.
+    /// Compares what it reads. These values are looked up when it runs.
     pub(super) fn compare_reads(&self, changes: &mut Vec<Change>) {
         let (old, new) = (&self.old.1.inputs, &self.new.1.inputs);
         let name = &self.name;
@@ -113,7 +113,7 @@ fn property(side: &str, name: &str) -> String {
     inside(&inside(side, "properties"), name)
 }
 
-/// Whether one value can have become another.
+/// Returns true if one value can have become another.
 fn same_types(old: &Schema, new: &Schema) -> impl Fn(&str, &str) -> bool {
     |before: &str, after: &str| {
         let types = types::compare(&old.properties[before], &new.properties[after]);

@@ -1,4 +1,4 @@
-//! The params of a node, and how it is run.
+//! The params of a node, and its settings.
 
 use serde_json::{Map, Value};
 
@@ -30,14 +30,14 @@ impl Pair<'_> {
         }
     }
 
-    /// Results of a loop are stored by the number of the item: they are not those of other items,
-    /// or of another node.
+    /// Returns true if the stored results of a loop would be those of other items or of another
+    /// node. They are stored by the number of the item.
     fn is_other_work(&self, param: &str) -> bool {
         self.new.1.r#type == types::EACH && ["over", "body"].contains(&param)
     }
 }
 
-/// The params of a node, with the new names of the nodes that stand in it.
+/// The params of a node, with the new names of the nodes in them.
 pub(super) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
     let mut params = node.params.clone();
     let of_ids = match node.r#type.as_str() {
@@ -63,7 +63,7 @@ fn rename(ids: &mut Value, renamed: &Renamed<'_>) {
     }
 }
 
-/// The settings of a node, those of a group as `retry.attempts`.
+/// The settings of a node. Those of a group are named like `retry.attempts`.
 fn settings(node: &NodeDocument) -> Map<String, Value> {
     let mut settings = Map::new();
     let Ok(Value::Object(groups)) = serde_json::to_value(&node.settings) else {

@@ -1,6 +1,6 @@
-//! From a document to the graph that the analysis checks.
+//! Converts a document to the graph that the analysis checks.
 //!
-//! The document is read, so that all it names exists; what does not is left out.
+//! The document is read already, so every name in it exists; names that do not exist are left out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,27 +18,27 @@ use super::mappings;
 /// A flow as a graph, with the place of each of its parts in the document.
 pub(super) struct Places<'a> {
     pub(super) flow: &'a FlowDocument,
-    /// Where the flow is.
+    /// The place of the flow.
     pub(super) pointer: String,
     ids: HashMap<&'a str, NodeId>,
     edges: Vec<PlacedEdge>,
     uses: Uses<'a>,
 }
 
-/// What nodes are used for in the flow, by their ids.
+/// How nodes are used in the flow, by their ids.
 #[derive(Default)]
 struct Uses<'a> {
-    /// Those that a loop runs.
+    /// Nodes that a loop runs.
     bodies: HashSet<&'a str>,
-    /// Those that stand in a fork.
+    /// Nodes in a fork.
     in_branches: HashSet<&'a str>,
-    /// The conditions of the edges from each, and then of its ends, each once.
+    /// For each node, the conditions of its edges, then those of its ends, each once.
     conditions: HashMap<&'a str, Conditions<'a>>,
 }
 
 #[derive(Default)]
 struct Conditions<'a> {
-    /// Whether one of them is an edge's.
+    /// True if one of them belongs to an edge.
     has_edge: bool,
     names: Vec<&'a str>,
 }
@@ -69,7 +69,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// The graph. Reports mappings that name nothing or clash.
+    /// The graph. Reports mappings that name nothing or that conflict.
     pub(super) fn graph(&self, problems: &mut Problems) -> Graph {
         let flow = self.flow;
         let mut nodes: Vec<Node> = flow
@@ -106,7 +106,7 @@ impl<'a> Places<'a> {
         self.edges.get(index)
     }
 
-    /// A flow with one node needs no entry.
+    /// Adds the entry of a flow with one node, which need not name it.
     fn add_entry(&mut self) {
         let (id, pointer) = match (&self.flow.entry_node_id, &self.flow.nodes[..]) {
             (Some(id), _) => (id, inside(&self.pointer, "entryNodeId")),
@@ -162,8 +162,9 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// PRD-004 has no ends: there, a node without successors ends the flow. So it does in a
-    /// document of others, which has none either, and says of the node no actions.
+    /// Adds the ends of documents without `ends`. PRD-004 has none: there, a node without
+    /// successors ends the flow. The same holds in a document of another tool that has no ends, if
+    /// the node lists no actions.
     fn add_silent_ends(&mut self) {
         let flow = self.flow;
         if !flow.ends.is_empty() {
@@ -218,8 +219,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Its actions; of a node that does not say them, those that its edges are for. What a loop
-    /// runs for each item is collected, whatever it decides.
+    /// The actions of a node. If it does not list any, those of its edges. The results of a node
+    /// that a loop runs for each item are collected, whatever its action is.
     fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
         let id = node.id.as_str();
         if self.uses.bodies.contains(id) {

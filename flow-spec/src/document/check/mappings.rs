@@ -1,4 +1,4 @@
-//! Where keys get other names: on nodes, and on edges.
+//! The mappings that give keys other names: on nodes, and on edges.
 
 use std::collections::HashMap;
 
@@ -39,8 +39,8 @@ pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Problems) {
     }
 }
 
-/// What a mapping on an edge renames is written under its new name as well, when that edge is taken
-/// (D-25).
+/// Applies the mappings of edges: the key is written under its new name as well, when the edge is
+/// taken (D-25).
 pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Problems) {
     for (index, edge) in places.flow.edges.iter().enumerate() {
         if problems.is_full() {
@@ -61,7 +61,7 @@ pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mu
                 let names = edge.mappings.keys();
                 problems.extend(names.map(|name| not_written(edge, name, &[], &pointer)));
             }
-            // That there is no such action is said at the condition.
+            // The condition already reports that there is no such action.
             None => {}
         }
     }

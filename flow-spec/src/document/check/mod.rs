@@ -1,4 +1,4 @@
-//! Whether a flow is sound: the analysis of `flow!`, with what it finds at JSON pointers.
+//! Checks that a flow is sound: the analysis of `flow!`, with its findings at JSON pointers.
 
 mod graph;
 mod mappings;
@@ -14,13 +14,13 @@ use super::FlowDocument;
 use super::problem::{Problem, Problems, inside};
 
 impl FlowDocument {
-    /// Whether the flow is sound, and every flow inside it: everything that is not. Of more
-    /// problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and one
-    /// that says so.
+    /// Checks that the flow and every flow inside it is sound, and returns all problems. If there
+    /// are more than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends after that many with a
+    /// note that there are more.
     ///
-    /// It is the analysis that `flow!` makes, and reports the same; types are compared as they are
-    /// spelled ([`check_types`]). A document that was put together by a program is first read
-    /// as [`parse`](FlowDocument::parse) would.
+    /// This is the analysis of `flow!`, and it reports the same; types are compared by their
+    /// spelling ([`check_types`]). A document that a program has put together is first read in the
+    /// same way as by [`parse`](FlowDocument::parse).
     pub fn check(&self) -> Vec<Problem> {
         let misread = self.misread();
         if !misread.is_empty() {
@@ -31,12 +31,13 @@ impl FlowDocument {
         problems.into_vec()
     }
 
-    /// The flow itself as a graph, without the flows inside it. Values are borrowed by all who read
-    /// them: whether they are moved is a question to Rust code.
+    /// The flow itself as a graph, without its inner flows. All reads are borrows, because whether
+    /// a value is moved matters only in Rust code.
     ///
     /// # Errors
     ///
-    /// What [`parse`](FlowDocument::parse) would say of it, and mappings that name nothing.
+    /// The problems that [`parse`](FlowDocument::parse) would report, and mappings that name
+    /// nothing.
     pub fn graph(&self) -> Result<Graph, Vec<Problem>> {
         let misread = self.misread();
         if !misread.is_empty() {
@@ -50,7 +51,7 @@ impl FlowDocument {
         }
     }
 
-    /// What would be wrong if it was read.
+    /// The problems of reading it.
     fn misread(&self) -> Vec<Problem> {
         let value = serde_json::to_value(self).unwrap_or_else(super::flow::never);
         FlowDocument::from_value(&value).err().unwrap_or_default()
@@ -90,7 +91,8 @@ fn check_level<'a>(
     around.pop();
 }
 
-/// A flow is another one if it has another name or stands at another place.
+/// Reports a flow that contains itself. Two flows are different if they have different names or
+/// places.
 fn recursion(flow: &FlowDocument, pointer: &str, around: &[&FlowDocument]) -> Option<Problem> {
     let is_it =
         |outer: &&&FlowDocument| outer.namespace == flow.namespace && outer.name == flow.name;

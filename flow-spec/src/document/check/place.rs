@@ -1,4 +1,4 @@
-//! Where in the document a part of the graph stands.
+//! The place in the document of each part of the graph.
 
 use crate::diagnostic::{Diagnostic, Site};
 use crate::document::Schema;
@@ -9,7 +9,8 @@ use super::graph::Places;
 use super::wording;
 
 impl Places<'_> {
-    /// What the analysis says of the graph, at the place in the document and in its words.
+    /// A problem that the analysis found in the graph, with its place in the document and in the
+    /// document's words.
     pub(super) fn problem(&self, diagnostic: Diagnostic) -> Problem {
         let related = diagnostic.related.iter();
         let related = related.map(|(site, what)| format!("{what} ({})", self.place(*site)));

@@ -1,4 +1,4 @@
-//! Whether a node says of itself what the flow says that it is.
+//! Checks that a node agrees with the flow that it is.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(super) fn check(
     }
 }
 
-/// The actions of a flow are the labels of its ends.
+/// Checks that the actions of the node are the labels of the flow's ends.
 fn check_actions(
     node: &NodeDocument,
     inner: &FlowDocument,
@@ -66,15 +66,15 @@ fn set<'a>(names: &[&'a str]) -> HashSet<&'a str> {
     names.iter().copied().collect()
 }
 
-/// What was misspelt is said where it is misspelt, and does not lack.
+/// Removes a name that is only misspelt from the missing ones: it is reported where it is misspelt.
 fn forget_meant(wrong: &str, missing: &mut Vec<&str>) {
     if let Some(meant) = closest(wrong, missing.iter().copied()) {
         missing.retain(|name| *name != meant);
     }
 }
 
-/// What a node reads is what the flow takes, and what it writes is what the flow returns. An
-/// optional input may be left out.
+/// Checks that the node reads what the flow takes, and writes what the flow returns. An optional
+/// input may be left out.
 fn check_side(
     side: &str,
     node: &NodeDocument,

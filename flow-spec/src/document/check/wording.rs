@@ -1,14 +1,14 @@
-//! What the analysis advises, in the words of the document.
+//! The advice of the analysis, in the words of the document.
 //!
-//! Its messages and paths are the same for all who write flows. Its advice is written in the
-//! language, and who writes JSON cannot follow it.
+//! Its messages and paths are the same for all front ends. But its advice is written in the
+//! language, and an author of JSON cannot follow it.
 
 use crate::diagnostic::{Code, Diagnostic};
 
-/// What shows that an advice is written in the language.
+/// Texts that show that an advice is written in the language.
 const SYNTAX: [&str; 7] = [">>", "->", "`node ", "#[node", "Option", "Result", "end("];
 
-/// What to do about it.
+/// The advice for a problem.
 pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
     let said = diagnostic.help.as_deref()?;
     if !SYNTAX.iter().any(|mark| said.contains(mark)) {
@@ -69,7 +69,8 @@ fn is_optional_input(diagnostic: &Diagnostic) -> bool {
         .ends_with("which the caller may leave out")
 }
 
-/// That an error exists only where an edge for it leads is well said already.
+/// Returns true for a message about `error`, which already says that `error` exists only where an
+/// `"error"` edge leads.
 fn reads_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.message.contains(" reads `error`,")
 }

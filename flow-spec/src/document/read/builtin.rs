@@ -1,4 +1,4 @@
-//! The nodes of the language: what their `params` consist of.
+//! The nodes of the language, and the contents of their `params`.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::suggest::closest;
 use super::object::{Object, wrong};
 use super::settings;
 
-/// The types of the language begin so.
+/// The prefix of the types of the language.
 const PREFIX: &str = "flow.";
 
 /// Checks a node whose type is one of the language.
@@ -38,7 +38,7 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     let help = format!("say what it consists of: `{}`", required.join("`, `"));
     object.require("params", &help);
     object.part("params", |value, pointer, problems| {
-        // That it is not an object is said already.
+        // A value that is not an object is reported already.
         if value.is_object() {
             params(name, value, fields, pointer, problems);
         }
@@ -67,7 +67,7 @@ fn fields(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// How many of them have to be there: the first ones.
+/// The number of required fields. They come first.
 fn required(name: &str) -> usize {
     match name {
         types::HUMAN => 1,

@@ -1,7 +1,7 @@
-//! Names that stand twice in one object.
+//! Finds names that occur twice in one object.
 //!
-//! `serde_json` keeps the last value and says nothing, so that what the author wrote first is lost.
-//! The text is therefore gone through once more, for its names only.
+//! `serde_json` keeps the last value and does not report this, so what the author wrote first would
+//! be lost. The text is therefore read once more, only for its names.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,16 +11,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 
-/// Reports every name that an object has a second time. The text has to be JSON.
+/// Reports each repeated name of an object. The text has to be JSON.
 pub(super) fn find(text: &str, problems: &mut Problems) {
     let place = &Place::Document;
     let names = Names { place, problems };
-    // Whether it can be read at all is not asked here, and said elsewhere.
+    // Errors in the text are reported elsewhere.
     let _ = names.deserialize(&mut serde_json::Deserializer::from_str(text));
 }
 
-/// Where a value stands. Its pointer is put together only for what is wrong: there can be many
-/// values under a long name.
+/// The place of a value. Its pointer is built only for a problem, because there can be many values
+/// under a long name.
 enum Place<'a> {
     Document,
     Item(&'a Place<'a>, usize),
@@ -37,7 +37,7 @@ impl Place<'_> {
     }
 }
 
-/// A value of which only the names are looked at.
+/// A value of which only the names are read.
 struct Names<'a, 'p> {
     place: &'a Place<'a>,
     problems: &'p mut Problems,

@@ -23,7 +23,7 @@ const FIELDS: [&str; 11] = [
     "dependencies",
 ];
 
-/// The flow, which has `depth` flows around it.
+/// Reads the flow, which has `depth` flows around it.
 pub(super) fn flow(
     value: &Value,
     pointer: &str,

@@ -1,8 +1,8 @@
-//! From JSON, with everything that is wrong at once, each at its JSON pointer.
+//! Reads JSON, and reports all problems at once, each with its JSON pointer.
 //!
-//! The hard thing is that one mistake is one problem. What cannot be read leaves a hole (a blank
-//! text, an empty list), which is reported where it is, and which nothing later complains about. A
-//! document with more problems than are listed is not read to its end.
+//! The hard thing is that one mistake should be one problem. A value that cannot be read leaves a
+//! hole (a blank text, an empty list), which is reported where it is, and about which nothing later
+//! complains. A document with more problems than are listed is not read to its end.
 
 mod builtin;
 mod duplicates;
@@ -21,24 +21,25 @@ use super::FlowDocument;
 use super::problem::{Problem, Problems};
 
 impl FlowDocument {
-    /// Reads a document. Whether the flow is sound is another question: see
+    /// Reads a document. This does not check that the flow is sound: see
     /// [`check`](FlowDocument::check).
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it as a document, of the flows inside it too:
+    /// All problems of the document, including those of the inner flows:
     ///
-    /// - it is not JSON, has a name twice in one object, or nests deeper than
+    /// - it is not JSON, has a name twice in one object, or is nested deeper than
     ///   [`DEEPEST`](super::DEEPEST) levels;
-    /// - its version is another than [`VERSION`](super::VERSION);
+    /// - its version is not [`VERSION`](super::VERSION);
     /// - a field is missing, unknown or of the wrong type;
-    /// - an id stands twice, or what names a node, a value or a type of the language names nothing;
+    /// - an id occurs twice, or the name of a node, a value or a type of the language does not
+    ///   exist;
     /// - nothing says where the flow begins.
     ///
-    /// Of more problems than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the first ones are there, and
-    /// one that says so.
+    /// If there are more than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends after that
+    /// many with a note that there are more.
     pub fn parse(text: &str) -> Result<FlowDocument, Vec<Problem>> {
-        // Some editors write a mark before the text that says how it is encoded.
+        // Some editors write a byte order mark before the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let value: Value = serde_json::from_str(text)
             .map_err(|error| vec![Problem::new(Code::Document, "", no_json(&error))])?;
@@ -48,8 +49,8 @@ impl FlowDocument {
         finished(flow, problems)
     }
 
-    /// As [`parse`](FlowDocument::parse), of what a program says of a flow: there, the flows inside
-    /// have no namespaces, and are given them.
+    /// As [`parse`](FlowDocument::parse), for the JSON in a program. There, inner flows have no
+    /// namespaces, so these are filled in.
     ///
     /// # Errors
     ///
@@ -60,7 +61,7 @@ impl FlowDocument {
         Ok(flow)
     }
 
-    /// As [`parse`](FlowDocument::parse), of JSON that is read already.
+    /// As [`parse`](FlowDocument::parse), for JSON that was read already.
     ///
     /// # Errors
     ///

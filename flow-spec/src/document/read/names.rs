@@ -1,4 +1,4 @@
-//! Whether what is named in a flow exists: nodes, the entry, what a node reads and writes.
+//! Checks that the names in a flow exist: nodes, the entry, what a node reads and writes.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{FlowDocument, NodeDocument, Schema, types};
 use crate::suggest::did_you_mean;
 
-/// Reports every name in the flow, without the flows inside it, that names nothing.
+/// Reports every name in the flow, without its inner flows, that does not exist.
 pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let nodes = inside(pointer, "nodes");
     check_ids(flow, &nodes, problems);
@@ -19,7 +19,7 @@ pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems)
         problems.push(problem);
         return;
     }
-    // A node whose id could not be read may be the one that is meant.
+    // A node whose id could not be read may be the one that was meant.
     let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
     if !ids.contains("") {
         for (id, pointer) in references(flow, pointer) {
@@ -38,7 +38,7 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
     flow.ends.iter().any(|end| end.from.is_none())
 }
 
-/// An entry has to be named, unless there is no choice.
+/// Checks the entry, which has to be named unless there is only one choice.
 fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     if flow.entry_node_id.is_some() || ends_at_start(flow) || flow.nodes.len() < 2 {
         return;
@@ -76,7 +76,8 @@ fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     }
 }
 
-/// What Rust takes for a name, and `-`. No dot: it separates the names of a path.
+/// An id is a name in Rust, with `-` in addition. It has no dot, which separates the names of a
+/// path.
 fn is_id(id: &str) -> bool {
     let mut letters = id.chars();
     let first = letters
@@ -85,7 +86,7 @@ fn is_id(id: &str) -> bool {
     first && letters.all(|letter| unicode_ident::is_xid_continue(letter) || letter == '-')
 }
 
-/// Every id by which the flow speaks of a node, and where.
+/// Every id by which the flow refers to a node, with its place.
 fn references<'a>(flow: &'a FlowDocument, pointer: &str) -> Vec<(&'a str, String)> {
     let mut found: Vec<(&str, String)> = Vec::new();
     if let Some(id) = &flow.entry_node_id {
@@ -109,7 +110,7 @@ fn references<'a>(flow: &'a FlowDocument, pointer: &str) -> Vec<(&'a str, String
     found
 }
 
-/// The nodes that stand in a fork or a loop.
+/// The nodes in a fork or a loop.
 fn parts<'a>(node: &'a NodeDocument, params: &str, found: &mut Vec<(&'a str, String)>) {
     if node.r#type == types::EACH
         && let Some(body) = node.params.get("body").and_then(Value::as_str)
@@ -137,7 +138,7 @@ fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
     problem
 }
 
-/// Reports what the mappings and actions of a node speak of, and it does not have.
+/// Reports names in the mappings and actions of a node that the node does not have.
 pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
     let mappings = inside(pointer, "mappings");
     let sides = [

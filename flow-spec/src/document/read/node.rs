@@ -26,7 +26,7 @@ const FIELDS: [&str; 14] = [
     "internalFlowOmitted",
 ];
 
-/// A node of a flow that has `depth` flows around it.
+/// Reads a node of a flow that has `depth` flows around it.
 pub(super) fn node(
     value: &Value,
     pointer: &str,

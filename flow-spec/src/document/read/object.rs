@@ -12,15 +12,14 @@ use crate::suggest::closest;
 pub(super) struct Object<'a, 'p> {
     map: &'a Map<String, Value>,
     pointer: String,
-    /// The fields that a misspelt one stands for. They are reported where they are misspelt, and
-    /// not as missing.
+    /// The fields for which misspelt ones stand. They are reported where they are misspelt, and not
+    /// as missing.
     misspelt: Vec<&'static str>,
     pub(super) problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Object<'a, 'p> {
-    /// An object that has no other fields than these. Nothing, and a problem, if it is not an
-    /// object.
+    /// An object that has only these fields. `None`, with a problem, if it is not an object.
     pub(super) fn of(
         value: &'a Value,
         pointer: &str,
@@ -33,7 +32,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(object)
     }
 
-    /// An object that may have fields of which nothing is known here.
+    /// An object that may also have unknown fields.
     pub(super) fn open(
         value: &'a Value,
         pointer: &str,
@@ -82,12 +81,12 @@ impl<'a, 'p> Object<'a, 'p> {
         inside(&self.pointer, name)
     }
 
-    /// Whether the author wrote this field, be it misspelt.
+    /// Returns true if the author wrote this field, even if it is misspelt.
     pub(super) fn has(&self, name: &str) -> bool {
         self.map.contains_key(name) || self.is_misspelt(name)
     }
 
-    /// Whether the author wrote this field, and misspelt it, so that its value is not known.
+    /// Returns true if the author misspelt this field, so that its value is not known.
     pub(super) fn is_misspelt(&self, name: &str) -> bool {
         self.misspelt.contains(&name)
     }
@@ -101,7 +100,7 @@ impl<'a, 'p> Object<'a, 'p> {
             .collect()
     }
 
-    /// Reports a field that is not there.
+    /// Reports a missing field.
     pub(super) fn require(&mut self, name: &str, help: &str) {
         if !self.has(name) {
             let message = format!("`{name}` is missing");
@@ -110,8 +109,8 @@ impl<'a, 'p> Object<'a, 'p> {
         }
     }
 
-    /// The field as `read` takes it. Nothing if it is not there; nothing and a problem if `read`
-    /// does not take it.
+    /// The value of the field, as `read` returns it. `None` if the field is missing; `None`, with a
+    /// problem, if `read` refuses its value.
     pub(super) fn value<T>(
         &mut self,
         name: &str,
@@ -128,7 +127,7 @@ impl<'a, 'p> Object<'a, 'p> {
         read
     }
 
-    /// A text. It is blank if the author wrote something else.
+    /// A text. It is blank if the author wrote something that is not a text.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         let text = self.value(name, "a string", |value| value.as_str().map(str::to_owned));
         text.or_else(|| self.has(name).then(String::new))
@@ -144,7 +143,7 @@ impl<'a, 'p> Object<'a, 'p> {
         self.text(name)
     }
 
-    /// A text that has to be there, and is not empty.
+    /// A required text that is not empty.
     pub(super) fn required_name(&mut self, name: &str, help: &str) -> String {
         self.require(name, help);
         self.name(name).unwrap_or_default()
@@ -175,7 +174,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(map.clone())
     }
 
-    /// As [`texts_by_name`](Self::texts_by_name), and no text is empty.
+    /// As [`texts_by_name`](Self::texts_by_name), but no text may be empty.
     pub(super) fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.texts_by_name(name)?;
         for (key, _) in map.iter().filter(|(_, value)| *value == "") {
@@ -190,7 +189,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(map)
     }
 
-    /// A list of names, each of which stands there once.
+    /// A list of names without duplicates.
     pub(super) fn names(&mut self, name: &str) -> Vec<String> {
         let mut seen = HashSet::new();
         let names = self.list(name, |value, pointer, problems| {
@@ -211,7 +210,7 @@ impl<'a, 'p> Object<'a, 'p> {
         names.unwrap_or_default()
     }
 
-    /// A field that is read by a function of its own.
+    /// A field that a separate function reads.
     pub(super) fn part<T>(
         &mut self,
         name: &str,
@@ -221,8 +220,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(read(value, &self.at(name), self.problems))
     }
 
-    /// A list whose items are read by a function of their own, until there are more problems than
-    /// are listed.
+    /// A list whose items a separate function reads, until there are more problems than are listed.
     pub(super) fn list<T>(
         &mut self,
         name: &str,
@@ -244,7 +242,7 @@ impl<'a, 'p> Object<'a, 'p> {
 /// The longest text that a message quotes.
 const LONGEST_QUOTE: usize = 40;
 
-/// The problem that something is not what it should be.
+/// The problem that a value is not what was expected.
 pub(super) fn wrong(pointer: &str, what: &str, expected: &str, found: &Value) -> Problem {
     let found = match found {
         Value::Null | Value::Bool(_) | Value::Number(_) => found.to_string(),

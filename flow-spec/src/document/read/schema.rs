@@ -53,7 +53,7 @@ fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &m
     }
 }
 
-/// What is required is among the properties.
+/// Checks that required values are among the properties.
 fn check_required(
     required: &[String],
     properties: &Map<String, Value>,

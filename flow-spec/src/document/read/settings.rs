@@ -65,7 +65,7 @@ fn count(value: &Value) -> Option<u64> {
     value.as_u64().filter(|count| *count > 0)
 }
 
-/// A duration of more than nothing, in the words of the language.
+/// A duration greater than zero, in the words of the language.
 pub(super) fn duration(object: &mut Object<'_, '_>, name: &str) -> Option<String> {
     let text = object.value(name, "a duration such as \"5s\"", Value::as_str)?;
     if !humantime::parse_duration(text).is_ok_and(|duration| !duration.is_zero()) {
