@@ -163,19 +163,21 @@ impl Compared {
             return;
         }
         let reader = &graph.node(id).name;
-        let (key, wanted, owned) = (&read.key, &read.rust_type, owner.rust_type);
+        let (key, wanted) = (&read.key, &read.rust_type);
         // Rust reads by reference. A document has the type only.
         let by = match (self, read.mode) {
             (Compared::Standard, ReadMode::Borrow) => "&",
             _ => "",
         };
-        let (wanted, fixed) = match (self, read.optional) {
-            (Compared::Standard, true) => (
-                format!("Option<{by}{wanted}>"),
-                format!("Option<{by}{}>", value_type(owned, true)),
-            ),
-            _ => (format!("{by}{wanted}"), format!("{by}{owned}")),
+        let fixed = match by {
+            "" => owned.to_owned(),
+            by => format!("{by}{}", borrowed(owned)),
         };
+        let in_option = |text: String| match (self, read.optional) {
+            (Compared::Standard, true) => format!("Option<{text}>"),
+            _ => text,
+        };
+        let (wanted, fixed) = (in_option(format!("{by}{wanted}")), in_option(fixed));
         let help = match self {
             Compared::Named => {
                 "read the type that is written, or map the read to another key".to_owned()
@@ -187,8 +189,8 @@ impl Compared {
             }
         };
         let message = format!(
-            "`{reader}` reads `{key}` as `{wanted}`, but {} `{owned}`",
-            owner.what
+            "`{reader}` reads `{key}` as `{wanted}`, but {} `{}`",
+            owner.what, owner.rust_type
         );
         found.push(
             Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
@@ -296,6 +298,20 @@ fn item_type(collection: &str) -> Option<&str> {
     ["Vec", "VecDeque", "HashSet", "BTreeSet"]
         .contains(&name)
         .then_some(item)
+}
+
+/// What a value is usually borrowed as.
+fn borrowed(owned: &str) -> String {
+    match plain(owned).as_str() {
+        "String" => "str".to_owned(),
+        list => match list
+            .strip_prefix("Vec<")
+            .and_then(|rest| rest.strip_suffix('>'))
+        {
+            Some(item) => format!("[{item}]"),
+            None => owned.to_owned(),
+        },
+    }
 }
 
 /// The type of the value, if there is one: a node that returns an `Option` may leave its key

@@ -133,7 +133,7 @@ fn items_have_the_type_that_their_collection_holds() {
     };
     insta::assert_snapshot!(said("Vec<String>"), @r#"
     `all.double` reads `number` as `&u64`, but an item of `numbers` is `String` [F008]
-    help: read it as `&String`, or map the read to another key: `{ number <- other }`
+    help: read it as `&str`, or map the read to another key: `{ number <- other }`
     "#);
     assert_eq!(said("Vec<u64>"), "");
     assert_eq!(said("BTreeSet<u64>"), "");
