@@ -1,7 +1,25 @@
 //! Names: converting their case, and identifiers for generated code.
 
+use flow_spec::Code;
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
+
+use crate::report::Report;
+
+/// The words of the language that stand where the name of a node does.
+pub(crate) const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
+
+/// Reports a node that is named by a word of the language.
+pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
+    let text = name.to_string();
+    let is_reserved = RESERVED.contains(&text.as_str());
+    if is_reserved {
+        let message = format!("`{text}` is a word of the language");
+        let help = format!("name it otherwise, such as `{text}_step`");
+        report.error(Code::Name, name.span(), message, help);
+    }
+    is_reserved
+}
 
 /// `NeedsRevision` → `needs_revision`.
 pub(crate) fn snake_case(name: &str) -> String {

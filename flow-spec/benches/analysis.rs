@@ -118,6 +118,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
                 mode,
                 optional: false,
                 rust_type: "String".to_owned(),
+                mapped: false,
             }
         });
         graph.nodes.push(Node {

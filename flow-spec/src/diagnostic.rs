@@ -106,6 +106,9 @@ pub enum Site {
     Output(usize),
     /// A node where it is declared or, if there is no declaration, where it is first mentioned.
     Node(NodeId),
+    /// A key that a node reads, by its index in the node's reads: where the flow or the node's
+    /// prompt names the key, and else as [`Site::Node`].
+    Read(NodeId, usize),
     /// A part of an edge, by the edge's index.
     Edge(usize, EdgePart),
 }

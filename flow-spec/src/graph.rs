@@ -113,6 +113,8 @@ pub struct NodeRead {
     pub optional: bool,
     /// The Rust type of the value as the reader wrote it, without reference and `Option`.
     pub rust_type: String,
+    /// True if the flow names the key, by a mapping: the node itself has another name for it.
+    pub mapped: bool,
 }
 
 /// How a value is passed to the node that reads it.

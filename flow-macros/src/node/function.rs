@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
 use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
-use crate::names::{here, is_type_name, plain};
+use crate::names::{here, is_type_name, plain, refuse_reserved};
 use crate::report::Report;
 use crate::runtime::runtime;
 use crate::settings::duration_tokens;
@@ -51,6 +51,7 @@ pub(super) fn expand(
         syn::Error::new(error.span(), text)
     })?;
     refuse_unusual(&function.sig, report);
+    refuse_reserved(&function.sig.ident, report);
     let node = Node::new(attribute, &function, report);
     node.refuse_settings(report);
     let (name, vis) = (&function.sig.ident, &function.vis);

@@ -66,6 +66,8 @@ fn unassigned(
     let node = graph.node(id);
     let read = &node.reads[at];
     let site = match missing.path.last() {
+        // The mistake is in the name.
+        _ if !exists(key) && key.name != ERROR_KEY => Site::Read(id, at),
         Some(&last) if model.shape.place(id).is_none() => Site::Edge(last, EdgePart::To),
         _ => Site::Node(id),
     };
@@ -121,7 +123,14 @@ fn unwritten_help(
             key.name,
             words::name(graph, within)
         ),
-        (Some(near), _) if reads_by_name_only(node) => format!("did you mean `{near}`?"),
+        (Some(near), _) if read.mapped || reads_by_name_only(node) => {
+            format!("did you mean `{near}`?")
+        }
+        (Some(near), _) if node.kind == NodeKind::Human => format!(
+            "did you mean `{near}`? Write `{{{near}}}` in the prompt, or map it: \
+             `node name: human … {{ {key} <- {near} }};`",
+            key = key.name
+        ),
         (Some(near), _) => format!(
             "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
             name = node.name.rsplit("::").next().unwrap_or_default(),

@@ -4,7 +4,7 @@
 //! action counts as one for the action that was probably meant, so that nothing else is reported
 //! because of it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::found::Found;
 use super::shape::Shape;
@@ -93,7 +93,9 @@ impl Routes {
                 break;
             }
             let (diagnostic, meant) = resolver.unknown_action(at, id);
-            found.push(diagnostic);
+            if let Some(diagnostic) = diagnostic {
+                found.push(diagnostic);
+            }
             let Some(meant) = meant else { continue };
             if routes[at].effect != Effect::Everything {
                 routes[at].effect = meant;
@@ -140,6 +142,8 @@ pub(super) struct Resolver<'g> {
     mentioned: Vec<bool>,
     /// For each node and name, the first action with that name.
     actions: HashMap<(NodeId, &'g str), usize>,
+    /// The nodes without actions of whose edges one has been reported.
+    pub(super) without_actions: HashSet<NodeId>,
     /// How many names have been compared with misspelt ones.
     pub(super) compared: usize,
 }
@@ -165,6 +169,7 @@ impl<'g> Resolver<'g> {
             }
         }
         Resolver {
+            without_actions: HashSet::new(),
             graph,
             shape,
             fallible,

@@ -12,6 +12,22 @@ use crate::suggest::closest;
 /// mistakes.
 const MOST_COMPARED: usize = 100_000;
 
+/// The type that a node without actions returns, if it may be an enum of actions.
+fn returned_enum(node: &Node) -> Option<&str> {
+    let [action] = &node.actions[..] else {
+        return None;
+    };
+    let [write] = &action.writes[..] else {
+        return None;
+    };
+    let name = write.rust_type.rsplit("::").next()?.trim();
+    let is_named = name.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && name
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || letter == '_');
+    (is_named && name != "String").then_some(name)
+}
+
 /// The most edges that advice writes out.
 const MOST_WRITTEN: usize = 3;
 
@@ -64,7 +80,11 @@ impl<'g> Resolver<'g> {
 
     /// The message about an edge for an action that the node does not have, and what it was meant
     /// for if there is only one possibility.
-    pub(super) fn unknown_action(&mut self, at: usize, id: NodeId) -> (Diagnostic, Option<Effect>) {
+    pub(super) fn unknown_action(
+        &mut self,
+        at: usize,
+        id: NodeId,
+    ) -> (Option<Diagnostic>, Option<Effect>) {
         let edge = &self.graph.edges[at];
         let node = self.graph.node(id);
         let wrong = edge.action();
@@ -98,8 +118,9 @@ impl<'g> Resolver<'g> {
             let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
             match node.kind {
                 NodeKind::Step => format!(
-                    "if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write \
-                     `{fixed}`"
+                    "if what it returns decides, say so where it is defined: `#[node(actions = {})]`; else write \
+                     `{fixed}`",
+                    returned_enum(node).unwrap_or("…")
                 ),
                 _ => format!("it has no actions to choose from: write `{fixed}`"),
             }
@@ -136,7 +157,9 @@ impl<'g> Resolver<'g> {
                 None
             }
         };
-        (diagnostic, meant)
+        // It has no actions: that is one mistake, however many edges it has.
+        let is_said = only_default && near.is_none() && !self.without_actions.insert(id);
+        ((!is_said).then_some(diagnostic), meant)
     }
 
     /// The action that was probably meant.

@@ -265,7 +265,7 @@ fn mappings() {
         &[("review", "rejected", "x"), ("pay", "default", "x")],
     );
     assert_snapshot!(said(near.clone()), @"
-    /edges/0/to: `pay` reads `amont`, which nothing writes [F007]
+    /nodes/1: `pay` reads `amont`, which nothing writes [F007]
     help: did you mean `amount`? Rename it, or map it in the `mappings` of the node
     ");
     near["nodes"][1]["mappings"] = json!({ "inputs": { "amont": "amount" } });

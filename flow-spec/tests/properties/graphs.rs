@@ -301,6 +301,7 @@ fn read(dice: &mut Dice, keys: &[&str]) -> NodeRead {
         mode,
         optional,
         rust_type: "T".into(),
+        mapped: false,
     }
 }
 

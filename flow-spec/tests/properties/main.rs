@@ -195,6 +195,7 @@ proptest! {
                     Site::Input(at) => at < graph.inputs.len(),
                     Site::Output(at) => at < graph.outputs.len(),
                     Site::Node(id) => id.0 < graph.nodes.len(),
+                    Site::Read(id, at) => at < graph.nodes[id.0].reads.len(),
                     Site::Edge(at, _) => at < graph.edges.len(),
                 };
                 prop_assert!(exists, "{:?}", site);

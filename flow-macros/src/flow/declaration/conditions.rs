@@ -55,6 +55,7 @@ pub(in crate::flow) fn check_conditions(
                 mode: ReadMode::Borrow,
                 optional: true,
                 rust_type: String::new(),
+                mapped: false,
             });
         }
     }

@@ -9,11 +9,11 @@ use quote::ToTokens as _;
 use syn::Path;
 
 use crate::flow::syntax::{FlowSyntax, ForkSyntax, StepSyntax};
-use crate::names::{ident, path_text, plain, snake_case};
+use crate::names::{RESERVED, ident, path_text, plain, snake_case};
 use crate::protocol::macro_path;
 use crate::report::Report;
 
-use super::{Instance, InstanceKind, Instances, RESERVED, contains_itself};
+use super::{Instance, InstanceKind, Instances, contains_itself};
 
 impl Instances {
     pub(super) fn mention(
@@ -89,7 +89,9 @@ impl Instances {
         let name = ident(&snake_case(&segment.ident.to_string()), span);
         let text = plain(&name);
         let same = self.list.iter().position(|node| plain(&node.name) == text);
-        if same.is_some() || RESERVED.contains(&text.as_str()) {
+        // A function of such a name is refused where it is defined.
+        let is_reserved = segment.ident != text && RESERVED.contains(&text.as_str());
+        if same.is_some() || is_reserved {
             let message = match same {
                 Some(_) => format!("a second node is named `{text}`"),
                 None => format!("`{text}` is a word of the language"),

@@ -11,7 +11,7 @@ use flow_spec::Code;
 use proc_macro2::{Ident, Span};
 use syn::Path;
 
-use crate::names::{is_type_name, path_text, plain};
+use crate::names::{is_type_name, path_text, plain, refuse_reserved};
 use crate::protocol::macro_path;
 use crate::report::Report;
 
@@ -19,9 +19,6 @@ use super::syntax::{EdgeSyntax, FlowSyntax, NodeSource, NodeSyntax, StepSyntax, 
 
 use mentions::fork_text;
 pub(crate) use mentions::path_key;
-
-/// Words of the language, which cannot name a node.
-const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
 
 /// One node of a flow.
 pub(crate) struct Instance {
@@ -173,14 +170,7 @@ impl Instances {
             declaration.map(|index| &flow.nodes[index].source),
             Some(NodeSource::Path { human: Some(_), .. })
         );
-        if RESERVED.contains(&text.as_str()) {
-            let help = format!("name it otherwise, such as `{text}_step`");
-            report.error(
-                Code::Name,
-                name.span(),
-                format!("`{text}` is a word of the language"),
-                help,
-            );
+        if refuse_reserved(name, report) {
             return;
         }
         if self.by_name.contains_key(&text) {

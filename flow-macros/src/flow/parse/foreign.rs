@@ -1,14 +1,13 @@
 //! Spellings of Rust and of other workflow libraries, each with what is written in a flow instead.
 
 use proc_macro2::{Literal, TokenTree};
-use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, Lit, LitStr, Meta, Path, Token, bracketed, token};
 
 use crate::flow::syntax::{FlowSyntax, StepSyntax};
-use crate::names::snake_case;
+use crate::names::{path_text, snake_case};
 use crate::report::Report;
 
 /// Words of Rust that begin a statement with a block.
@@ -287,8 +286,4 @@ fn shown(step: &StepSyntax) -> String {
         StepSyntax::Node(path) => path_text(path),
         StepSyntax::End(..) | StepSyntax::Wait(_) | StepSyntax::Fork(_) => "step".to_owned(),
     }
-}
-
-fn path_text(path: &Path) -> String {
-    path.to_token_stream().to_string().replace(' ', "")
 }

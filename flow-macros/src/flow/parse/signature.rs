@@ -1,6 +1,7 @@
 //! Parses the name of a flow, its inputs and outputs, and its namespace.
 
 use flow_spec::Code;
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Ident, LitStr, Token, Type, parenthesized, token};
@@ -27,9 +28,16 @@ pub(super) fn parameters(
     let parameter = |input: ParseStream<'_>| {
         let attributes = input.call(Attribute::parse_outer)?;
         let text = "expected a key and its type: `key: Type`";
-        let name: Ident = input
-            .parse()
-            .map_err(|error| syn::Error::new(error.span(), text))?;
+        let name: Ident = input.parse().map_err(|error: syn::Error| {
+            match input.fork().call(Ident::parse_any) {
+                Ok(word) if word != "_" => {
+                    let text =
+                        format!("`{word}` is a word of Rust: as a key it is written `r#{word}`");
+                    syn::Error::new(word.span(), text)
+                }
+                _ => syn::Error::new(error.span(), text),
+            }
+        })?;
         input
             .parse::<Token![:]>()
             .map_err(|_| syn::Error::new(name.span(), text))?;

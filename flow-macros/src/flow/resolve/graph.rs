@@ -141,6 +141,7 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         },
         optional: port.mode.optional(),
         rust_type: port.rust_type.clone(),
+        mapped: (mapping.iter()).any(|one| one.reads && plain(&one.port) == plain(&port.name)),
     };
     let write = |port: &WritePort| NodeWrite {
         key: plain(key_of(mapping, &port.name, false)),
@@ -188,6 +189,7 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
             mode: ReadMode::Borrow,
             optional: false,
             rust_type: String::new(),
+            mapped: true,
         });
         for read in &mut node.reads {
             read.optional = true;

@@ -13,7 +13,8 @@ use crate::contract::{ActionPort, Contract, Failure, Kind, Mode, ReadPort};
 use crate::report::Report;
 
 use super::declaration;
-use super::instances::{InstanceKind, Instances, path_key};
+use super::instances::{Instance, InstanceKind, Instances, path_key};
+use super::mapped::{key_of, mapping};
 use super::syntax::{BranchSyntax, FlowSyntax};
 
 use graph::{graph, nodes};
@@ -58,13 +59,14 @@ pub(crate) fn resolve(
             None
         }
     };
+    let span = |site| span_of(site, flow, instances, &contracts);
     for diagnostic in diagnostics {
         let mut text = diagnostic.to_string();
         for (site, what) in &diagnostic.related {
-            let line = span_of(*site, flow, instances).start().line;
+            let line = span(*site).start().line;
             text.push_str(&format!("\nnote: {what} (line {line})"));
         }
-        report.text(span_of(diagnostic.site, flow, instances), text);
+        report.text(span(diagnostic.site), text);
     }
     let graph = checked.filter(|_| report.is_empty())?;
     Some(Resolved { graph, contracts })
@@ -110,11 +112,13 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
 }
 
 /// The span of a site.
-fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances) -> Span {
+fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Span {
     let place = match site {
         Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
         Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
         Site::Node(NodeId(index)) => instances.list.get(index).map(|instance| instance.span),
+        Site::Read(NodeId(index), read) => (instances.list.get(index).zip(contracts.get(index)))
+            .map(|(instance, contract)| read_span(flow, instance, contract, read)),
         Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
             EdgePart::From => edge.from.span(),
             EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
@@ -159,5 +163,25 @@ fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
         reads,
         actions,
         ..Contract::empty()
+    }
+}
+
+/// Where the key of a read is named: in the flow or in a prompt, and else the node.
+fn read_span(flow: &FlowSyntax, instance: &Instance, contract: &Contract, read: usize) -> Span {
+    let Some(port) = contract.reads.get(read) else {
+        return instance.span;
+    };
+    let by_flow = match &instance.kind {
+        InstanceKind::Each { over, .. } => Some(over),
+        InstanceKind::Branch(branch) => flow.branches[*branch].reads.get(read),
+        _ => {
+            let key = key_of(mapping(flow, instance), &port.name, true);
+            (key != &port.name).then_some(key)
+        }
+    };
+    match (by_flow, contract.kind) {
+        (Some(key), _) => key.span(),
+        (None, Kind::Human) => port.name.span(),
+        (None, _) => instance.span,
     }
 }

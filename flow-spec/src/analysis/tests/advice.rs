@@ -56,10 +56,10 @@ fn a_path_of_sixteen_edges_is_whole_and_one_of_seventeen_is_not() {
 #[test]
 fn an_owner_spells_its_type_in_full() {
     insta::assert_snapshot!(report("node a file : Path bytes : [u8;4]\nstart >> a >> end"), @r#"
-    edge 0 To: `a` reads `file`, which nothing writes [F007]
+    read file of a: `a` reads `file`, which nothing writes [F007]
     help: write `file` before, read it as `Option<&Path>`, or add it to the flow's inputs: `file: PathBuf`
 
-    edge 0 To: `a` reads `bytes`, which nothing writes [F007]
+    read bytes of a: `a` reads `bytes`, which nothing writes [F007]
     help: write `bytes` before, read it as `Option<&[u8;4]>`, or add it to the flow's inputs: `bytes: [u8;4]`
     "#);
 }
@@ -120,7 +120,7 @@ fn a_branch_has_no_parameter_to_rename() {
         large - no >> end
     ";
     insta::assert_snapshot!(report(flow), @r#"
-    edge 0 To: `large` reads `amuont`, which nothing writes [F007]
+    read amuont of large: `large` reads `amuont`, which nothing writes [F007]
     help: did you mean `amount`?
     "#);
 }
@@ -131,11 +131,11 @@ fn the_key_error_is_meant_only_where_something_fails() {
         format!("node {pay}\nnode log eror\nstart >> pay >> log >> end\n{edge}")
     };
     insta::assert_snapshot!(report(&flow("pay!", "pay - error >> log")), @r#"
-    edge 1 To: `log` reads `eror`, which nothing writes [F007]
+    read eror of log: `log` reads `eror`, which nothing writes [F007]
     help: did you mean `error`? Rename the parameter, or map it: `node log: … { eror <- error };`
     "#);
     insta::assert_snapshot!(report(&flow("pay", "")), @r#"
-    edge 1 To: `log` reads `eror`, which nothing writes [F007]
+    read eror of log: `log` reads `eror`, which nothing writes [F007]
     help: write `eror` before, read it as `Option<&Eror>`, or add it to the flow's inputs: `eror: Eror`
     "#);
 }
@@ -409,4 +409,27 @@ fn forks_that_their_author_did_not_name_may_look_alike() {
         }
         assert_eq!(check(graph.clone()).is_ok(), name == "[…]");
     }
+}
+
+#[test]
+fn a_node_that_chooses_nothing_is_told_once() {
+    let flow = "
+        node review writes verdict : Verdict
+        start >> review
+        review - approved >> end
+        review - rejected >> end
+    ";
+    insta::assert_snapshot!(report(flow), @r#"
+    edge 1 Action: `review` has no action "approved" [F001]
+    help: if what it returns decides, say so where it is defined: `#[node(actions = Verdict)]`; else write `review >> end`
+    "#);
+    let flow = "
+        node review writes text : String writes more : Text
+        start >> review
+        review - approved >> end
+    ";
+    insta::assert_snapshot!(report(flow), @r#"
+    edge 1 Action: `review` has no action "approved" [F001]
+    help: if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write `review >> end`
+    "#);
 }

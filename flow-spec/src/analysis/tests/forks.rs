@@ -111,7 +111,7 @@ fn a_read_inside_a_fork_that_nothing_writes() {
         fork both [ a , b ]
         start >> both >> end
     ";
-    let expected = r#"node a: `a` reads `key`, which nothing writes [F007]
+    let expected = r#"read key of a: `a` reads `key`, which nothing writes [F007]
 help: write `key` before, read it as `Option<&Key>`, or add it to the flow's inputs: `key: Key`"#;
     assert_eq!(report(flow), expected);
 }
@@ -262,11 +262,11 @@ fn what_a_body_writes_stays_inside() {
         node show summary chunk
         start >> summaries >> show >> end
     ";
-    let expected = r#"edge 1 To: `show` reads `chunk`, which nothing writes [F007]
-help: `chunk` exists only inside `summaries`, for one item at a time
+    let expected = r#"read summary of show: `show` reads `summary`, which nothing writes [F007]
+help: `summary` exists only inside `summaries`, for one item at a time
 
-edge 1 To: `show` reads `summary`, which nothing writes [F007]
-help: `summary` exists only inside `summaries`, for one item at a time"#;
+read chunk of show: `show` reads `chunk`, which nothing writes [F007]
+help: `chunk` exists only inside `summaries`, for one item at a time"#;
     assert_eq!(report(flow), expected);
 }
 

@@ -91,6 +91,10 @@ fn site(graph: &Graph, site: Site) -> String {
         Site::Input(at) => format!("input {}", graph.inputs[at].key),
         Site::Output(at) => format!("output {}", graph.outputs[at].key),
         Site::Node(id) => format!("node {}", graph.node(id).name),
+        Site::Read(id, at) => {
+            let node = graph.node(id);
+            format!("read {} of {}", node.reads[at].key, node.name)
+        }
         Site::Edge(at, part) => format!("edge {at} {part:?}"),
     }
 }
@@ -184,6 +188,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                         mode,
                         optional,
                         rust_type,
+                        mapped: false,
                     });
                 }
             }

@@ -105,7 +105,7 @@ fn nothing_writes_it() {
         node notify *receipt
         start >> notify >> end
     ";
-    let expected = r#"edge 0 To: `notify` reads `receipt`, which nothing writes [F007]
+    let expected = r#"read receipt of notify: `notify` reads `receipt`, which nothing writes [F007]
 help: write `receipt` before, read it as `Option<Receipt>`, or add it to the flow's inputs: `receipt: Receipt`"#;
     assert_eq!(report(flow), expected);
 }
@@ -117,7 +117,7 @@ fn nothing_writes_it_but_something_near() {
         node notify reciept
         start >> pay >> notify >> end
     ";
-    let expected = r#"edge 1 To: `notify` reads `reciept`, which nothing writes [F007]
+    let expected = r#"read reciept of notify: `notify` reads `reciept`, which nothing writes [F007]
 help: did you mean `receipt`? Rename the parameter, or map it: `node notify: … { reciept <- receipt };`"#;
     assert_eq!(report(flow), expected);
 }
@@ -129,7 +129,7 @@ fn the_near_thing_is_an_input_that_is_not_unused() {
         node review polcy
         start >> review >> end
     ";
-    let expected = r#"edge 0 To: `review` reads `polcy`, which nothing writes [F007]
+    let expected = r#"read polcy of review: `review` reads `polcy`, which nothing writes [F007]
 help: did you mean `policy`? Rename the parameter, or map it: `node review: … { polcy <- policy };`"#;
     assert_eq!(report(flow), expected);
 }
@@ -217,10 +217,10 @@ fn a_slice_is_added_as_a_vector() {
         node sum numbers : [u64] name : str
         start >> sum >> end
     ";
-    let expected = r#"edge 0 To: `sum` reads `numbers`, which nothing writes [F007]
+    let expected = r#"read numbers of sum: `sum` reads `numbers`, which nothing writes [F007]
 help: write `numbers` before, read it as `Option<&[u64]>`, or add it to the flow's inputs: `numbers: Vec<u64>`
 
-edge 0 To: `sum` reads `name`, which nothing writes [F007]
+read name of sum: `sum` reads `name`, which nothing writes [F007]
 help: write `name` before, read it as `Option<&str>`, or add it to the flow's inputs: `name: String`"#;
     assert_eq!(report(flow), expected);
 }
@@ -231,7 +231,7 @@ fn a_flow_that_reads_what_is_missing() {
         flow sub Sub claim
         start >> sub >> end
     ";
-    let expected = r#"edge 0 To: `sub` reads `claim`, which nothing writes [F007]
+    let expected = r#"read claim of sub: `sub` reads `claim`, which nothing writes [F007]
 help: write `claim` before, declare it in `Sub` as `claim: Option<Claim>`, or add it to the flow's inputs: `claim: Claim`"#;
     assert_eq!(report(flow), expected);
 }
@@ -242,7 +242,7 @@ fn a_prompt_cannot_be_optional() {
         human deploy version
         start >> deploy >> end
     ";
-    let expected = r#"edge 0 To: `deploy` reads `version`, which nothing writes [F007]
+    let expected = r#"read version of deploy: `deploy` reads `version`, which nothing writes [F007]
 help: write `version` before, or add it to the flow's inputs: `version: Version`"#;
     assert_eq!(report(flow), expected);
 }

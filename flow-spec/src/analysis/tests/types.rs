@@ -173,5 +173,6 @@ fn read(key: &str, rust_type: &str, optional: bool) -> NodeRead {
         mode: ReadMode::Borrow,
         optional,
         rust_type: rust_type.to_owned(),
+        mapped: false,
     }
 }

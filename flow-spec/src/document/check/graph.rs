@@ -196,6 +196,7 @@ impl<'a> Places<'a> {
                 mode: ReadMode::Borrow,
                 optional: !required,
                 rust_type: rust_type.unwrap_or_default().to_owned(),
+                mapped: false,
             });
         let write = |name: &String, optional: bool| NodeWrite {
             key: key(&node.mappings.outputs, name),

@@ -28,7 +28,7 @@ impl Places<'_> {
             Site::Flow => self.pointer.clone(),
             Site::Input(index) => self.property("inputs", &self.flow.inputs, index),
             Site::Output(index) => self.property("outputs", &self.flow.outputs, index),
-            Site::Node(NodeId(index)) => self.node(index),
+            Site::Node(NodeId(index)) | Site::Read(NodeId(index), _) => self.node(index),
             Site::Edge(index, part) => {
                 let Some(edge) = self.edge(index) else {
                     return self.pointer.clone();

@@ -5,8 +5,8 @@ fn summarize(chunk: &str) -> String { chunk.into() }
 
 flow! {
     Summary() -> (summaries: Vec<String>) {
-        node summaries: for chunk in chunks { summarize };
-        start >> summaries >> end; //~
+        node summaries: for chunk in chunks { summarize }; //~
+        start >> summaries >> end;
     }
 }
 

@@ -1,13 +1,13 @@
 mod steps {
     use flow_runtime::prelude::*;
     #[node]
-    pub(crate) fn wait() {}
+    pub(crate) fn wait() {} //~
 }
 use flow_runtime::prelude::*;
 
 flow! {
     Payment() {
-        start >> steps::wait >> end; //~
+        start >> steps::wait >> end;
     }
 }
 

@@ -1,13 +1,13 @@
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-#[node(human = "Deploy {version}?")]
+#[node(human = "Deploy {version}?")] //~
 #[derive(Serialize, Deserialize)]
 struct Approval;
 
 flow! {
     Release() {
-        start >> Approval >> end; //~
+        start >> Approval >> end;
     }
 }
 
