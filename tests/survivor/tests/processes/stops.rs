@@ -39,6 +39,7 @@ fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
     })?;
     until("it is stopped outside of a transaction", || {
         stopped.signal("STOP")?;
+        until("all of its threads stop", || stopped.is_stopped())?;
         let outside = place.can_be_written()?;
         if !outside {
             stopped.signal("CONT")?;

@@ -126,6 +126,25 @@ impl Process {
         Ok(())
     }
 
+    /// Returns true once none of its threads runs after a stop. On a busy machine one can still be
+    /// in a call of the system, such as one that takes a lock. Where that cannot be known, they are
+    /// taken to be stopped.
+    pub(crate) fn is_stopped(&self) -> Outcome<bool> {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.child.id())) else {
+            return Ok(true);
+        };
+        for thread in threads {
+            // A thread that has just ended has no state.
+            let state = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
+            // The state follows the name, which is in parentheses and may hold any sign.
+            let state = state.rsplit(')').next().unwrap_or_default().trim_start();
+            if !state.is_empty() && !state.starts_with(['T', 'Z', 'X']) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// How many bytes its steps have written until now.
     pub(crate) fn written(&self) -> u64 {
         fs::metadata(&self.effects).map_or(0, |file| file.len())
