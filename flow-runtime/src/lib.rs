@@ -102,17 +102,16 @@ extern crate self as flow_runtime;
 #[path = "private/mod.rs"]
 #[doc(hidden)]
 pub mod __private;
-// rustc names these traits in its messages. A path through `__private` would tell the reader
-// nothing.
+// rustc names these in its messages. A path through `__private` would tell the reader nothing.
 #[doc(hidden)]
-pub use __private::{Cloneable, DefaultNode, Node, ReadsAs};
-#[cfg(feature = "stored")]
-#[doc(hidden)]
-pub use question::Submitted;
+pub use __private::{Cloneable, DefaultNode, Node, ReadsAs, stored};
 #[doc(hidden)]
 pub use question::{CanAnswer, NoAnswers};
+#[cfg(feature = "stored")]
 #[doc(hidden)]
-pub use visit::IntoFailure;
+pub use question::{Submitted, form};
+#[doc(hidden)]
+pub use visit::{Attempts, IntoFailure};
 mod action;
 mod concurrent;
 mod context;

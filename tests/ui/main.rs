@@ -23,7 +23,48 @@ use flow_spec::Code;
 const LONGEST_CASE: usize = 19;
 
 /// Mistakes that rustc finds in Rust code by itself, and explains without our code.
-const SAID_BY_RUSTC: [Code; 2] = [Code::UnknownNode, Code::TypeMismatch];
+const SAID_BY_RUSTC: [Code; 1] = [Code::UnknownNode];
+
+/// Names that mean nothing to the reader of a message.
+const HIDDEN: [&str; 8] = [
+    "__",
+    "private",
+    "_::",
+    "{closure",
+    "{constant",
+    "{anon_assoc",
+    "TypedBuilder",
+    "_Error_",
+];
+
+/// Cases whose message has such a name all the same, and why.
+const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
+    (
+        "flow/fail/human_run_with_nobody_to_ask",
+        "rustc's own name for the future of an `async` trait method, in a note",
+    ),
+    (
+        "flow/fail/missing_input",
+        "`_::` is rustc's path of the generated `build`, in a note below the headline",
+    ),
+    ("flow/fail/missing_setting", "as `missing_input`"),
+    (
+        "flow/fail/new_without_a_required_setting",
+        "as `missing_input`, of the generated `new`",
+    ),
+    (
+        "flow/fail/prompt_shows_what_cannot_be_printed",
+        "the function that fills in the prompt is a member of the user's type, in a note",
+    ),
+    (
+        "flow/fail/unknown_input",
+        "the state of the builder is a type of typed-builder, behind the builder's own name",
+    ),
+    (
+        "node/fail/result_behind_an_alias",
+        "rustc's label of a failed check of constants, beside the type",
+    ),
+];
 
 /// Mistakes that no program can have: their sections show JSON.
 const ONLY_IN_JSON: [Code; 1] = [Code::Document];
@@ -86,6 +127,40 @@ fn error_lines(printed: &str) -> Vec<usize> {
         }
     }
     lines
+}
+
+/// Messages have no name that their reader cannot know, but for the exceptions, each of which is
+/// one.
+#[test]
+fn no_hidden_names() {
+    let mut wrong = String::new();
+    for message in files_in("fail", "stderr") {
+        let printed = read(&message);
+        // The lines of the program itself have its own names.
+        let said = || {
+            printed.lines().filter(|line| {
+                let code =
+                    line.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == ' ');
+                !code.starts_with("| ") || code.contains('^')
+            })
+        };
+        let shown: Vec<&str> = HIDDEN
+            .into_iter()
+            .filter(|name| said().any(|line| line.contains(name)))
+            .collect();
+        let case = message.with_extension("");
+        let excuse = SHOWS_HIDDEN_NAME
+            .iter()
+            .find(|(excused, _)| case.ends_with(Path::new(excused)));
+        let _ = match (shown.is_empty(), excuse) {
+            (true, None) | (false, Some(_)) => Ok(()),
+            (false, None) => writeln!(wrong, "{}: shows {shown:?}", message.display()),
+            (true, Some((case, _))) => {
+                writeln!(wrong, "{case}: is listed, and shows no hidden name")
+            }
+        };
+    }
+    assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[test]

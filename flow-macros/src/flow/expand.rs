@@ -49,7 +49,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let rt = runtime_at(site);
     quote_spanned! {site=>
         const _: () = {
-            #rt::stored! { broken #name #input #output }
+            ::flow_runtime::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
                     &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
@@ -430,7 +430,6 @@ impl Plan<'_> {
         let TypeNames {
             input, output, end, ..
         } = &self.names;
-        let rt = runtime_at(here(name.span()));
         let parameters = |parameters: &[super::syntax::Parameter]| -> Vec<TokenStream> {
             let one = |parameter: &super::syntax::Parameter| {
                 let (key, ty) = (&parameter.name, &parameter.ty);
@@ -466,7 +465,7 @@ impl Plan<'_> {
             }
         });
         quote_spanned! {here(name.span())=>
-            #rt::stored! {
+            ::flow_runtime::stored! {
                 #name #input #output #end
                 {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*}
             }
