@@ -1,0 +1,16 @@
+//! The programs on the pages in `docs` are compiled and run; see also `links` and `tutorial`.
+
+/// `docs/recipes.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/recipes.md")]
+struct Recipes;
+
+/// `docs/from-langgraph.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/from-langgraph.md")]
+struct FromLangGraph;
+
+/// `docs/from-pocketflow.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/from-pocketflow.md")]
+struct FromPocketFlow;
