@@ -1,5 +1,5 @@
 //! Follows `docs/tutorial.md` word for word, in an empty folder: makes the package, puts the items of each block into
-//! `src/main.rs`, runs the commands, and compares what they print.
+//! `src/main.rs`, runs the commands, and compares what they print. And makes the mistake that the README shows.
 
 mod page;
 mod program;
@@ -55,4 +55,30 @@ fn word_for_word() {
     fs::write(terminal.place().join("src/main.rs"), &last.text)
         .expect("the program can be written");
     terminal.follow(last.line, "$ cargo fmt --check\n$ cargo build -q\n");
+}
+
+#[test]
+fn the_mistake_in_the_readme() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let blocks = page::blocks(&repository.join("README.md"));
+    let [program, message, ..] = &blocks[..] else {
+        panic!("the README begins with a program and a message");
+    };
+    let (right, wrong) = (r#">> end("rejected");"#, ">> pay;");
+    assert!(program.text.contains(right));
+
+    let folder = tempfile::tempdir().expect("an empty folder");
+    let mut terminal = Terminal::new(folder.path(), &repository);
+    symlink(&repository, folder.path().join("typed-flows")).expect("a copy of the repository");
+    terminal.follow(
+        0,
+        "$ cargo new expense\n$ cd expense\n$ cargo add --path ../typed-flows/flow-runtime\n\
+         $ cargo add tokio --features macros,rt-multi-thread,time\n",
+    );
+    let source = terminal.place().join("src/main.rs");
+    fs::write(&source, program.text.replace(right, wrong)).expect("the program can be written");
+    terminal.follow(
+        message.line,
+        &format!("$ cargo run -q\n{}…\n", message.text),
+    );
 }

@@ -70,7 +70,7 @@ impl Terminal {
         };
         assert!(
             as_expected,
-            "docs/tutorial.md, line {line}: $ {command}\n--- it prints ({status}):\n{printed}--- expected:\n{expected}"
+            "the page, line {line}: $ {command}\n--- it prints ({status}):\n{printed}--- expected:\n{expected}"
         );
     }
 
