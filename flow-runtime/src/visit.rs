@@ -21,13 +21,19 @@ use crate::scope::Scope;
 pub struct Visit<'a> {
     pub(crate) scope: &'a Scope<'a>,
     pub(crate) policy: &'static Policy,
+    /// The index of its first attempt.
+    first: u32,
 }
 
 impl<'a> Visit<'a> {
     /// A visit to the scope's current node.
     #[inline]
     pub fn new(scope: &'a Scope<'a>, policy: &'static Policy) -> Self {
-        Visit { scope, policy }
+        Visit {
+            scope,
+            policy,
+            first: 0,
+        }
     }
 
     /// The path of the visited node.
@@ -52,7 +58,7 @@ impl<'a> Visit<'a> {
     pub fn attempts(self) -> Attempts<'a> {
         Attempts {
             visit: self,
-            index: 0,
+            index: self.first,
         }
     }
 
@@ -74,15 +80,32 @@ impl<'a> Visit<'a> {
         self,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
-        let Some(after) = self.policy.timeout else {
-            return work.await;
-        };
-        match tokio::time::timeout(after, work).await {
+        match self.attempts().attempt_whole(work).await {
             Ok(result) => result,
-            Err(_) => Err(self
-                .attempts()
-                .exhausted(Failure::TimedOut(TimedOut { after }))
-                .into()),
+            Err(timed_out) => Err(self.attempts().exhausted(timed_out).into()),
+        }
+    }
+
+    /// As [`within_timeout`](Visit::within_timeout), for a node whose flow also lets it try again.
+    /// `work` makes the work of one attempt. Only after a timeout there is another one.
+    pub async fn tried_within_timeout<T, W>(
+        self,
+        work: impl Fn(Visit<'a>) -> W + Send,
+    ) -> Result<T, Failed>
+    where
+        W: Future<Output = Result<T, Failed>> + Send,
+    {
+        let mut attempts = self.attempts();
+        loop {
+            let visit = Visit {
+                first: attempts.index,
+                ..self
+            };
+            let work = std::pin::pin!(work(visit));
+            match attempts.attempt_whole(work).await {
+                Ok(result) => return result,
+                Err(timed_out) => attempts.again(timed_out).await?,
+            }
         }
     }
 }
@@ -120,6 +143,19 @@ impl Attempts<'_> {
             },
         };
         result.map_err(IntoFailure::into_failure)
+    }
+
+    /// Does the whole work of a node in one attempt, within the timeout of its flow. `Err` if it
+    /// took longer.
+    async fn attempt_whole<T>(
+        &self,
+        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
+    ) -> Result<Result<T, Failed>, Failure> {
+        let Some(after) = self.visit.policy.timeout else {
+            return Ok(work.await);
+        };
+        let result = tokio::time::timeout(after, work).await;
+        result.map_err(|_| Failure::TimedOut(TimedOut { after }))
     }
 
     /// After a failed attempt: waits until the next one is due, or gives up.

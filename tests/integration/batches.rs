@@ -1268,3 +1268,108 @@ mod outcomes {
         assert_eq!(out.line, ["a=1", "b=2"]);
     }
 }
+
+/// A step with a value, so that a loop over it names a declared node.
+struct Courier {
+    speed: u64,
+    calls: Calls,
+}
+
+#[node(retry(attempts = 9), timeout = "1h")]
+impl Courier {
+    async fn exec(&self, cx: &Context, parcel: &u64) -> Result<u64, Broken> {
+        self.calls.note(format!("{parcel}.{}", cx.attempt()));
+        match *parcel {
+            0 => return Err(Broken("no parcel")),
+            late if u64::from(cx.attempt()) < late => pending::<()>().await,
+            _ => {}
+        }
+        Ok(parcel * self.speed)
+    }
+}
+
+flow! {
+    One(parcel: u64, base: u64) -> (carried: u64) {
+        node carry: carry;
+        start >> carry >> end;
+    }
+}
+
+#[node(writes = carried)]
+async fn carry(parcel: &u64, base: u64) -> u64 {
+    match *parcel {
+        parcel @ 0..9 => parcel + base,
+        _ => pending().await,
+    }
+}
+
+flow! {
+    Deliver(parcels: Vec<u64>) -> (delivered: Vec<u64>) {
+        node courier: Courier with timeout = "2h";
+        node delivered: for parcel in parcels { courier } with retry(attempts = 3), timeout = "5s";
+        start >> delivered >> end;
+    }
+}
+
+flow! {
+    DeliverFlows(parcels: Vec<u64>, base: u64) -> (delivered: Vec<Result<u64, NodeError>>, base: u64) {
+        node one: One = One::new();
+        node delivered: for parcel in parcels { one }
+            with retry(attempts = 2), timeout = "5s", collect_errors, concurrency(2);
+        start >> delivered >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_gives_its_settings_to_a_declared_body() {
+    let calls = Calls::default();
+    let courier = Courier {
+        speed: 2,
+        calls: calls.clone(),
+    };
+    let flow = Deliver::builder().courier(courier).build();
+    let began = Instant::now();
+    let output = flow
+        .run(DeliverInput {
+            parcels: vec![1, 2],
+        })
+        .await;
+    assert_eq!(output.unwrap().delivered, [2, 4]);
+    assert_eq!(began.elapsed(), Duration::from_secs(5 + 10));
+    assert_eq!(calls.all(), ["1.0", "1.1", "2.0", "2.1", "2.2"]);
+
+    let error = flow
+        .run(DeliverInput {
+            parcels: vec![1, 0],
+        })
+        .await;
+    assert_eq!(
+        format!("{:#}", error.unwrap_err()),
+        "node `deliver.delivered[1]` failed after 3 attempts: no parcel"
+    );
+
+    let began = Instant::now();
+    let flow = DeliverFlows::new();
+    let input = DeliverFlowsInput {
+        parcels: vec![1, 9, 2],
+        base: 10,
+    };
+    let output = flow.run(input).await.unwrap();
+    assert_eq!(began.elapsed(), Duration::from_secs(5 + 5));
+    let delivered: Vec<String> = output
+        .delivered
+        .iter()
+        .map(|one| match one {
+            Ok(carried) => carried.to_string(),
+            Err(error) => format!("{error:#}"),
+        })
+        .collect();
+    assert_eq!(
+        delivered,
+        [
+            "11",
+            "node `deliver_flows.delivered[1]` failed after 2 attempts: timed out after 5s",
+            "12",
+        ]
+    );
+}

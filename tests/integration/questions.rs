@@ -519,6 +519,12 @@ async fn a_flow_says_what_it_asks_in_its_document() {
     );
     assert_eq!(node.settings.timeout.as_deref(), Some("2h"));
     assert!(node.fallible);
+    // Neither without a time limit, nor if the flow routes what happens after it.
+    for spec in [Release::SPEC, Contract::SPEC] {
+        let document = flow_spec::FlowDocument::parse_spec(spec).unwrap();
+        assert_eq!(document.nodes[0].r#type, "flow.human");
+        assert!(!document.nodes[0].fallible, "{}", document.name);
+    }
     for spec in [
         Release::SPEC,
         Walk::SPEC,

@@ -802,3 +802,90 @@ async fn a_nested_flow_may_have_a_timeout() {
         "node `nested_timeout.inner` failed after 1 attempt: timed out after 5s"
     );
 }
+
+/// Cannot fail, and takes less time on each attempt.
+#[node]
+async fn warming_up(cx: &Context, calls: &Calls) -> u32 {
+    calls.note(cx.attempt());
+    tokio::time::sleep(Duration::from_secs(30 - 10 * u64::from(cx.attempt()))).await;
+    cx.attempt()
+}
+
+#[node(writes = warming_up)]
+async fn cold(calls: &Calls) -> u32 {
+    calls.note("cold");
+    pending().await
+}
+
+/// Its own failure is final, whatever the flow says about timeouts.
+#[derive(Default)]
+struct Checked;
+
+#[node(writes = warming_up)]
+impl Checked {
+    async fn exec(&self, cx: &Context, calls: &Calls) -> u32 {
+        calls.note(cx.attempt());
+        match cx.attempt() {
+            0 => pending().await,
+            attempt => attempt,
+        }
+    }
+
+    fn post(&self, exec_res: u32) -> Result<u32, Broken> {
+        Err(Broken(if exec_res == 1 { "cracked" } else { "other" }))
+    }
+}
+
+flow! {
+    WarmUp(calls: Calls) -> (warming_up: u32) {
+        node warm: warming_up with retry(attempts = 3, wait = "1s"), timeout = "15s";
+        start >> warm >> end;
+    }
+}
+
+flow! {
+    Cold(calls: Calls) -> (warming_up: u32) {
+        node cold: cold with retry(attempts = 2), timeout = "15s";
+        start >> cold >> end;
+    }
+}
+
+flow! {
+    CheckUp(calls: Calls) -> (warming_up: u32) {
+        node checked: Checked = Checked with retry(attempts = 3), timeout = "15s";
+        start >> checked >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_retries_after_its_own_timeout_what_cannot_fail_otherwise() {
+    let (calls, began) = (Calls::default(), Instant::now());
+    let input = WarmUpInput {
+        calls: calls.clone(),
+    };
+    assert_eq!(WarmUp::new().run(input).await.unwrap().warming_up, 2);
+    assert_eq!(began.elapsed(), Duration::from_secs(15 + 1 + 15 + 1 + 10));
+    assert_eq!(calls.all(), ["0", "1", "2"]);
+
+    let calls = Calls::default();
+    let input = ColdInput {
+        calls: calls.clone(),
+    };
+    let error = Cold::new().run(input).await.unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "node `cold.cold` failed after 2 attempts: timed out after 15s"
+    );
+    assert_eq!(calls.count(), 2);
+
+    let calls = Calls::default();
+    let input = CheckUpInput {
+        calls: calls.clone(),
+    };
+    let error = CheckUp::new().run(input).await.unwrap_err();
+    assert_eq!(
+        format!("{error:#}"),
+        "node `check_up.checked` failed after 2 attempts: cracked"
+    );
+    assert_eq!(calls.all(), ["0", "1"]);
+}

@@ -72,8 +72,10 @@ pub(crate) enum Failure {
     Never,
     /// It can fail with an error.
     Possible,
-    /// It can fail with an error, or because there was no answer in time: a poll or a question with
-    /// a deadline, whose `"timeout"` can be routed.
+    /// It fails only if there was no answer in time, and a flow can route `"timeout"` instead: a
+    /// question, or a poll without errors of its own, with a deadline.
+    Timeout,
+    /// It can fail with an error, or because there was no answer in time.
     OrTimeout,
 }
 
@@ -82,6 +84,14 @@ impl Failure {
         match can_fail {
             true => Failure::Possible,
             false => Failure::Never,
+        }
+    }
+
+    /// The same with the failure of an attempt that takes longer than a flow allows.
+    pub(crate) fn within_timeout(self) -> Self {
+        match self {
+            Failure::Never | Failure::Possible => Failure::Possible,
+            Failure::Timeout | Failure::OrTimeout => Failure::OrTimeout,
         }
     }
 }
@@ -204,7 +214,7 @@ impl Contract {
 
     /// Returns true if it fails when there is no answer in time.
     pub(crate) fn times_out(&self) -> bool {
-        self.failure == Failure::OrTimeout
+        matches!(self.failure, Failure::Timeout | Failure::OrTimeout)
     }
 
     /// Returns true if it has no results to collect.

@@ -21,9 +21,10 @@ const ATTEMPTS: [(Attempts, &str); 4] = [
     (Attempts::Many, "many"),
 ];
 
-const FAILURES: [(Failure, &str); 3] = [
+const FAILURES: [(Failure, &str); 4] = [
     (Failure::Never, "never"),
     (Failure::Possible, "possible"),
+    (Failure::Timeout, "timeout"),
     (Failure::OrTimeout, "or_timeout"),
 ];
 

@@ -178,9 +178,10 @@ impl<'a> Node<'a> {
         let ports = self.parameters.iter().filter_map(Parameter::port);
         Contract {
             attempts: self.attempts(),
-            failure: match gives_up {
-                true => Failure::OrTimeout,
-                false => Failure::possible_if(self.can_fail()),
+            failure: match (gives_up, self.can_fail()) {
+                (true, true) => Failure::OrTimeout,
+                (true, false) => Failure::Timeout,
+                (false, can_fail) => Failure::possible_if(can_fail),
             },
             single: self.single(),
             reads: ports.collect(),

@@ -56,7 +56,7 @@ pub(super) fn expand(
     let contract = Contract {
         kind: Kind::Human,
         failure: match times_out {
-            true => Failure::OrTimeout,
+            true => Failure::Timeout,
             false => Failure::Never,
         },
         broken,

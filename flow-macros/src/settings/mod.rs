@@ -74,6 +74,15 @@ impl Settings {
         Ok(true)
     }
 
+    /// The settings of a loop's body for the items of the loop, whose own settings replace them.
+    pub(crate) fn for_items_of(self, each: &Settings) -> Settings {
+        Settings {
+            retry: each.retry.clone().or(self.retry),
+            timeout: each.timeout.or(self.timeout),
+            ..self
+        }
+    }
+
     /// Returns true if there can be a second attempt.
     pub(crate) fn repeats(&self) -> bool {
         self.retry

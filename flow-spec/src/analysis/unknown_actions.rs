@@ -68,6 +68,9 @@ impl<'g> Resolver<'g> {
         let name = words::name(self.graph, id);
         let message = format!("`{name}` cannot fail, so it never takes \"{ERROR_ACTION}\"");
         let help = match self.graph.nodes.get(id.0).map(|node| &node.kind) {
+            Some(NodeKind::Human) if self.action(id, TIMEOUT_ACTION).is_some() => {
+                format!("it takes \"{TIMEOUT_ACTION}\" if nobody answers in time; remove this edge")
+            }
             Some(NodeKind::Human) => {
                 format!(
                     "say how long there is to answer, by a `timeout` of `{name}`, or remove this edge"

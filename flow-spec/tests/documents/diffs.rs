@@ -152,6 +152,15 @@ fn actions_and_writes() {
     ];
     assert_snapshot!(lines(OLD, &always), @"-B /nodes/2/outputs/properties/id `pay` also writes `id`");
     assert_snapshot!(lines(OLD, &[("/nodes/2/fallible", "false")]), @"-B /nodes/2/fallible `pay` can no longer fail");
+    // What failed for want of an answer takes the new action instead.
+    let routed = [
+        ("/nodes/2/fallible", "false"),
+        (
+            "/nodes/2/actions",
+            r#"[{ "name": "default", "writes": ["receipt"] }, { "name": "timeout" }]"#,
+        ),
+    ];
+    assert_snapshot!(lines(OLD, &routed), @r#"-C /nodes/2/actions/1 `pay` can also take "timeout""#);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use crate::names::plain;
 use crate::report::Report;
 use crate::text::type_text;
 
+use super::settings::check_policy;
+
 /// Checks that a loop over items and its body fit: the body reads the item, and it can fail if its
 /// errors are collected.
 pub(in crate::flow) fn check_body(
@@ -39,10 +41,15 @@ pub(in crate::flow) fn check_body(
         let message = format!("`{name}` does not read the item `{item}`");
         report.error(Code::NamesNothing, item.span(), message, help);
     }
-    let collects = each
-        .declared(flow)
-        .and_then(|node| node.settings.collect_errors);
-    if let (Some(span), false) = (collects, contract.fallible() || body.times_out(flow)) {
+    let Some(declared) = each.declared(flow) else {
+        return;
+    };
+    // The settings of a loop are those of a body that has no declaration of its own.
+    if !body.hidden {
+        check_policy(&declared.settings, &name, contract, report);
+    }
+    let can_fail = contract.fallible() || each.times_out(flow);
+    if let (Some(span), false) = (declared.settings.collect_errors, can_fail) {
         let message = format!("`{name}` cannot fail, so there are no errors to collect");
         report.error(
             Code::CannotFail,

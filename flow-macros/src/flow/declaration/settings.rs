@@ -4,7 +4,7 @@ use flow_spec::{Code, TIMEOUT_ACTION};
 
 use crate::contract::{ActionPort, Attempts, Contract, Kind};
 use crate::flow::instances::{Instance, InstanceKind};
-use crate::flow::syntax::{FlowSyntax, NodeSource};
+use crate::flow::syntax::FlowSyntax;
 use crate::report::Report;
 use crate::settings::Settings;
 
@@ -19,23 +19,15 @@ pub(super) fn check_settings(
     };
     let settings = &declaration.settings;
     let name = &instance.shown;
-    let runs_hidden = match &declaration.source {
-        NodeSource::Each { path, .. } => {
-            let mut others = flow
-                .nodes
-                .iter()
-                .filter(|node| node.name != declaration.name);
-            !others.any(|node| path.is_ident(&node.name))
-        }
-        _ => false,
-    };
     if instance.path().is_some() {
         check_policy(settings, name, contract, report);
     }
     let mut nothing = |span, message: String, help: &str| {
         report.error(Code::NamesNothing, span, message, help);
     };
-    if instance.path().is_none() && !runs_hidden {
+    let is_loop = matches!(instance.kind, InstanceKind::Each { .. });
+    let is_fork = matches!(instance.kind, InstanceKind::Fork(_));
+    if instance.path().is_none() && !is_loop {
         let given = [
             settings.retry.as_ref().map(|(span, _)| *span),
             settings.timeout.map(|(span, _)| span),
@@ -45,8 +37,6 @@ pub(super) fn check_settings(
             nothing(span, message, "give this setting to the nodes inside it");
         }
     }
-    let is_loop = matches!(instance.kind, InstanceKind::Each { .. });
-    let is_fork = matches!(instance.kind, InstanceKind::Fork(_));
     let takes = |allowed: bool| allowed || instance.hidden;
     if let (Some((span, _)), false) = (settings.concurrency, takes(is_loop || is_fork)) {
         let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
@@ -62,8 +52,13 @@ pub(super) fn check_settings(
     }
 }
 
-/// Checks `retry` and `timeout`, given by the flow.
-fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &mut Report) {
+/// Checks `retry` and `timeout`, given by the flow to a node, or to a loop for each of its items.
+pub(super) fn check_policy(
+    settings: &Settings,
+    name: &str,
+    contract: &Contract,
+    report: &mut Report,
+) {
     let times_out = |action: &&ActionPort| action.name.value() == TIMEOUT_ACTION;
     if let (Some((span, _)), Kind::Human, Some(action)) = (
         settings.timeout,
@@ -84,14 +79,28 @@ fn check_policy(settings: &Settings, name: &str, contract: &Contract, report: &m
         let message = format!("`{name}` is asked for once, so there is nothing to retry");
         let help = "remove `retry`; `timeout = \"24h\"` says how long there is to answer";
         report.error(Code::NamesNothing, *span, message, help);
-    } else if !contract.attempts.takes_policy() {
+    } else if !contract.attempts.takes_policy() && settings.timeout.is_none() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        let help =
-            "let it return a `Result`, give it a `timeout` in its `#[node]`, or remove `retry`";
+        let help = "let it return a `Result`, give it a `timeout`, or remove `retry`";
         report.error(Code::CannotFail, *span, message, help);
-    } else if contract.attempts == Attempts::One && retry.repeats() {
+    } else if uses_up(contract) && retry.repeats() {
         let message = format!("`{name}` takes a value that its first attempt uses up");
-        let help = "read it by reference, or put the `retry` on its `#[node]`, so that each attempt gets a clone";
+        let settings = match contract.attempts.takes_policy() {
+            true => "the `retry`",
+            false => "`retry` and `timeout`",
+        };
+        let help = format!(
+            "read it by reference, or put {settings} on its `#[node]`, so that each attempt gets a clone"
+        );
         report.error(Code::TakenTooEarly, *span, message, help);
+    }
+}
+
+/// Returns true if the first attempt uses up what the node takes.
+fn uses_up(contract: &Contract) -> bool {
+    match contract.attempts {
+        Attempts::Many => false,
+        Attempts::One => true,
+        Attempts::None | Attempts::Visit => contract.reads.iter().any(|port| port.mode.takes()),
     }
 }

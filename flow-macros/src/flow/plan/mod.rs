@@ -17,6 +17,7 @@ use super::resolve::Resolved;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use crate::contract::{Contract, Kind};
+use crate::settings::Settings;
 
 pub(super) use branch::{BranchPlan, TakenBy};
 pub(super) use reads::{Handover, Place, Read, Slot};
@@ -121,12 +122,24 @@ impl Plan<'_> {
         self.branches.get(&fork).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns true if the node is a flow that is tried again as a whole, and needs its inputs each
-    /// time.
-    pub(super) fn repeats(&self, node: usize) -> bool {
-        let declared = self.instances.list[node].declared(self.flow);
-        self.resolved.contracts[node].kind == Kind::Flow
-            && declared.is_some_and(|declared| declared.settings.repeats())
+    /// The settings that the flow gives to a node at that place.
+    pub(super) fn settings(&self, node: usize, place: Place<'_>) -> Settings {
+        let declared = |node: usize| self.instances.list[node].declared(self.flow);
+        let own = declared(node).map(|node| node.settings.clone());
+        let own = own.unwrap_or_default();
+        match place {
+            Place::Item { of, .. } => match declared(of) {
+                Some(each) => own.for_items_of(&each.settings),
+                None => own,
+            },
+            Place::Loop | Place::Branch(_) => own,
+        }
+    }
+
+    /// Returns true if the node at that place is a flow that is tried again as a whole, and needs
+    /// its inputs each time.
+    pub(super) fn repeats(&self, node: usize, place: Place<'_>) -> bool {
+        self.resolved.contracts[node].kind == Kind::Flow && self.settings(node, place).repeats()
     }
 
     pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {

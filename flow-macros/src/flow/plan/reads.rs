@@ -107,7 +107,7 @@ impl Plan<'_> {
         if slot == Slot::Item {
             return Handover::Move;
         }
-        if self.repeats(by.node) {
+        if self.repeats(by.node, place) {
             return match self.resolved.graph.take(NodeId(by.node), by.read) {
                 Take::Clone { later } => Handover::Clone { later },
                 Take::Move => itself,

@@ -9,7 +9,7 @@ use flow_spec::{
 };
 use syn::LitStr;
 
-use crate::contract::{Contract, Kind, ReadPort, WritePort};
+use crate::contract::{Contract, Failure, Kind, ReadPort, WritePort};
 use crate::flow::declaration::{self, is_mapped_before, ports};
 use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::items::{action_of, label_of};
@@ -91,6 +91,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
             && node.action(TIMEOUT_ACTION).is_none()
             && routes_timeout(flow, instances, index)
         {
+            node.fallible = contract.failure != Failure::Timeout;
             node.actions.push(Action {
                 name: TIMEOUT_ACTION.to_owned(),
                 writes: Vec::new(),
@@ -113,7 +114,8 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
                 branches.iter().flatten().any(|&node| nodes[node].fallible)
             }
             InstanceKind::Each { body, .. } => {
-                nodes[*body].fallible && !instance.collects_errors(flow)
+                (nodes[*body].fallible || instance.times_out(flow))
+                    && !instance.collects_errors(flow)
             }
             _ => false,
         };
@@ -168,7 +170,7 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
         kind: kind(instance, contract),
         reads: contract.reads.iter().map(read).collect(),
         actions,
-        fallible: contract.fallible() || (instance.times_out(flow) && instance.path().is_some()),
+        fallible: contract.fallible(),
     };
     forgive_mapping(mapping, contract, &mut node);
     node

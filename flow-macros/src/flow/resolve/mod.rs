@@ -84,16 +84,15 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
     for instance in &instances.list {
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => {
-                let contract = of_path(path)?;
-                // If the flow gives a person a time limit, an answer may be too late, as if the
-                // type gave the limit.
-                match contract.kind == Kind::Human && instance.times_out(flow) {
-                    true => Contract {
-                        failure: Failure::OrTimeout,
-                        ..contract
-                    },
-                    false => contract,
+                let mut contract = of_path(path)?;
+                if instance.times_out(flow) {
+                    contract.failure = match contract.kind {
+                        // An answer may be too late, as if the type gave the limit.
+                        Kind::Human => Failure::Timeout,
+                        _ => contract.failure.within_timeout(),
+                    };
                 }
+                contract
             }
             InstanceKind::Branch(index) => contract_of_branch(&flow.branches[*index], &optional),
             InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {

@@ -82,7 +82,11 @@ impl Visit<'_> {
         let made = (bounded || (self.contract.attempts.has_visit() && !alone))
             .then(|| self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY)));
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
-        if bounded {
+        if bounded && self.settings.repeats() {
+            work = quote_spanned!(*site=> async move {
+                visit.tried_within_timeout(|visit| { let _ = visit; #work }).await
+            });
+        } else if bounded {
             work = quote_spanned!(*site=> async move {
                 let work = ::core::pin::pin!(#work);
                 visit.within_timeout(work).await
@@ -127,7 +131,7 @@ impl Visit<'_> {
         let field = &self.instance.name;
         let (bindings, names) = bound(arguments, *site);
         let input = quote_spanned!(*site=> { #bindings <#path>::__input(#(#names),*) });
-        let attempt = match self.repeats() {
+        let attempt = match self.settings.repeats() {
             true => quote_spanned!(*site=> attempts.index()),
             false => quote_spanned!(*site=> 0),
         };
@@ -152,7 +156,7 @@ impl Visit<'_> {
             let result = attempts.attempt_flow(engine, attempt).await;
             result
         });
-        if !self.repeats() {
+        if !self.settings.repeats() {
             return quote_spanned!(*site=> {
                 static POLICY: #rt::Policy = #policy;
                 let attempts = #rt::Visit::new(scope, &POLICY).attempts();
@@ -173,10 +177,5 @@ impl Visit<'_> {
                 }
             }
         })
-    }
-
-    /// Returns true if a flow used as a node is tried again, and so needs its inputs again.
-    pub(super) fn repeats(&self) -> bool {
-        self.plan.repeats(self.index)
     }
 }

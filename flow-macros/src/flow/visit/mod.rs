@@ -62,10 +62,7 @@ impl<'a> Visit<'a> {
             index,
             instance,
             contract: &plan.resolved.contracts[index],
-            settings: instance
-                .declared(plan.flow)
-                .map(|node| node.settings.clone())
-                .unwrap_or_default(),
+            settings: plan.settings(index, place),
             site,
             rt: runtime_at(site),
             path: instance.path().map(located).unwrap_or_default(),

@@ -135,6 +135,19 @@ help: say how long there is to answer, by a `timeout` of `approval`, or remove t
 }
 
 #[test]
+fn an_error_of_a_person_whose_timeout_is_routed() {
+    let flow = "
+        human approval on default on timeout
+        start >> approval >> end
+        approval - timeout >> end:late
+        approval - error >> end:failed
+    ";
+    let expected = r#"edge 3 Action: `approval` cannot fail, so it never takes "error" [F013]
+help: it takes "timeout" if nobody answers in time; remove this edge"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
 fn a_timeout_of_a_person_who_has_all_the_time() {
     let flow = "
         human approval

@@ -4,6 +4,7 @@ use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
 use crate::document::problem::inside;
 use crate::document::{ActionDocument, NodeDocument};
+use crate::graph::TIMEOUT_ACTION;
 
 use super::Pair;
 
@@ -48,6 +49,8 @@ impl Pair<'_> {
     fn compare_failure(&self, changes: &mut Vec<Change>) {
         let name = &self.name;
         match (self.old.1.fallible, self.new.1.fallible) {
+            // The failure of a stored run now takes this action.
+            (true, false) if !takes_timeout(self.old.1) && takes_timeout(self.new.1) => {}
             (true, false) => {
                 let message = format!("`{name}` can no longer fail");
                 changes.push(self.breaking(Part::Action, Kind::Removed, "/fallible", message));
@@ -100,6 +103,11 @@ pub(super) fn written(node: &NodeDocument, action: &str, write: &str) -> Written
         Some(action) if is_in(&action.may_write) => Written::Perhaps,
         _ => Written::Never,
     }
+}
+
+fn takes_timeout(node: &NodeDocument) -> bool {
+    let mut actions = node.actions.iter().flatten();
+    actions.any(|action| action.name == TIMEOUT_ACTION)
 }
 
 pub(super) fn action_names(actions: &[ActionDocument]) -> Vec<&str> {
