@@ -153,8 +153,8 @@ flow! {
         start >> load >> next_page >> readings >> [find_faults, find_ranges] >> quality;
         quality - "usable" >> keep >> set_aside >> more;
         quality - "bad"    >> set_aside;
-        more - "next" >> next_page;
-        more - "done" >> end;
+        more    - "next"   >> next_page;
+        more    - "done"   >> end;
     }
 }
 

@@ -114,9 +114,9 @@ flow! {
     /// Finds a heading for each paragraph of a text.
     OrchestratorWorkers(text: String) -> (headings: Vec<String>) {
         start >> plan >> dispatch;
-        dispatch - "analyze"    >> analyze    >> dispatch;
-        dispatch - "generate"   >> generate   >> dispatch;
-        dispatch - "test"       >> test       >> dispatch;
+        dispatch - "analyze"    >> analyze >> dispatch;
+        dispatch - "generate"   >> generate >> dispatch;
+        dispatch - "test"       >> test >> dispatch;
         dispatch - "synthesize" >> synthesize >> end;
     }
 }

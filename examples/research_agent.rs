@@ -65,7 +65,10 @@ flow! {
     /// Finds videos for a question.
     SearchVideos(question: String) -> (videos: Vec<Video>) {
         node catalog: Catalog;
-        branch found(videos) { videos.len() > 1 => "enough", else => "too_few" }
+        branch found(videos) {
+            videos.len() > 1 => "enough",
+            else => "too_few",
+        }
 
         start >> plan >> catalog >> found;
         found - "enough"  >> end;

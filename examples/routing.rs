@@ -72,9 +72,9 @@ flow! {
     /// Replies to a customer.
     Routing(message: String) -> (reply: String) {
         start >> classify;
-        classify - "refund"    >> refund  >> end("refund");
+        classify - "refund"    >> refund >> end("refund");
         classify - "technical" >> support >> end("technical");
-        classify - "general"   >> answer  >> end("general");
+        classify - "general"   >> answer >> end("general");
     }
 }
 

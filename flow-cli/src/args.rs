@@ -9,7 +9,7 @@ use flow_spec::document::DEFAULT_DEPTH;
 use crate::style;
 
 /// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
-/// without running them.
+/// without running them, and formats `flow!` in source files.
 ///
 /// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module or a
 /// flow JSON. Without it, the package in the current directory is built with cargo, and what comes
@@ -27,6 +27,7 @@ Examples:
   cargo flow check flows                           whether that folder is up to date, for CI
   cargo flow render target/release/app --flow Qa   a picture of one flow
   cargo flow diff flows target/release/app         what changed, and what that breaks
+  cargo flow fmt                                   lays out the `flow!` in the sources here
 
 Exit code: 0 if all is well, 1 if a check or comparison finds something, 2 if it cannot be made."
 )]
@@ -52,6 +53,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Show what changed between two versions, and what that breaks.
     Diff(Diff),
+    /// Format the `flow!` in source files.
+    Fmt(Fmt),
     /// Print the completions for a shell.
     Completions(Completions),
 }
@@ -173,6 +176,38 @@ pub(crate) struct Diff {
     /// How to build the package.
     #[command(flatten)]
     pub(crate) build: Build,
+}
+
+/// `cargo flow fmt`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Only what is between the brackets of a `flow!` changes: its space, and commas before closing brackets. Comments stay
+where they are, and Rust in a flow, such as types and values, stays as it is written. A `flow!` that cannot be read is
+reported, and left as it is. So is one in the arguments of another macro, without a report.
+
+Examples:
+  cargo flow fmt
+  cargo flow fmt --check                           for CI: exit code 1 if something is not formatted
+  cargo flow fmt src/main.rs examples/
+  cargo flow fmt - < src/main.rs                   for editors")]
+pub(crate) struct Fmt {
+    /// Files, and folders with all `.rs` in them, other than in hidden folders and `target`; `-` is
+    /// standard input, formatted to standard output. Without any, the sources of the package here
+    /// with their modules.
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Write nothing, and print what would change.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// The package whose sources to format; may be given several times.
+    #[arg(short, long, value_name = "SPEC", conflicts_with = "paths")]
+    pub(crate) package: Vec<String>,
+    /// Format all packages of the workspace.
+    #[arg(long, conflicts_with = "paths")]
+    pub(crate) workspace: bool,
+    /// The package's Cargo.toml.
+    #[arg(long, value_name = "PATH", conflicts_with = "paths")]
+    pub(crate) manifest_path: Option<PathBuf>,
 }
 
 /// `cargo flow completions`

@@ -114,13 +114,33 @@ fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error>
 }
 
 /// The packages that cargo builds for themselves, and not as dependencies of others.
-fn packages(options: &Build) -> Result<Vec<Package>, Error> {
+///
+/// # Errors
+///
+/// There is no package here, or none with a requested name.
+pub(crate) fn packages(options: &Build) -> Result<Vec<Package>, Error> {
     let mut command = MetadataCommand::new();
     command.no_deps();
     if let Some(path) = &options.manifest_path {
         command.manifest_path(path);
     }
     let metadata = command.exec().map_err(Error::Metadata)?;
+    let names_none = |spec: &&String| {
+        !metadata
+            .packages
+            .iter()
+            .any(|package| names(spec, &package.name))
+    };
+    if let Some(name) = options.package.iter().find(names_none) {
+        return Err(Error::UnknownPackage {
+            name: name.clone(),
+            packages: metadata
+                .packages
+                .iter()
+                .map(|package| package.name.to_string())
+                .collect(),
+        });
+    }
     let manifest = manifest(options.manifest_path.as_deref());
     let here = |package: &Package| Some(package.manifest_path.as_std_path()) == manifest.as_deref();
     let has_package_here = metadata.packages.iter().any(here);

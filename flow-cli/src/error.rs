@@ -80,6 +80,22 @@ pub(crate) enum Error {
         /// What is wrong with it.
         problems: Vec<Problem>,
     },
+    /// A `flow!` whose layout is not known.
+    #[error("cannot format `{place}`: {message}")]
+    Layout {
+        /// The file, the line and the column of the token that is wrong.
+        place: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// No package has the requested name.
+    #[error("there is no package `{name}`")]
+    UnknownPackage {
+        /// The name.
+        name: String,
+        /// The names of the existing packages.
+        packages: Vec<String>,
+    },
     /// No flow has the requested name.
     #[error("there is no flow `{name}`")]
     UnknownFlow {
@@ -177,9 +193,12 @@ impl Error {
                     "name something of that library in the program, or name the library's own file instead"
                 }
             },
-            Error::UnknownFlow { name, flows } => {
-                let help = did_you_mean(name, flows.iter().map(String::as_str))?;
-                return Some(help);
+            Error::UnknownFlow { name, flows: names }
+            | Error::UnknownPackage {
+                name,
+                packages: names,
+            } => {
+                return did_you_mean(name, names.iter().map(String::as_str));
             }
             Error::SeveralFlows { .. } => {
                 "choose one with `--flow NAME`, or write them into a folder with `--out DIR`"

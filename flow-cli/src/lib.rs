@@ -1,18 +1,23 @@
 //! The implementation of `cargo flow`, which shows, checks and compares the flows in built
-//! programs, libraries and WebAssembly modules, without running them.
+//! programs, libraries and WebAssembly modules, without running them, and formats `flow!` in source
+//! files.
 //!
 //! The program `cargo-flow` only calls [`run`]. A command gets from its arguments (`args`) to flows
-//! (`target`, which reads binaries with [`section`]), and writes to the screen or into files.
+//! (`target`, which reads binaries with [`section`]) or to source files (`sources`, whose `flow!` have
+//! a `layout`), and writes to the screen or into files.
 
 mod args;
 mod cargo;
 mod commands;
+mod difference;
 mod error;
 mod flow_json;
 mod flows;
+mod layout;
 mod read;
 mod screen;
 pub mod section;
+mod sources;
 mod style;
 mod table;
 mod target;
@@ -81,6 +86,7 @@ fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         Command::Render(render) => commands::render(render, screen),
         Command::Check(check) => commands::check(check, screen),
         Command::Diff(diff) => commands::diff(diff, screen),
+        Command::Fmt(fmt) => commands::fmt(fmt, screen),
         Command::Completions(completions) => commands::completions(completions, screen),
     }
 }

@@ -9,12 +9,15 @@ use crate::style::{ERROR, LITERAL, WARNING};
 use crate::text::Text;
 
 /// The result of a command that could be carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The worst one is the largest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// There is no problem.
     Fine,
     /// A check or a comparison found something.
     Found,
+    /// Part of it could not be carried out, and the errors are printed.
+    Failed,
 }
 
 /// The output of a command.
@@ -46,10 +49,18 @@ impl<'a> Screen<'a> {
     /// `cargo flow list | head -1`.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Error> {
         let written = self.data.write_all(text.as_bytes());
-        match written.and_then(|()| self.data.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => Ok(written?),
-        }
+        unless_unread(written.and_then(|()| self.data.flush()))
+    }
+
+    /// Writes text byte for byte, also what would be a colour in [`data`](Self::data).
+    ///
+    /// # Errors
+    ///
+    /// As [`data`](Self::data).
+    pub(crate) fn verbatim(&mut self, text: &str) -> Result<(), Error> {
+        let mut output = io::stdout();
+        let written = output.write_all(text.as_bytes());
+        unless_unread(written.and_then(|()| output.flush()))
     }
 
     /// Prints what was done.
@@ -95,11 +106,19 @@ impl<'a> Screen<'a> {
         match result {
             Ok(Outcome::Fine) => 0,
             Ok(Outcome::Found) => 1,
+            Ok(Outcome::Failed) => 2,
             Err(error) => {
                 self.error(&error);
                 2
             }
         }
+    }
+}
+
+fn unless_unread(written: io::Result<()>) -> Result<(), Error> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
     }
 }
 

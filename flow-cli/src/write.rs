@@ -1,12 +1,13 @@
 //! Writes files completely, or leaves them as they were.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::path::Path;
 
 use crate::Error;
 
-/// Writes a file: first under another name next to it, which then replaces the file.
+/// Writes a file: first under another name next to it, which then replaces the file. A file that is
+/// there already keeps its permissions, and a link to a file stays one.
 ///
 /// # Errors
 ///
@@ -16,6 +17,7 @@ pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
         path: path.to_owned(),
         source,
     };
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let name = path
         .file_name()
         .ok_or_else(|| failed(io::ErrorKind::IsADirectory.into()))?;
@@ -23,7 +25,8 @@ pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
     draft.push(name);
     draft.push(format!(".{}.tmp", std::process::id()));
     let draft = path.with_file_name(draft);
-    let written = write(&draft, text).and_then(|()| fs::rename(&draft, path));
+    let permissions = fs::metadata(path).ok().map(|about| about.permissions());
+    let written = write(&draft, text, permissions).and_then(|()| fs::rename(&draft, path));
     written.map_err(|source| {
         // The draft may not even exist.
         let _ = fs::remove_file(&draft);
@@ -48,8 +51,11 @@ pub(crate) fn folder(path: &Path) -> Result<(), Error> {
     })
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
+fn write(path: &Path, text: &str, permissions: Option<Permissions>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

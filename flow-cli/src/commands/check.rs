@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use flow_spec::Problem;
 use flow_spec::document::DEFAULT_DEPTH;
-use similar::{ChangeTag, TextDiff};
 
 use crate::args::{Build, Check};
-use crate::style::{BAD, BOLD, DIM, GOOD, LITERAL};
+use crate::difference::push_difference;
+use crate::style::{BOLD, LITERAL};
 use crate::{Error, Outcome, Screen, Text, cargo, flow_json, read, target};
 
 pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
@@ -96,28 +96,6 @@ fn update(folder: &Path, file: Option<&PathBuf>, options: &Check) -> String {
 
 fn push_line(text: &mut Text, path: &str, what: &str) {
     text.push_styled(BOLD, path).push(" ").push(what).end_line();
-}
-
-/// The lines that differ, with a few lines around them.
-fn push_difference(text: &mut Text, committed: &str, current: &str) {
-    let diff = TextDiff::from_lines(committed, current);
-    for hunk in diff.unified_diff().context_radius(3).iter_hunks() {
-        let header = hunk.header().to_string();
-        text.push_styled(DIM, header.trim_end()).end_line();
-        for change in hunk.iter_changes() {
-            let style = match change.tag() {
-                ChangeTag::Delete => BAD,
-                ChangeTag::Insert => GOOD,
-                ChangeTag::Equal => anstyle::Style::new(),
-            };
-            let value = change.value().trim_end_matches('\n');
-            text.push_styled(style, format!("{}{value}", change.tag()))
-                .end_line();
-            if change.missing_newline() {
-                text.push("\\ no newline at the end").end_line();
-            }
-        }
-    }
 }
 
 /// Checks that the flows in these files are sound.

@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod diff;
 mod export;
+mod fmt;
 mod list;
 mod render;
 
@@ -16,6 +17,7 @@ pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use diff::diff;
 pub(crate) use export::export;
+pub(crate) use fmt::fmt;
 pub(crate) use list::list;
 pub(crate) use render::render;
 

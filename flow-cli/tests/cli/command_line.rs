@@ -25,6 +25,7 @@ fn every_command_has_help_with_examples() {
         "render",
         "check",
         "diff",
+        "fmt",
         "completions",
     ] {
         let help = folder.run(&format!("flow {command} --help"));

@@ -6,6 +6,7 @@ mod diff;
 mod errors;
 mod export;
 mod files;
+mod fmt;
 mod formats;
 mod hostile;
 mod limits;

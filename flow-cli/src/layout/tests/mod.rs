@@ -1,0 +1,6 @@
+//! The layout of `flow!`: each rule, all flows of this repository, and sources made at random.
+
+mod proof;
+mod random;
+mod repository;
+mod rules;

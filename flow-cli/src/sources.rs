@@ -1,0 +1,184 @@
+//! Finds source files: those below a folder, or those of a package.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::args::Build;
+use crate::layout::{Source, brackets_of_macro};
+use crate::{Error, cargo, read};
+
+/// These files, and all `.rs` in these folders, without what is in hidden folders and in `target`.
+/// Links in a folder are not followed.
+///
+/// # Errors
+///
+/// A folder cannot be read.
+pub(crate) fn in_paths(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in paths {
+        match path.is_dir() {
+            true => add_folder(path, &mut files)?,
+            false => files.push(path.clone()),
+        }
+    }
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(file.clone()));
+    Ok(files)
+}
+
+fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let unreadable = |source| Error::Read {
+            path: folder.clone(),
+            source,
+        };
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            entries.push((entry.path(), entry.file_type().map_err(unreadable)?));
+        }
+        entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut inner = Vec::new();
+        for (path, kind) in entries {
+            let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+            if kind.is_dir() && !name.starts_with(b".") && name != b"target" {
+                inner.push(path);
+            } else if kind.is_file() && name.ends_with(b".rs") {
+                files.push(path);
+            }
+        }
+        folders.extend(inner.into_iter().rev());
+    }
+    Ok(())
+}
+
+/// The sources that cargo compiles for these packages: the root of each target and, as rustc finds
+/// them, its modules. So a file that is only there for a test to read, such as one that must not
+/// compile, is not among them.
+///
+/// # Errors
+///
+/// There is no package here, or none with a requested name.
+pub(crate) fn of_packages(build: &Build) -> Result<Vec<PathBuf>, Error> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    for package in cargo::packages(build)? {
+        for target in &package.targets {
+            let root = target.src_path.as_std_path();
+            add_modules(
+                root.strip_prefix(&here).unwrap_or(root),
+                &mut seen,
+                &mut files,
+            );
+        }
+    }
+    Ok(files)
+}
+
+/// A file of a crate.
+struct File {
+    path: PathBuf,
+    /// The folder of its modules.
+    folder: PathBuf,
+}
+
+fn add_modules(root: &Path, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf>) {
+    let mut open = vec![File::with_modules_beside(root.to_owned())];
+    while let Some(file) = open.pop() {
+        if !seen.insert(file.path.clone()) {
+            continue;
+        }
+        // If it cannot be read, the one who wants to use it will report that.
+        if let Ok(text) = read::text(&file.path)
+            && let Ok(source) = Source::new(&text)
+        {
+            let modules = modules(&source);
+            open.extend(
+                modules
+                    .iter()
+                    .rev()
+                    .filter_map(|module| file.module(module)),
+            );
+        }
+        files.push(file.path);
+    }
+}
+
+/// `mod name;`
+struct Module<'a> {
+    name: &'a str,
+    /// The modules in this file that it is in.
+    within: Vec<&'a str>,
+    /// The text of `#[path = "…"]`.
+    path: Option<&'a str>,
+}
+
+impl File {
+    fn with_modules_beside(path: PathBuf) -> Self {
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        File { path, folder }
+    }
+
+    /// The file of a module. `None` if there is none, which is no mistake where it is left out by a
+    /// `cfg`.
+    fn module(&self, module: &Module<'_>) -> Option<File> {
+        let mut folder = self.folder.clone();
+        folder.extend(&module.within);
+        if let Some(path) = module.path {
+            let beside = self.path.parent().unwrap_or(Path::new(""));
+            let base = if module.within.is_empty() {
+                beside
+            } else {
+                &folder
+            };
+            let path = base.join(path);
+            return path.is_file().then(|| File::with_modules_beside(path));
+        }
+        let in_folder = folder.join(module.name).join("mod.rs");
+        let path = folder.join(format!("{}.rs", module.name));
+        if path.is_file() {
+            let folder = folder.join(module.name);
+            return Some(File { path, folder });
+        }
+        in_folder
+            .is_file()
+            .then(|| File::with_modules_beside(in_folder))
+    }
+}
+
+/// The modules of a source that have a file of their own.
+fn modules<'a>(source: &Source<'a>) -> Vec<Module<'a>> {
+    let text = |index: usize| source.tokens.get(index).map_or("", |token| token.text);
+    let mut modules = Vec::new();
+    let mut within: Vec<(&str, usize)> = Vec::new();
+    let mut path = None;
+    let mut index = 0;
+    while index < source.tokens.len() {
+        within.retain(|(_, close)| index < *close);
+        if let Some(open) = brackets_of_macro(source, index) {
+            index = source.partner(open);
+        }
+        let name = text(index + 1);
+        let name = name.strip_prefix("r#").unwrap_or(name);
+        match (text(index), text(index + 2)) {
+            ("mod", ";") => modules.push(Module {
+                name,
+                within: within.iter().map(|(name, _)| *name).collect(),
+                path,
+            }),
+            ("mod", "{") => within.push((name, source.partner(index + 2))),
+            ("path", literal) if text(index + 1) == "=" && text(index - index.min(1)) == "[" => {
+                path = literal
+                    .strip_prefix('"')
+                    .and_then(|text| text.strip_suffix('"'));
+            }
+            (";" | "{" | "}", _) => path = None,
+            _ => {}
+        }
+        index += 1;
+    }
+    modules
+}
