@@ -132,7 +132,8 @@ impl Mode {
 #[derive(Debug, Clone)]
 pub(crate) struct WritePort {
     pub(crate) name: Ident,
-    /// The `INDEX` of the `Writes` that gives its type.
+    /// The `INDEX` of the `Writes` that gives its type, unless the contract
+    /// [`writes_its_outcome`](Contract::writes_its_outcome).
     pub(crate) index: usize,
     /// True if it may be left unwritten.
     pub(crate) optional: bool,
@@ -215,6 +216,12 @@ impl Contract {
     /// Returns true if it fails when there is no answer in time.
     pub(crate) fn times_out(&self) -> bool {
         matches!(self.failure, Failure::Timeout | Failure::OrTimeout)
+    }
+
+    /// Returns true if its outcome is the value that it writes: then the type of its only write is
+    /// `Step::Outcome`, and it has no `Writes`.
+    pub(crate) fn writes_its_outcome(&self) -> bool {
+        self.kind != Kind::Flow && self.writes.len() == 1 && self.actions.is_empty()
     }
 
     /// Returns true if it has no results to collect.

@@ -84,7 +84,10 @@ impl Store {
             );
             for port in &contract.writes {
                 let index = port.index;
-                let ty = quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type);
+                let ty = match contract.writes_its_outcome() {
+                    true => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
+                    false => quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type),
+                };
                 store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {

@@ -256,12 +256,9 @@ fn sound(
     let name = &item.ident;
     let text = plain(name);
     let policy = attribute.settings.policy(&quote!(#rt::Policy::DEFAULT));
-    let (actions, written) = match &item.data {
-        Data::Enum(_) => (quote!(#name), None),
-        _ => (
-            quote!(()),
-            Some(quote!(impl #rt::Writes<0usize> for #name { type Type = #name; })),
-        ),
+    let actions = match &item.data {
+        Data::Enum(_) => quote!(#name),
+        _ => quote!(()),
     };
     let prompt = shown(name, literal, prompt);
     let told = told(item, contract);
@@ -277,7 +274,6 @@ fn sound(
                 type Actions = #actions;
                 const POLICY: &'static #rt::Policy = &#policy;
             }
-            #written
             #rt::answered! { #name #text { #form } }
             #prompt
         };

@@ -14,6 +14,9 @@ use crate::settings::Settings;
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
 
+/// How many arguments clippy allows, less the two that `__step` may have of its own.
+const MANY_ARGUMENTS: usize = 5;
+
 /// A node: the parts that functions and types have in common.
 pub(super) struct Step<'a> {
     /// Its name, where the user wrote it.
@@ -58,7 +61,12 @@ impl Step<'_> {
             Some(actions) => quote!(#actions),
             None => quote!(()),
         };
-        let types = self.outcome.types.iter().enumerate().map(|(index, ty)| {
+        // The type of a single value is that of the outcome.
+        let types: &[TokenStream] = match (&self.outcome.types[..], self.actions) {
+            ([_], None) => &[],
+            (types, _) => types,
+        };
+        let types = types.iter().enumerate().map(|(index, ty)| {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
         let alias = self.alias_check();
@@ -69,27 +77,35 @@ impl Step<'_> {
             .as_ref()
             .map(|attempt| self.first_attempt(attempt));
         let function = self.function();
-        quote! {
-            #[doc(hidden)]
-            #[allow(non_local_definitions, reason = "a node may be defined in a function")]
-            const _: () = {
-                #[diagnostic::do_not_recommend]
-                impl #generics #rt::Node for #self_ty #bounds {}
-                impl #generics #rt::Step for #self_ty #bounds {
-                    #outcome_type
-                    type Actions = #actions;
-                    #policy
-                }
-                #(#types)*
-                #alias
-                impl #generics #self_ty #bounds {
-                    #attempt
-                    #[doc(hidden)]
-                    #[inline]
-                    #[allow(clippy::too_many_arguments, reason = "those of the function, which is told of it")]
-                    #function
-                }
-            };
+        let many = (self.reads.len() > MANY_ARGUMENTS).then(|| {
+            quote!(#[allow(clippy::too_many_arguments, reason = "those of the function, which is told of it")])
+        });
+        let items = quote! {
+            #[diagnostic::do_not_recommend]
+            impl #generics #rt::Node for #self_ty #bounds {}
+            impl #generics #rt::Step for #self_ty #bounds {
+                #outcome_type
+                type Actions = #actions;
+                #policy
+            }
+            #(#types)*
+            #alias
+            impl #generics #self_ty #bounds {
+                #attempt
+                #[doc(hidden)]
+                #[inline]
+                #many
+                #function
+            }
+        };
+        match self.receiver {
+            // The type may be defined elsewhere.
+            Some(_) => quote! {
+                #[doc(hidden)]
+                #[allow(non_local_definitions, reason = "a node may be defined in a function")]
+                const _: () = { #items };
+            },
+            None => items,
         }
     }
 
