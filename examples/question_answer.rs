@@ -1,5 +1,5 @@
-//! A question goes to a model and its answer comes back: PocketFlow's first example. The model is a
-//! field of the node, so that a real client can replace the stand-in.
+//! A question goes to a model and its answer comes back. The model is a field of the node, so that
+//! a real client can replace the stand-in.
 //!
 //! ```text
 //! cargo run --example question_answer -- "Why is the sky blue?"

@@ -1,7 +1,6 @@
-//! A research agent of three levels, in the shape of PRD-004 §4.1: a flow whose only node is an
-//! agent. The agent searches, analyses and sums up, and its search is itself a flow. The program
-//! answers a question, and prints the flow as a tree and as JSON: with the values of its settings,
-//! but without its secret.
+//! A research agent of three levels: a flow whose only node is an agent. The agent searches,
+//! analyses and sums up, and its search is itself a flow. The program answers a question, and
+//! prints the flow as a tree and as JSON: with the values of its settings, but without its secret.
 //!
 //! ```text
 //! cargo run --example research_agent
@@ -160,8 +159,7 @@ async fn main() -> Result<ExitCode, FlowError> {
     println!("\n{answer}");
     assert_eq!(answer, "What about Rust? Watch: Rust in 100 seconds");
 
-    // The shape of PRD-004: one node, which contains an agent of three nodes, which contains a
-    // search.
+    // One node, which contains an agent of three nodes, which contains a search.
     let agent = document.nodes[0].internal_flow.as_ref().expect("an agent");
     assert_eq!((document.nodes.len(), document.edges.len()), (1, 0));
     assert_eq!((agent.nodes.len(), agent.edges.len()), (3, 2));

@@ -1,4 +1,4 @@
-//! The flow as a tree in plain text (PRD-004 §7.1).
+//! The flow as a tree in plain text.
 
 use flow_spec::document::FlowDocument;
 

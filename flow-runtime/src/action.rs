@@ -32,8 +32,8 @@ pub trait Action {
     fn action(&self) -> &'static str;
 }
 
-/// Six common actions (those of BackpackFlow): `"complete"`, `"error"`, `"success"`, `"failure"`,
-/// `"retry"` and `"default"`.
+/// Six common actions: `"complete"`, `"error"`, `"success"`, `"failure"`, `"retry"` and
+/// `"default"`.
 ///
 /// A flow has to route all six. For a node that takes only some of them, an enum of its own is
 /// better.

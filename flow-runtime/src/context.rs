@@ -65,8 +65,8 @@ impl Context {
         }
     }
 
-    /// The index of the current attempt, from 0 (as PocketFlow's `cur_retry`). It starts again with
-    /// each visit to the node. A fallback sees the index of the last attempt.
+    /// The index of the current attempt, from 0. It starts again with each visit to the node. A
+    /// fallback sees the index of the last attempt.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }

@@ -19,8 +19,8 @@ pub struct Policy {
 
 /// When a failed attempt is followed by another one.
 ///
-/// `attempts` counts every attempt, including the first, as PocketFlow's `max_retries` does. There
-/// is a wait only between attempts: none before the first and none after the last.
+/// `attempts` counts every attempt, including the first. There is a wait only between attempts:
+/// none before the first and none after the last.
 ///
 /// # Examples
 ///

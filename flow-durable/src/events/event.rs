@@ -139,7 +139,7 @@ impl ExecutionEvent {
         uuid::Builder::from_custom_bytes(bytes).into_uuid()
     }
 
-    /// The event as JSON: BackpackFlow's envelope, with the data that a journal has for it.
+    /// The event as JSON, with the data that a journal has for it.
     ///
     /// | field | |
     /// | --- | --- |

@@ -24,9 +24,8 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// A page with the flow's nodes on the left, its picture in the middle and the contract of a node
 /// on the right.
 ///
-/// Nodes that are flows open and close, in the list as well as in the picture (PRD-004 §7.2); a
-/// click on a node shows its contract. The address of the page contains the selected node after
-/// `#`.
+/// Nodes that are flows open and close, in the list as well as in the picture; a click on a node
+/// shows its contract. The address of the page contains the selected node after `#`.
 ///
 /// # Examples
 ///

@@ -26,11 +26,11 @@ pub mod private {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportOptions {
     /// How many levels of nested flows it contains: `0` is the flow itself only. Flows that are
-    /// left out are marked with `internalFlowOmitted`. 10 by default, as PRD-004 §14 decides.
+    /// left out are marked with `internalFlowOmitted`. 10 by default.
     pub depth: usize,
     /// Whether to write values that are or may be secret: secrets as they are and not as `***`, and
     /// the settings of types that are `Serialize` but do not say which of their settings are
-    /// secret. False by default: "secrets are `***` unless asked for" (D-18).
+    /// secret. False by default.
     pub include_sensitive: bool,
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// `from - "condition" >> to`: PRD-004's `FlowEdge`.
+/// An edge: `from - "condition" >> to`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EdgeDocument {
     /// The id of the node from which it starts.

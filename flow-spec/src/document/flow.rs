@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::{EdgeDocument, EndDocument, NodeDocument, Schema, VERSION};
 use crate::visible::visible_json;
 
-/// A flow: PRD-004's `FlowConfig`.
+/// A flow.
 ///
 /// # Examples
 ///
@@ -125,8 +125,6 @@ impl FlowDocument {
 
     /// Removes nested flows below this many levels: `0` keeps only the flow itself. Removed flows
     /// are marked ([`NodeDocument::internal_flow_omitted`]).
-    ///
-    /// PRD-004 §5.2 leaves them out silently.
     pub fn cut(&mut self, depth: usize) {
         for node in &mut self.nodes {
             match (&mut node.internal_flow, depth) {

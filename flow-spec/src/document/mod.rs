@@ -1,4 +1,5 @@
-//! A flow as JSON: PRD-004's shape, to which only fields were added.
+//! A flow as JSON. The format is that of BackpackFlow, a TypeScript library, as its design document
+//! PRD-004 describes it; fields were added, and none was changed.
 //!
 //! Fields are written in the order in which they are declared here, and lists in the order in which
 //! the flow declares them, so that the same source always gives the same bytes. A [`FlowDocument`]
@@ -34,7 +35,7 @@ pub const SCHEMA: &str = include_str!("../../schema/flow.schema.json");
 /// The text in place of a secret.
 pub const MASK: &str = "***";
 
-/// The number of levels of nested flows in an export by default (PRD-004 §14).
+/// The number of levels of nested flows in an export by default.
 pub const DEFAULT_DEPTH: usize = 10;
 
 /// The largest number of levels of flows in a document. Deeper documents are refused, because their

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{FlowDocument, Schema, SettingsDocument};
 
-/// A node: PRD-004's `NodeConfig`.
+/// A node of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeDocument {

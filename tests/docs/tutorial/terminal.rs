@@ -84,6 +84,7 @@ impl Terminal {
         shell
             .env("CARGO_TARGET_DIR", target)
             .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         shell.stdout(Stdio::piped()).process_group(0);
         shell.spawn().expect("a shell starts")

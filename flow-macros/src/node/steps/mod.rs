@@ -1,4 +1,4 @@
-//! `#[node]` on an `impl` block: `prep`, `exec`, `exec_fallback` and `post`, as in PocketFlow.
+//! `#[node]` on an `impl` block: `prep`, `exec`, `exec_fallback` and `post`.
 //!
 //! Only `exec` is tried again, and with a `prep` it sees only what `prep` returned.
 

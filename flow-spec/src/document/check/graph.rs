@@ -162,9 +162,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Adds the ends of documents without `ends`. PRD-004 has none: there, a node without
-    /// successors ends the flow. The same holds in a document of another tool that has no ends, if
-    /// the node lists no actions.
+    /// Adds the ends of documents without `ends`, which other tools write: there, a node without
+    /// successors ends the flow if it lists no actions.
     fn add_silent_ends(&mut self) {
         let flow = self.flow;
         if !flow.ends.is_empty() {

@@ -40,7 +40,7 @@ pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Problems) {
 }
 
 /// Applies the mappings of edges: the key is written under its new name as well, when the edge is
-/// taken (D-25).
+/// taken.
 pub(super) fn apply_edges(places: &Places<'_>, nodes: &mut [Node], problems: &mut Problems) {
     for (index, edge) in places.flow.edges.iter().enumerate() {
         if problems.is_full() {
