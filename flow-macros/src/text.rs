@@ -6,27 +6,68 @@ use syn::{GenericArgument, PathArguments, Type, TypePath};
 
 /// A type as its author would write it.
 pub(crate) fn type_text(ty: &Type) -> String {
-    let mut text = ty.to_token_stream().to_string();
-    for (spaced, tight) in [
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" ::", "::"),
-        (" < ", "<"),
-        (" <", "<"),
-        ("< ", "<"),
-        (" >", ">"),
-        ("& ", "&"),
-        (" ,", ","),
-        ("( ", "("),
-        (" )", ")"),
-        ("[ ", "["),
-        (" ]", "]"),
-        (" ;", ";"),
-        ("' ", "'"),
-    ] {
-        text = text.replace(spaced, tight);
-    }
+    let mut text = String::new();
+    push_tokens(&mut text, ty.to_token_stream());
     text
+}
+
+fn push_tokens(text: &mut String, tokens: TokenStream) {
+    for token in tokens {
+        let (open, close) = match &token {
+            TokenTree::Group(group) => match group.delimiter() {
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::Brace => ("{ ", " }"),
+                Delimiter::None => ("", ""),
+            },
+            _ => ("", ""),
+        };
+        if is_apart(text, &token) {
+            text.push(' ');
+        }
+        match token {
+            TokenTree::Group(group) => {
+                text.push_str(open);
+                push_tokens(text, group.stream());
+                text.push_str(close);
+            }
+            token => text.push_str(&token.to_string()),
+        }
+    }
+}
+
+/// Returns true if there is a space between the text and the next token of the type.
+fn is_apart(text: &str, next: &TokenTree) -> bool {
+    let Some(last) = text.chars().last() else {
+        return false;
+    };
+    let after_keyword = || ["dyn", "impl", "as", "mut", "const"].contains(&last_word(text));
+    match (last, next) {
+        ('>', _) if text.ends_with("->") => true,
+        (',' | ';' | '+' | '=', _) => true,
+        ('(' | '[' | '<' | '&' | '*' | '\'' | '-' | ' ', _) => false,
+        (':', TokenTree::Punct(mark)) if mark.as_char() == ':' => false,
+        (':', _) => !text.ends_with("::"),
+        (_, TokenTree::Punct(mark)) => match mark.as_char() {
+            '+' | '=' | '-' => true,
+            '&' | '*' | '\'' => is_word(last),
+            // A path from the root.
+            ':' => after_keyword(),
+            _ => false,
+        },
+        (_, TokenTree::Group(group)) if group.delimiter() != Delimiter::None => after_keyword(),
+        _ => is_word(last) || matches!(last, '>' | ')' | ']'),
+    }
+}
+
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn last_word(text: &str) -> &str {
+    text.rsplit(|letter| !is_word(letter))
+        .next()
+        .unwrap_or_default()
 }
 
 /// `T` of `Option<T>`.
@@ -129,4 +170,44 @@ fn owned_tokens(tokens: TokenStream, borrow: &mut Option<Span>) -> Option<TokenS
 
 fn is_mark(token: &TokenTree, mark: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_written_as_their_authors_would() {
+        for text in [
+            "u64",
+            "&str",
+            "&'a mut [u8]",
+            "Vec<Option<(u8, String)>>",
+            "std::collections::HashMap<&'static str, [u8; 4]>",
+            "::std::string::String",
+            "Box<dyn Fn(&str) -> Result<(), Error> + Send + 'static>",
+            "Box<dyn for<'a> Fn(&'a str) -> &'a str>",
+            "Arc<dyn ::std::fmt::Debug>",
+            "<Ask as Model>::Answer",
+            "fn(u8, &[u8]) -> (u8, u8)",
+            "impl Iterator<Item = u8>",
+            "impl Iterator<Item: Copy>",
+            "*const u8",
+            "Matrix<-1, { N }>",
+            "r#type",
+            "!",
+            "()",
+        ] {
+            let ty: Type = syn::parse_str(text).expect("a type");
+            assert_eq!(type_text(&ty), text);
+        }
+    }
+
+    #[test]
+    fn a_type_from_a_macro_is_written_without_a_trace() {
+        let inner: Type = syn::parse_str("Vec<u8>").expect("a type");
+        let inner = TokenTree::Group(Group::new(Delimiter::None, inner.to_token_stream()));
+        let ty: Type = syn::parse2(quote!(&#inner)).expect("a type");
+        assert_eq!(type_text(&ty), "&Vec<u8>");
+    }
 }
