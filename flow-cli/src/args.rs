@@ -91,8 +91,9 @@ pub(crate) struct Export {
     /// How many levels of nested flows to write.
     #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
     pub(crate) depth: usize,
-    /// Write each flow to a file of its own in this folder, named after its namespace.
-    #[arg(long, value_name = "DIR")]
+    /// Write each flow to a file of its own in this folder, named after its namespace; or one flow to
+    /// this file, if its name has an ending: `qa.json`.
+    #[arg(long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.
     #[command(flatten)]
@@ -102,22 +103,23 @@ pub(crate) struct Export {
 /// `cargo flow render`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Without --out, the picture is printed. Mermaid, SVG and HTML show one flow in a file.
+On the screen, a flow is drawn as text unless a format is given: a line for each arrow, and in braces the keys that
+travel along it. A file has the format of its ending. A folder gets a page for each flow, to open in a browser.
 
 Examples:
   cargo flow render
-  cargo flow render target/release/app --format html --flow ExpenseApproval --out expense.html
-  cargo flow render flows/expense_approval.json --format mermaid
-  cargo flow render --format svg --out pictures/")]
+  cargo flow render --out pages/
+  cargo flow render target/release/app --flow ExpenseApproval --out expense.svg
+  cargo flow render flows/expense_approval.json --format mermaid")]
 pub(crate) struct Render {
     /// Which flows.
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How to draw them.
-    #[arg(long, value_name = "FORMAT", default_value = "tree")]
-    pub(crate) format: Format,
-    /// Write the picture of one flow to this file, or of each flow to a file of its own in this
-    /// folder.
+    /// How to draw them. By default as text, as the file's ending says, or as pages in a folder.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Write to this file, if its name has an ending: `qa.svg`. Otherwise, each flow gets a file of
+    /// its own in this folder.
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.
@@ -297,6 +299,8 @@ pub(crate) struct Build {
 /// How to draw a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
+    /// Its arrows in the order of a run, as text for a terminal.
+    Text,
     /// Its nodes and nested flows, as text.
     Tree,
     /// A Mermaid diagram, as Markdown viewers show it.

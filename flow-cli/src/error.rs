@@ -112,6 +112,14 @@ pub(crate) enum Error {
         /// The names of the flows.
         flows: Vec<String>,
     },
+    /// Several flows that are to be written to one file.
+    #[error("`{path}` is one file, and there are {} flows: {}", flows.len(), quoted(flows))]
+    OneFile {
+        /// The file.
+        path: PathBuf,
+        /// The names of the flows.
+        flows: Vec<String>,
+    },
     /// Arguments on the command line that do not fit together.
     #[error("{message}")]
     Usage {
@@ -202,6 +210,13 @@ impl Error {
             }
             Error::SeveralFlows { .. } => {
                 "choose one with `--flow NAME`, or write them into a folder with `--out DIR`"
+            }
+            Error::OneFile { path, .. } => {
+                let folder = path.with_extension("");
+                return Some(format!(
+                    "choose one with `--flow NAME`, or name a folder: `--out {}/`",
+                    folder.display()
+                ));
             }
             Error::Usage { help, .. } => help,
             Error::NotAFile {

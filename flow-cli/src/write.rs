@@ -1,10 +1,69 @@
-//! Writes files completely, or leaves them as they were.
+//! Writes files completely, or leaves them as they were; and says which files `--out` means.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::Error;
+use crate::{Error, Flows, Screen};
+
+/// What `--out` means, however many flows there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Destination<'a> {
+    /// One file for one flow.
+    File(&'a Path),
+    /// A folder with a file for each flow.
+    Folder(&'a Path),
+}
+
+impl<'a> Destination<'a> {
+    /// A file, if the name has an ending. A path that ends in a slash or is there as a folder is a
+    /// folder all the same.
+    pub(crate) fn of(path: &'a Path) -> Self {
+        let text = path.as_os_str().as_encoded_bytes();
+        let ends_in_slash = text
+            .last()
+            .is_some_and(|last| std::path::is_separator(char::from(*last)));
+        match path.extension().is_none() || ends_in_slash || path.is_dir() {
+            true => Destination::Folder(path),
+            false => Destination::File(path),
+        }
+    }
+
+    /// The file of each flow. Creates the folder.
+    ///
+    /// # Errors
+    ///
+    /// One file for several flows; or the folder cannot be created.
+    pub(crate) fn paths(
+        self,
+        flows: &Flows,
+        ending: &str,
+        screen: &mut Screen<'_>,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let folder = match self {
+            Destination::Folder(folder) => folder,
+            Destination::File(path) if flows.as_slice().len() == 1 => {
+                return Ok(vec![path.to_owned()]);
+            }
+            Destination::File(path) => {
+                return Err(Error::OneFile {
+                    path: path.to_owned(),
+                    flows: flows.titles(),
+                });
+            }
+        };
+        for namespace in flows.shared_namespaces() {
+            screen.warning(&format!(
+                "several flows have the namespace `{namespace}`; the files of all but the first get a number"
+            ));
+        }
+        self::folder(folder)?;
+        let stems = flows.stems().into_iter();
+        Ok(stems
+            .map(|stem| folder.join(format!("{stem}.{ending}")))
+            .collect())
+    }
+}
 
 /// Writes a file: first under another name next to it, which then replaces the file. A file that is
 /// there already keeps its permissions, and a link to a file stays one.
@@ -39,7 +98,7 @@ pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
 /// # Errors
 ///
 /// The folder cannot be created, or there is a file with its name.
-pub(crate) fn folder(path: &Path) -> Result<(), Error> {
+fn folder(path: &Path) -> Result<(), Error> {
     if path.exists() && !path.is_dir() {
         return Err(Error::NoFolder {
             path: path.to_owned(),

@@ -6,6 +6,7 @@
 use flow_spec::document::{FlowDocument, types};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
 
+use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
 use super::words::{self, Caption};
@@ -21,6 +22,7 @@ const HEAD: &str = r##"shape=hexagon style=filled fillcolor="#e5e7eb""##;
 const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color="#d97706""##;
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
+const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10"##;
 
 /// A graph for Graphviz. Inner flows, forks and loops over items are clusters; arrows for `error`
 /// are dashed.
@@ -42,6 +44,10 @@ pub fn dot(flow: &FlowDocument) -> String {
     picture.text += STYLES;
     picture.scene(&scene, 1);
     picture.links(&scene);
+    let legend = legend::of_arrows(&scene, "dashed");
+    if !legend.is_empty() {
+        picture.node(1, "/legend", &legend, LEGEND);
+    }
     picture.line(0, "}");
     picture.text
 }
@@ -140,8 +146,9 @@ impl Picture {
     fn links(&mut self, scene: &Scene<'_>) {
         for link in scene.links() {
             let mut attributes = Vec::new();
-            if !link.arrow.label.is_empty() {
-                attributes.push(format!("label={}", label_of(&link.arrow.label)));
+            let lines: Vec<String> = link.arrow.label.lines().map(str::to_owned).collect();
+            if !lines.is_empty() {
+                attributes.push(format!("label={}", label_of(&lines)));
             }
             if link.arrow.action == Some(ERROR_ACTION) {
                 attributes.push("style=dashed".to_owned());

@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use flow_spec::ERROR_ACTION;
 use flow_spec::document::{FlowDocument, types};
 
+use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
 use super::words::{self, Caption};
@@ -19,6 +20,7 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef decision fill:#fef3c7,stroke:#d97706,color:#78350f
   classDef pause fill:#e0f2fe,stroke:#0284c7,color:#0c4a6e
   classDef human fill:#fce7f3,stroke:#db2777,color:#831843
+  classDef legend fill:#ffffff,stroke:#d1d5db,color:#4b5563,text-align:left
 ";
 
 /// A Mermaid flowchart. Inner flows are boxes with their own start and ends, to which arrows lead;
@@ -45,6 +47,12 @@ pub fn mermaid(flow: &FlowDocument) -> String {
     let scene = Scene::new(flow);
     picture.scene(&scene, 1);
     picture.links(&scene);
+    let legend = legend::of_arrows(&scene, "dotted");
+    if !legend.is_empty() {
+        let id = picture.id("/legend");
+        let lines: Vec<String> = legend.iter().map(|line| escaped(line)).collect();
+        picture.line(1, &format!("{id}[\"{}\"]:::legend", lines.join("<br/>")));
+    }
     picture.text += CLASSES;
     picture.text
 }
@@ -155,7 +163,7 @@ impl Picture {
                 Port::Node(key) | Port::Whole { flow: key, .. } => self.id(key),
             };
             let to = self.id(&link.to);
-            let label: Vec<String> = link.arrow.label.iter().map(|line| escaped(line)).collect();
+            let label: Vec<String> = link.arrow.label.lines().map(escaped).collect();
             let arrow = match link.arrow.action == Some(ERROR_ACTION) {
                 true => "-.->",
                 false => "-->",

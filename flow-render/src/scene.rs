@@ -9,8 +9,10 @@ use std::collections::HashMap;
 
 use flow_spec::document::{FlowDocument, NodeDocument, types};
 use flow_spec::{DEFAULT_ACTION, node_path};
+use serde_json::{Map, Value};
 
-use super::words;
+use super::keys::{Keys, Way};
+use super::words::ArrowLabel;
 
 /// A flow.
 #[derive(Debug)]
@@ -47,8 +49,9 @@ pub(super) struct Arrow<'a> {
     pub(super) from: Place,
     /// The action. `None` at the start.
     pub(super) action: Option<&'a str>,
-    /// The text at the arrow.
-    pub(super) label: Vec<String>,
+    pub(super) label: ArrowLabel,
+    /// The keys that it writes under other names.
+    renamed: Option<&'a Map<String, Value>>,
     pub(super) to: Place,
 }
 
@@ -106,6 +109,9 @@ impl<'a> Scene<'a> {
         for edge in &flow.edges {
             if let (Some(from), Some(to)) = (place(&edge.from), place(&edge.to)) {
                 self.arrow(from, Some(&edge.condition), to);
+                if let Some(arrow) = self.arrows.last_mut() {
+                    arrow.renamed = Some(&edge.mappings);
+                }
             }
         }
         for end in &flow.ends {
@@ -117,6 +123,24 @@ impl<'a> Scene<'a> {
         }
         if flow.ends.is_empty() {
             self.draw_silent_ends();
+        }
+        self.name_keys();
+    }
+
+    /// Writes the keys that travel along them at the arrows.
+    fn name_keys(&mut self) {
+        let nodes = self.members.iter().map(|member| member.node);
+        let ways = self.arrows.iter().map(|arrow| (arrow.from, arrow.to));
+        let keys = Keys::new(self.flow, nodes, ways);
+        for arrow in &mut self.arrows {
+            let travelling = keys.along(&Way {
+                from: arrow.from,
+                action: arrow.action,
+                renamed: arrow.renamed,
+                to: arrow.to,
+            });
+            let label = std::mem::take(&mut arrow.label);
+            arrow.label = label.with_keys(&travelling);
         }
     }
 
@@ -135,13 +159,16 @@ impl<'a> Scene<'a> {
 
     fn arrow(&mut self, from: Place, action: Option<&'a str>, to: Place) {
         let label = match (from, action) {
-            (Place::Member(index), Some(action)) => words::arrow(self.members[index].node, action),
-            _ => Vec::new(),
+            (Place::Member(index), Some(action)) => {
+                ArrowLabel::of(self.members[index].node, action)
+            }
+            _ => ArrowLabel::default(),
         };
         self.arrows.push(Arrow {
             from,
             action,
             label,
+            renamed: None,
             to,
         });
     }

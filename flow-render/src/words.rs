@@ -6,6 +6,8 @@ use serde_json::Value;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
+/// As many keys are named at an arrow. Of more, the number of the others is shown.
+const MOST_KEYS: usize = 3;
 
 /// The text in a box: the name of its node, what the node is, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,29 +75,67 @@ fn settings(settings: &SettingsDocument) -> Option<String> {
     (!found.is_empty()).then(|| one_line(&found.join(", ")))
 }
 
-/// The text at an arrow: the action, unless it is `default`, and the conditions of a branch.
-pub(super) fn arrow(from: &NodeDocument, action: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    if action != DEFAULT_ACTION {
-        lines.push(one_line(action));
-    }
-    if from.r#type == types::BRANCH {
-        let text = |case: &Value, name: &str| case.get(name).and_then(Value::as_str).map(one_line);
-        let cases = from.params.get("cases").and_then(Value::as_array);
-        let mut conditions: Vec<String> = cases
-            .into_iter()
-            .flatten()
-            .filter(|case| case.get("action").and_then(Value::as_str) == Some(action))
-            .filter_map(|case| text(case, "when"))
-            .collect();
-        if from.params.get("otherwise").and_then(Value::as_str) == Some(action) {
-            conditions.push("else".to_owned());
-        }
-        if !conditions.is_empty() {
-            lines.push(shortened(&conditions.join(" or ")));
+/// The text at an arrow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct ArrowLabel {
+    /// The action, unless it is `default`.
+    pub(super) action: Option<String>,
+    /// The conditions of a branch for the action.
+    pub(super) condition: Option<String>,
+    /// The keys that travel along the arrow: `{claim, amount}`.
+    pub(super) keys: Option<String>,
+}
+
+impl ArrowLabel {
+    /// The text for an action of a node.
+    pub(super) fn of(from: &NodeDocument, action: &str) -> Self {
+        ArrowLabel {
+            action: (action != DEFAULT_ACTION).then(|| one_line(action)),
+            condition: condition(from, action),
+            keys: None,
         }
     }
-    lines
+
+    #[must_use]
+    pub(super) fn with_keys(self, keys: &[&str]) -> Self {
+        let names = keys.iter().take(MOST_KEYS).map(|key| one_line(key));
+        let mut names: Vec<String> = names.collect();
+        if keys.len() > MOST_KEYS {
+            names.push(format!("+{}", keys.len() - MOST_KEYS));
+        }
+        let keys = (!names.is_empty()).then(|| format!("{{{}}}", names.join(", ")));
+        ArrowLabel { keys, ..self }
+    }
+
+    /// Its lines without the keys.
+    pub(super) fn about_action(&self) -> impl Iterator<Item = &str> {
+        let lines = self.action.iter().chain(&self.condition);
+        lines.map(String::as_str)
+    }
+
+    /// Its lines.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        self.about_action().chain(self.keys.as_deref())
+    }
+}
+
+/// The conditions that decide for an action, if the node is a branch.
+fn condition(from: &NodeDocument, action: &str) -> Option<String> {
+    if from.r#type != types::BRANCH {
+        return None;
+    }
+    let text = |case: &Value, name: &str| case.get(name).and_then(Value::as_str).map(one_line);
+    let cases = from.params.get("cases").and_then(Value::as_array);
+    let mut conditions: Vec<String> = cases
+        .into_iter()
+        .flatten()
+        .filter(|case| case.get("action").and_then(Value::as_str) == Some(action))
+        .filter_map(|case| text(case, "when"))
+        .collect();
+    if from.params.get("otherwise").and_then(Value::as_str) == Some(action) {
+        conditions.push("else".to_owned());
+    }
+    (!conditions.is_empty()).then(|| shortened(&conditions.join(" or ")))
 }
 
 /// The text of an end.

@@ -1,32 +1,42 @@
 //! `cargo flow render`: pictures of flows, on the screen or in files.
 
-use std::path::{Path, PathBuf};
-
+use clap::ValueEnum as _;
 use flow_render as picture;
-use flow_spec::FlowDocument;
+use flow_spec::{FlowDocument, NodeDocument};
 
 use super::heading;
 use crate::args::{Format, Render};
-use crate::{Error, Flows, Outcome, Screen, Text, target, write};
+use crate::write::{self, Destination};
+use crate::{Error, Outcome, Screen, Text, target};
 
 pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
+    let destination = options.out.as_deref().map(Destination::of);
+    let format = match options.format {
+        Some(format) => format,
+        None => Format::for_destination(destination.as_ref())?,
+    };
     let flows = target::flows(&options.source)?.named(&options.selection.flows)?;
-    let format = options.format;
-    match &options.out {
-        Some(out) => {
-            for (path, flow) in paths(&flows, out, format)?.iter().zip(flows.as_slice()) {
-                write::file(path, &drawn(flow, format))?;
-                screen.note(&format!("wrote {}", path.display()));
-            }
+    if let Some(destination) = destination {
+        let paths = destination.paths(&flows, format.ending(), screen)?;
+        for (path, flow) in paths.iter().zip(flows.as_slice()) {
+            write::file(path, &drawn(flow, format))?;
+            screen.note(&format!("wrote {}", path.display()));
         }
-        None if flows.as_slice().len() > 1 && !format.shows_several() => {
+        return Ok(Outcome::Fine);
+    }
+    match format {
+        Format::Text => screen.show(&texts(&outermost(flows.as_slice()), format))?,
+        Format::Tree => {
+            let flows: Vec<&FlowDocument> = flows.as_slice().iter().collect();
+            screen.show(&texts(&flows, format))?;
+        }
+        _ if flows.as_slice().len() > 1 && !format.shows_several() => {
             return Err(Error::SeveralFlows {
                 format: format.name(),
                 flows: flows.titles(),
             });
         }
-        None if format == Format::Tree => screen.show(&trees(flows.as_slice()))?,
-        None => {
+        _ => {
             let drawn = flows.as_slice().iter().map(|flow| drawn(flow, format));
             screen.data(&drawn.collect::<Vec<_>>().join("\n"))?;
         }
@@ -34,32 +44,52 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
     Ok(Outcome::Fine)
 }
 
-/// The file of each flow: the requested file, or one for each flow in the requested folder.
-fn paths(flows: &Flows, out: &Path, format: Format) -> Result<Vec<PathBuf>, Error> {
-    let names_folder = out.as_os_str().as_encoded_bytes().ends_with(b"/");
-    if flows.as_slice().len() == 1 && !out.is_dir() && !names_folder {
-        return Ok(vec![out.to_owned()]);
-    }
-    write::folder(out)?;
-    let ending = format.ending();
-    let stems = flows.stems().into_iter();
-    Ok(stems
-        .map(|stem| out.join(format!("{stem}.{ending}")))
-        .collect())
+/// The flows that are not shown within another one of them.
+fn outermost(flows: &[FlowDocument]) -> Vec<&FlowDocument> {
+    let is_within = |flow: &FlowDocument, other: &FlowDocument| {
+        let inner = |node: &NodeDocument| {
+            let inner = node.internal_flow.as_deref();
+            inner.is_some_and(|inner| is_same(inner, flow))
+        };
+        other.flatten_nodes().iter().any(|at| inner(at.node))
+    };
+    let is_outermost = |flow: &&FlowDocument| !flows.iter().any(|other| is_within(flow, other));
+    flows.iter().filter(is_outermost).collect()
 }
 
-/// The trees, each under the name of its flow if there are several, because a tree does not contain
-/// the name.
-fn trees(flows: &[FlowDocument]) -> Text {
+/// Whether a flow in a node is this flow. Its namespace is another one, and so may be the values of
+/// its settings.
+fn is_same(inner: &FlowDocument, flow: &FlowDocument) -> bool {
+    let ids = |flow: &FlowDocument| -> Vec<String> {
+        flow.nodes.iter().map(|node| node.id.clone()).collect()
+    };
+    (
+        &inner.name,
+        &inner.inputs,
+        &inner.outputs,
+        &inner.edges,
+        &inner.ends,
+    ) == (
+        &flow.name,
+        &flow.inputs,
+        &flow.outputs,
+        &flow.edges,
+        &flow.ends,
+    ) && ids(inner) == ids(flow)
+}
+
+/// The flows below each other. Several trees get titles, because a tree does not contain the name of
+/// its flow.
+fn texts(flows: &[&FlowDocument], format: Format) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {
         if index > 0 {
             text.end_line();
         }
-        if flows.len() > 1 {
+        if flows.len() > 1 && format == Format::Tree {
             text.append(&heading(flow));
         }
-        for line in drawn(flow, Format::Tree).lines() {
+        for line in drawn(flow, format).lines() {
             text.push(line).end_line();
         }
     }
@@ -68,6 +98,7 @@ fn trees(flows: &[FlowDocument]) -> Text {
 
 fn drawn(flow: &FlowDocument, format: Format) -> String {
     let mut text = match format {
+        Format::Text => picture::text(flow),
         Format::Tree => picture::tree(flow),
         Format::Mermaid => picture::mermaid(flow),
         Format::Dot => picture::dot(flow),
@@ -81,14 +112,33 @@ fn drawn(flow: &FlowDocument, format: Format) -> String {
 }
 
 impl Format {
+    /// The format that people want there if they ask for none.
+    fn for_destination(destination: Option<&Destination<'_>>) -> Result<Self, Error> {
+        let path = match destination {
+            None => return Ok(Format::Text),
+            Some(Destination::Folder(_)) => return Ok(Format::Html),
+            Some(Destination::File(path)) => path,
+        };
+        let ending = path.extension().unwrap_or_default();
+        let all = Format::value_variants().iter();
+        let found = all.copied().find(|format| ending == format.ending());
+        found.ok_or_else(|| Error::Usage {
+            message: format!("`{}` does not say in which format to draw", path.display()),
+            help: format!(
+                "end it in `.svg`, `.html`, `.mmd`, `.dot` or `.txt`, add `--format`, or name a folder: `{}/`",
+                path.display()
+            ),
+        })
+    }
+
     /// Returns true if programs that read this format accept several pictures, one after the other.
     fn shows_several(self) -> bool {
-        matches!(self, Format::Tree | Format::Dot)
+        matches!(self, Format::Text | Format::Tree | Format::Dot)
     }
 
     fn ending(self) -> &'static str {
         match self {
-            Format::Tree => "txt",
+            Format::Text | Format::Tree => "txt",
             Format::Mermaid => "mmd",
             Format::Dot => "dot",
             Format::Svg => "svg",
@@ -98,6 +148,7 @@ impl Format {
 
     fn name(self) -> String {
         match self {
+            Format::Text => "a text",
             Format::Tree => "a tree",
             Format::Mermaid => "a Mermaid diagram",
             Format::Dot => "a graph",

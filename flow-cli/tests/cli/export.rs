@@ -53,6 +53,16 @@ fn a_folder_has_a_file_for_each_flow() {
 }
 
 #[test]
+fn a_path_with_an_ending_is_a_file_for_one_flow() {
+    let folder = Folder::new().with("app", elf(&records(&[QA, EXPENSE])));
+    let seen = folder.run("export app --flow Qa --out one.json");
+    assert_eq!(seen, "[stderr]\nwrote one.json\n");
+    assert_eq!(folder.read("one.json"), QA);
+    let seen = folder.run("export app --flow Qa --out flows.d/");
+    assert_eq!(seen, "[stderr]\nwrote flows.d/qa.json\n");
+}
+
+#[test]
 fn flows_of_one_namespace_have_files_of_their_own() {
     let other = QA.replace("\"Qa\"", "\"Another\"");
     let folder = Folder::new().with("app", elf(&records(&[QA, &other])));

@@ -12,8 +12,26 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_tree_is_what_is_drawn_unless_asked_otherwise() {
-    assert_snapshot!(folder().run("render app"), @"
+fn the_screen_shows_the_way_through_the_flows() {
+    assert_snapshot!(folder().run("render app"), @r#"
+    ExpenseApproval (expense_approval)
+    start
+    ↓ review                     {claim, policy}
+    ├ rejected → end "rejected"
+    ↓ approved → pay · Payment   {amount}
+    ↓ end                        {receipt}
+
+    pay: Payment
+    start
+    ↓ transfer  {amount}
+    ↓ end       {receipt}
+
+    Qa (qa)
+    start
+    ↓ answer  {question}
+    ↓ end     {answer}
+    "#);
+    assert_snapshot!(folder().run("render app --format tree"), @"
     ExpenseApproval (expense_approval)
     📦 review (review)
     📦 Payment (pay)
@@ -25,8 +43,30 @@ fn a_tree_is_what_is_drawn_unless_asked_otherwise() {
 }
 
 #[test]
+fn a_flow_within_another_one_is_shown_there() {
+    let expense: serde_json::Value = serde_json::from_str(EXPENSE).expect("JSON");
+    let nodes = expense["nodes"].as_array().expect("nodes");
+    let inner = nodes.iter().find_map(|node| node.get("internalFlow"));
+    let mut inner = inner.expect("a flow").clone();
+    inner["namespace"] = "payment".into();
+    let inner = inner.to_string();
+    let folder = Folder::new().with("app", elf(&records(&[EXPENSE, &inner])));
+    let seen = folder.run("render app");
+    assert!(seen.starts_with("ExpenseApproval ("), "{seen}");
+    assert_eq!(
+        seen,
+        Folder::new()
+            .with("app", elf(&records(&[EXPENSE])))
+            .run("render app")
+    );
+    let alone = folder.run("render app --flow payment");
+    assert!(alone.starts_with("Payment (payment)\n"), "{alone}");
+}
+
+#[test]
 fn every_format_is_drawn() {
     let begins = [
+        ("text", "Qa (qa)\nstart\n↓ answer"),
         ("tree", "📦"),
         ("mermaid", "---\ntitle: \"Qa\""),
         ("dot", "digraph"),
@@ -65,33 +105,77 @@ fn some_formats_show_one_flow() {
 }
 
 #[test]
-fn one_flow_is_written_to_a_file_and_several_into_a_folder() {
-    let folder = folder().with("here/x", "");
-    assert_snapshot!(folder.run("render app --flow Qa --format svg --out qa.svg"), @"
+fn a_file_has_the_format_of_its_ending() {
+    let folder = folder();
+    let endings = [
+        ("qa.svg", "svg"),
+        ("qa.html", "html"),
+        ("qa.mmd", "mermaid"),
+        ("qa.dot", "dot"),
+        ("qa.txt", "text"),
+    ];
+    for (file, format) in endings {
+        let seen = folder.run(&format!("render qa.json --out {file}"));
+        assert_eq!(seen, format!("[stderr]\nwrote {file}\n"));
+        let printed = folder.run(&format!("render qa.json --format {format}"));
+        assert_eq!(folder.read(file), printed, "{file}");
+    }
+    folder.run("render qa.json --format dot --out qa.gv");
+    assert_eq!(folder.read("qa.gv"), folder.read("qa.dot"));
+    assert_snapshot!(folder.run("render qa.json --out qa.png"), @"
     [stderr]
-    wrote qa.svg
-    ");
-    assert_eq!(
-        folder.read("qa.svg"),
-        folder.run("render qa.json --format svg")
-    );
-    assert_snapshot!(folder.run("render qa.json --format html --out pages/"), @"
-    [stderr]
-    wrote pages/qa.html
-    ");
-    assert_snapshot!(folder.run("render qa.json --format dot --out here"), @"
-    [stderr]
-    wrote here/qa.dot
-    ");
-    assert_snapshot!(folder.run("render app --format mermaid --out diagrams"), @"
-    [stderr]
-    wrote diagrams/expense_approval.mmd
-    wrote diagrams/qa.mmd
-    ");
-    assert_eq!(folder.names("diagrams"), ["expense_approval.mmd", "qa.mmd"]);
-    assert_snapshot!(folder.run("render app --out qa.json"), @"
-    [stderr]
-    error: `qa.json` is not a folder
+    error: `qa.png` does not say in which format to draw
+           help: end it in `.svg`, `.html`, `.mmd`, `.dot` or `.txt`, add `--format`, or name a folder: `qa.png/`
     [exit code 2]
+    ");
+}
+
+#[test]
+fn a_folder_gets_a_file_for_each_flow_however_many_there_are() {
+    let folder = folder().with("here.d/x", "");
+    for out in ["pages", "other.d/", "here.d"] {
+        let files = |words: &str| {
+            let seen = folder.run(&format!("render {words} --out {out}"));
+            let lines = seen.lines().skip(1).map(str::to_owned);
+            lines.collect::<Vec<String>>()
+        };
+        let wrote = |name: &str| format!("wrote {}/{name}", out.trim_end_matches('/'));
+        assert_eq!(files("qa.json"), [wrote("qa.html")]);
+        assert_eq!(
+            files("app --format svg"),
+            [wrote("expense_approval.svg"), wrote("qa.svg")]
+        );
+    }
+    assert_eq!(
+        folder.read("pages/qa.html"),
+        folder.run("render qa.json --format html")
+    );
+    let folder = folder.with("file", "");
+    assert_snapshot!(folder.run("render app --out file"), @"
+    [stderr]
+    error: `file` is not a folder
+    [exit code 2]
+    ");
+}
+
+#[test]
+fn several_flows_do_not_fit_into_one_file() {
+    let folder = folder();
+    assert_snapshot!(folder.run("render app --out pictures/all.svg"), @"
+    [stderr]
+    error: `pictures/all.svg` is one file, and there are 2 flows: `ExpenseApproval`, `Qa`
+           help: choose one with `--flow NAME`, or name a folder: `--out pictures/all/`
+    [exit code 2]
+    ");
+    assert_snapshot!(folder.run("export app --out all.json"), @"
+    [stderr]
+    error: `all.json` is one file, and there are 2 flows: `ExpenseApproval`, `Qa`
+           help: choose one with `--flow NAME`, or name a folder: `--out all/`
+    [exit code 2]
+    ");
+    assert_eq!(folder.names("."), ["app", "qa.json"]);
+    assert_snapshot!(folder.run("render app --flow Qa --out one.svg"), @"
+    [stderr]
+    wrote one.svg
     ");
 }

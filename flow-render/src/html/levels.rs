@@ -13,6 +13,10 @@ pub(super) fn levels(scene: &Scene<'_>) -> Markup {
         @if scene.flow.max_depth() > 0 {
             section id="all" hidden { (picture(scene, Inner::Shown)) }
         }
+        details class="legend" open {
+            summary { "legend" }
+            (PreEscaped(svg::legend(scene)))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The result of the layout: boxes and wires at their places. Nothing is decided here any more, and
 //! nothing overlaps.
 
-use crate::words::Caption;
+use crate::words::{ArrowLabel, Caption};
 
 /// Boxes and wires, with coordinates from the upper left corner.
 #[derive(Debug, Default)]
@@ -74,5 +74,5 @@ pub(super) struct WireLabel {
     pub(super) center: Point,
     pub(super) width: f64,
     pub(super) height: f64,
-    pub(super) lines: Vec<String>,
+    pub(super) label: ArrowLabel,
 }

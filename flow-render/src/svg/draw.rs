@@ -2,22 +2,32 @@
 
 use super::board::{Board, Label, Point, Shape, Tile, Wire, WireLabel};
 use super::image::{Image, number};
-use super::measure::{LINE, NAME, NOTE};
+use super::legend::Legend;
+use super::measure::{self, LINE, NAME, NOTE};
 use super::{STYLE, path, shape};
 use crate::xml::escaped;
 
-/// A whole image.
-pub(super) fn whole(board: &Board, title: &str) -> String {
-    let mut image = Image::new(board, title, false);
+/// A whole image, with a legend below the board.
+pub(super) fn whole(board: &Board, legend: &Legend, title: &str) -> String {
+    let size = (legend.width.max(board.width), board.height + legend.height);
+    let mut image = Image::new(size, title, false);
     image.line(&format!("<style>\n{STYLE}</style>"));
     image.board(board);
+    image.legend(legend, board.height);
     image.finish()
 }
 
 /// An image in a page that contains the style, and in which nodes are buttons.
 pub(super) fn part(board: &Board, title: &str) -> String {
-    let mut image = Image::new(board, title, true);
+    let mut image = Image::new((board.width, board.height), title, true);
     image.board(board);
+    image.finish()
+}
+
+/// A legend as an image of its own, in a page that contains the style.
+pub(super) fn legend(legend: &Legend) -> String {
+    let mut image = Image::new((legend.width, legend.height), "legend", false);
+    image.legend(legend, 0.0);
     image.finish()
 }
 
@@ -55,15 +65,22 @@ impl Image {
             center,
             width,
             height,
-            lines,
+            label,
         } = label;
         self.line("<g class=\"label\">");
         self.rect("", *center, *width, *height, 4.0);
-        let top = center.y - f64::from(u32::try_from(lines.len()).unwrap_or(0)) * NOTE * LINE / 2.0;
-        for (index, line) in (0_u32..).zip(lines) {
-            let class = if index == 0 { "action" } else { "note" };
-            let y = top + f64::from(index) * NOTE * LINE;
-            self.words(class, center.x, y, NOTE, line);
+        let (_, height) = measure::block(label.lines(), NOTE);
+        let mut top = center.y - height / 2.0;
+        let lines = [
+            ("action", &label.action),
+            ("note", &label.condition),
+            ("keys", &label.keys),
+        ];
+        for (class, line) in lines {
+            if let Some(line) = line {
+                self.words(class, center.x, top, NOTE, line);
+                top += NOTE * LINE;
+            }
         }
         self.line("</g>");
     }
@@ -109,7 +126,7 @@ impl Image {
         }
     }
 
-    fn outline(&mut self, tile: &Tile) {
+    pub(super) fn outline(&mut self, tile: &Tile) {
         let Tile {
             center,
             width,

@@ -1,7 +1,7 @@
 //! The text of an image, line by line. Lengths are rounded, so that rounding errors of sums do not
 //! affect it.
 
-use super::board::{Board, Point};
+use super::board::Point;
 use super::measure::LINE;
 use crate::xml::escaped;
 
@@ -13,8 +13,8 @@ pub(super) struct Image {
 }
 
 impl Image {
-    pub(super) fn new(board: &Board, title: &str, buttons: bool) -> Image {
-        let (width, height) = (number(board.width), number(board.height));
+    pub(super) fn new((width, height): (f64, f64), title: &str, buttons: bool) -> Image {
+        let (width, height) = (number(width), number(height));
         let title = escaped(title);
         let role = if buttons { "group" } else { "img" };
         let text = format!(

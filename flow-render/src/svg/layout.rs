@@ -10,6 +10,7 @@ use super::board::{Board, Point, Tile, Wire, WireLabel};
 use super::wire::{self, Rows};
 use super::{measure, shape};
 use crate::scene::{Member, Place, Scene};
+use crate::words::ArrowLabel;
 
 /// Whether inner flows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(crate) enum Inner {
 struct Link {
     from: usize,
     to: usize,
-    label: Vec<String>,
+    label: ArrowLabel,
     error: bool,
     /// How important it is that the arrow is short and straight.
     weight: i32,
@@ -65,7 +66,7 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
     let link = |from, to| Link {
         from,
         to,
-        label: Vec::new(),
+        label: ArrowLabel::default(),
         error: false,
         weight: 1,
     };
@@ -170,13 +171,10 @@ fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     bounded(tiles, wires)
 }
 
-fn label_size(lines: &[String]) -> (f64, f64) {
-    match lines.is_empty() {
-        true => (0.0, 0.0),
-        false => {
-            let (width, height) = measure::block(lines, measure::NOTE);
-            (width + 10.0, height + 4.0)
-        }
+fn label_size(label: &ArrowLabel) -> (f64, f64) {
+    match measure::block(label.lines(), measure::NOTE) {
+        (_, 0.0) => (0.0, 0.0),
+        (width, height) => (width + 10.0, height + 4.0),
     }
 }
 
@@ -193,11 +191,11 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     };
     let (width, height) = label_size(&link.label);
     let label = match (label.x, label.y) {
-        (Some(x), Some(y)) if !link.label.is_empty() => Some(WireLabel {
+        (Some(x), Some(y)) if height > 0.0 => Some(WireLabel {
             center: Point { x, y },
             width,
             height,
-            lines: link.label,
+            label: link.label,
         }),
         _ => None,
     };

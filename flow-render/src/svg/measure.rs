@@ -23,11 +23,11 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
 }
 
 /// The size of several lines, one below the other.
-pub(super) fn block(lines: &[String], size: f64) -> (f64, f64) {
-    let widest = lines
-        .iter()
-        .map(|line| width(line, size))
-        .fold(0.0, f64::max);
-    let count = u32::try_from(lines.len()).unwrap_or(u32::MAX);
-    (widest, f64::from(count) * size * LINE)
+pub(super) fn block<'a>(lines: impl Iterator<Item = &'a str>, size: f64) -> (f64, f64) {
+    let mut block = (0.0_f64, 0.0);
+    for line in lines {
+        block.0 = block.0.max(width(line, size));
+        block.1 += size * LINE;
+    }
+    block
 }

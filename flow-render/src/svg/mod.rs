@@ -8,6 +8,7 @@ mod board;
 mod draw;
 mod image;
 mod layout;
+mod legend;
 mod measure;
 mod path;
 mod shape;
@@ -15,15 +16,22 @@ mod wire;
 
 use flow_spec::document::FlowDocument;
 
+use super::legend::Mark;
 use super::scene::Scene;
+use board::Board;
+use legend::Legend;
 
 pub(super) use layout::Inner;
+
+/// The width of the legend of a page, whose pictures have many widths.
+const LEGEND_IN_PAGE: f64 = 640.0;
 
 /// The colours, which follow the reader's preference for light or dark.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
-/// An SVG image of the flow and of all its inner flows, on a transparent background. Every box has
-/// the path of its node as `data-path`, and its doc comment as its title.
+/// An SVG image of the flow and of all its inner flows, on a transparent background, with a legend of
+/// the shapes and arrows that it has. Every box has the path of its node as `data-path`, and its doc
+/// comment as its title.
 ///
 /// # Examples
 ///
@@ -36,8 +44,23 @@ pub(super) const STYLE: &str = include_str!("picture.css");
 /// ```
 pub fn svg(flow: &FlowDocument) -> String {
     let scene = Scene::new(flow);
-    let board = layout::scene(&scene, layout::Inner::Shown);
-    draw::whole(&board, flow.title())
+    let board = layout::scene(&scene, Inner::Shown);
+    let legend = Legend::new(marks(&scene, &board), board.width);
+    draw::whole(&board, &legend, flow.title())
+}
+
+/// The legend of a flow's pictures for a page that has [`STYLE`].
+pub(super) fn legend(scene: &Scene<'_>) -> String {
+    let board = layout::scene(scene, Inner::Shown);
+    draw::legend(&Legend::new(marks(scene, &board), LEGEND_IN_PAGE))
+}
+
+fn marks(scene: &Scene<'_>, board: &Board) -> impl Iterator<Item = Mark> {
+    let mut marks = crate::legend::marks(scene);
+    if legend::has_back(board) {
+        marks.insert(Mark::Back);
+    }
+    marks.into_iter()
 }
 
 /// The picture of a flow for a page that has [`STYLE`]: its nodes are buttons. Its inner flows are

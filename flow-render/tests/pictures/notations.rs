@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use flow_render as render;
 use flow_spec::FlowDocument;
-use flow_spec::document::EndDocument;
+use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -37,6 +37,96 @@ fn the_tree_has_a_line_for_each_node_and_indents_those_inside() {
     📦 revise (revise)
     📦 apologise (apologise)
     ");
+}
+
+/// The whole text, with the arrows in the order of a run.
+#[test]
+fn the_text_goes_through_every_level() {
+    insta::assert_snapshot!(render::text(&research_desk()));
+}
+
+/// A node that reads and writes these keys.
+fn node_with(id: &str, reads: &[&str], writes: &[&str]) -> NodeDocument {
+    let mut node = node(id, id, json!({}));
+    for key in reads {
+        node.inputs.insert(key, Property::new(), true);
+    }
+    for key in writes {
+        node.outputs.insert(key, Property::new(), true);
+    }
+    node
+}
+
+#[test]
+fn keys_travel_from_the_node_that_writes_them_to_the_last_that_reads_them() {
+    let mut flow = FlowDocument::new("Keys", "keys");
+    flow.inputs.insert("a", Property::new(), true);
+    flow.inputs.insert("unread", Property::new(), true);
+    flow.outputs.insert("z", Property::new(), true);
+    flow.nodes = vec![
+        node_with("first", &["a"], &["b", "c", "nobody_reads_it"]),
+        node_with("second", &["b"], &["c", "own"]),
+        node_with("third", &["c", "port"], &["z"]),
+        node_with("many", &[], &["k1", "k2", "k3", "k4", "k5"]),
+        node_with("all", &["k1", "k2", "k3", "k4", "k5", "d"], &[]),
+    ];
+    let mapped = |text: &str| [(text.to_owned(), json!("mapped"))].into_iter().collect();
+    flow.nodes[1].mappings.outputs = mapped("own");
+    flow.nodes[2].mappings.inputs = mapped("port");
+    flow.edges = vec![
+        edge("first", "default", "second"),
+        edge("second", "default", "third"),
+        edge("third", "default", "many"),
+        edge("many", "default", "all"),
+    ];
+    // `c` is written anew before it is read, and `z` is returned at the end.
+    insta::assert_snapshot!(render::text(&with_end(flow.clone(), "all")), @r"
+    Keys (keys)
+    start
+    ↓ first   {a}
+    ↓ second  {b}
+    ↓ third   {c, mapped}
+    ↓ many    {z}
+    ↓ all     {k1, k2, k3, +2}
+    ↓ end
+    ");
+    // An edge can write keys under other names.
+    flow.edges[0].mappings = [("nobody_reads_it".to_owned(), json!("d"))]
+        .into_iter()
+        .collect();
+    let text = render::text(&with_end(flow, "all"));
+    assert!(text.contains("↓ second  {b, d}\n"), "{text}");
+}
+
+/// The flow with an end after this node, and its first node as the one that it begins with.
+fn with_end(mut flow: FlowDocument, last: &str) -> FlowDocument {
+    flow.entry_node_id = Some(flow.nodes[0].id.clone());
+    flow.ends = vec![EndDocument {
+        from: Some(last.to_owned()),
+        condition: Some("default".to_owned()),
+        label: "default".to_owned(),
+    }];
+    flow
+}
+
+/// Each node has two arrows on and one back, so that indenting all of them would need a line that is
+/// as long as the flow.
+#[test]
+fn a_text_is_never_wider_than_a_few_levels() {
+    let mut flow = FlowDocument::new("Deep", "");
+    for number in 0..300 {
+        let id = |number: usize| format!("n{number}");
+        flow.nodes.push(node(&id(number), "step", json!({})));
+        flow.edges.push(edge(&id(number), "a", &id(number + 1)));
+        flow.edges.push(edge(&id(number), "b", &id(number + 2)));
+    }
+    flow.entry_node_id = Some("n0".to_owned());
+    let text = render::text(&flow);
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest < Some(60), "{text}");
+    for number in 0..300 {
+        assert!(text.contains(&format!("n{number} ")), "n{number}: {text}");
+    }
 }
 
 #[test]
@@ -73,8 +163,8 @@ fn no_text_of_a_user_means_anything_to_mermaid() {
         .collect();
     assert_eq!(
         texts.len(),
-        5,
-        "start, two nodes, an end and an arrow:\n{picture}"
+        6,
+        "start, two nodes, an end, an arrow and the legend:\n{picture}"
     );
     for text in &texts {
         let allowed = |letter: char| letter.is_alphanumeric() || " #;/_,:?!=()…".contains(letter);

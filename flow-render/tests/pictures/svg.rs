@@ -5,7 +5,7 @@ use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use crate::flows::{any_flow, research_desk};
+use crate::flows::{any_flow, node, research_desk};
 
 #[derive(Debug, Clone, Copy)]
 struct Rect {
@@ -182,7 +182,7 @@ fn every_node_is_drawn_once_with_its_name() {
 }
 
 #[test]
-fn actions_and_conditions_are_written_at_the_arrows_and_labels_in_the_ends() {
+fn actions_conditions_and_keys_are_written_at_the_arrows_and_labels_in_the_ends() {
     let picture = render::svg(&research_desk());
     let document = Document::parse(&picture).expect("well-formed XML");
     let drawn = drawn(&document);
@@ -195,22 +195,37 @@ fn actions_and_conditions_are_written_at_the_arrows_and_labels_in_the_ends() {
     assert_eq!(
         texts("label"),
         [
-            "approved",
+            "approved|{report}",
             "ask_again",
             "else",
-            "enough",
+            "enough|{findings}",
             "error",
             "error",
             "error",
             "error",
-            "found",
+            "found|{passage}",
             "hopeless",
             "long|draft.words > 4000",
-            "needs_revision",
+            "needs_revision|{feedback}",
             "nothing",
             "nothing_found",
             "rejected",
             "short|draft.words < 50 && !draft.urgent",
+            "{answers}",
+            "{answer}",
+            "{answer}",
+            "{answer}",
+            "{draft}",
+            "{draft}",
+            "{draft}",
+            "{findings}",
+            "{outline}",
+            "{outline}",
+            "{passage}",
+            "{place}",
+            "{questions}",
+            "{question}",
+            "{topic, policy}",
         ]
     );
     assert_eq!(
@@ -263,6 +278,66 @@ fn what_a_node_is_and_how_it_runs_stands_below_its_name() {
     tile wait: end | wait 5s
     tile human: approve | asks: Publish "{draft}" <now>? | at most 2days
     "#);
+}
+
+/// What the legend of a picture says.
+fn legend(picture: &str) -> Vec<String> {
+    let document = Document::parse(picture).expect("well-formed XML");
+    let mut all = document.descendants();
+    let legend = all.find(|node| node.attribute("class") == Some("legend"));
+    let texts = legend.expect("a legend").descendants();
+    let texts = texts.filter(|node| node.has_tag_name("text"));
+    texts
+        .filter_map(|node| node.text())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn the_legend_explains_what_the_picture_has() {
+    insta::assert_snapshot!(legend(&render::svg(&research_desk())).join("\n"), @r"
+    a node
+    chooses by conditions
+    a pause
+    asks a person
+    a flow
+    runs its branches at the same time
+    runs once for each item
+    taken on an error
+    leads back
+    action
+    the action that takes the arrow
+    condition
+    its condition
+    {keys}
+    keys that are written before it and read after it
+    ");
+    let mut small = FlowDocument::new("Small", "small");
+    small.nodes = vec![node("only", "only", serde_json::json!({}))];
+    assert_eq!(legend(&render::svg(&small)), ["a node"]);
+}
+
+#[test]
+fn the_legend_is_within_the_picture() {
+    for flow in [research_desk(), FlowDocument::new("", "")] {
+        let picture = render::svg(&flow);
+        let document = Document::parse(&picture).expect("well-formed XML");
+        let (width, height) = (
+            number(document.root_element(), "width"),
+            number(document.root_element(), "height"),
+        );
+        for text in document
+            .descendants()
+            .filter(|node| node.has_tag_name("text"))
+        {
+            let beside = text.parent().and_then(|group| group.attribute("class"));
+            if beside == Some("legend") {
+                let letters = u32::try_from(text.text().unwrap_or_default().len()).expect("short");
+                let right = number(text, "x") + f64::from(letters) * 0.6 * 11.0 / 2.0;
+                assert!(right < width && number(text, "y") < height, "{text:?}");
+            }
+        }
+    }
 }
 
 /// Letters are 0.6 of their size wide in the fonts that the picture asks for.

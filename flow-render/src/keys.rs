@@ -1,0 +1,124 @@
+//! The keys that travel along an arrow: what its node wrote and a later one reads.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flow_spec::document::{FlowDocument, NodeDocument, Schema};
+use serde_json::{Map, Value};
+
+use super::scene::Place;
+
+/// What the nodes of a flow read and write, and where their arrows lead.
+pub(super) struct Keys<'a> {
+    flow: &'a FlowDocument,
+    nodes: Vec<Access<'a>>,
+    next: BTreeMap<Place, Vec<Place>>,
+}
+
+/// The keys of a node, under their names in the flow.
+struct Access<'a> {
+    node: &'a NodeDocument,
+    reads: BTreeSet<&'a str>,
+    /// What it writes whatever its action is.
+    always_writes: BTreeSet<&'a str>,
+}
+
+/// An arrow.
+pub(super) struct Way<'a> {
+    pub(super) from: Place,
+    pub(super) action: Option<&'a str>,
+    /// The keys that the arrow writes under other names.
+    pub(super) renamed: Option<&'a Map<String, Value>>,
+    pub(super) to: Place,
+}
+
+impl<'a> Keys<'a> {
+    /// The nodes are those that places count, and the arrows lead between them.
+    pub(super) fn new(
+        flow: &'a FlowDocument,
+        nodes: impl Iterator<Item = &'a NodeDocument>,
+        arrows: impl Iterator<Item = (Place, Place)>,
+    ) -> Self {
+        let mut next: BTreeMap<Place, Vec<Place>> = BTreeMap::new();
+        for (from, to) in arrows {
+            next.entry(from).or_default().push(to);
+        }
+        let access = |node: &'a NodeDocument| {
+            let always = node.outputs.required.iter();
+            Access {
+                node,
+                reads: names(&node.inputs)
+                    .map(|name| mapped(&node.mappings.inputs, name))
+                    .collect(),
+                always_writes: always
+                    .map(|name| mapped(&node.mappings.outputs, name))
+                    .collect(),
+            }
+        };
+        Keys {
+            flow,
+            nodes: nodes.map(access).collect(),
+            next,
+        }
+    }
+
+    /// The keys that travel along an arrow, in the order in which its node names them.
+    pub(super) fn along(&self, way: &Way<'a>) -> Vec<&'a str> {
+        let written: Vec<&str> = match (way.from, way.action) {
+            (Place::Start, _) => names(&self.flow.inputs).collect(),
+            (Place::Member(index), action) => self.nodes[index].written(action),
+            (Place::End(_), _) => Vec::new(),
+        };
+        let renamed = |key| way.renamed.map_or(key, |renamed| mapped(renamed, key));
+        let written = written.into_iter().map(renamed);
+        written.filter(|key| self.is_read(key, way.to)).collect()
+    }
+
+    /// Whether a node reads the key from here on, before another one writes it anew; or the flow
+    /// returns it.
+    fn is_read(&self, key: &str, place: Place) -> bool {
+        let mut seen = BTreeSet::from([place]);
+        let mut open = vec![place];
+        while let Some(place) = open.pop() {
+            match place {
+                Place::End(_) if self.flow.outputs.properties.contains_key(key) => return true,
+                Place::Member(index) if self.nodes[index].reads.contains(key) => return true,
+                Place::Member(index) if self.nodes[index].always_writes.contains(key) => continue,
+                _ => {}
+            }
+            let next = self.next.get(&place).into_iter().flatten();
+            open.extend(next.filter(|place| seen.insert(**place)));
+        }
+        false
+    }
+}
+
+impl<'a> Access<'a> {
+    /// What the node writes on an action; all its outputs in a document that does not say.
+    fn written(&self, action: Option<&str>) -> Vec<&'a str> {
+        let outputs = &self.node.mappings.outputs;
+        let names: Vec<&str> = match &self.node.actions {
+            None => names(&self.node.outputs).collect(),
+            Some(actions) => {
+                let taken = actions
+                    .iter()
+                    .filter(|taken| Some(taken.name.as_str()) == action);
+                let written =
+                    taken.flat_map(|action| action.writes.iter().chain(&action.may_write));
+                written.map(String::as_str).collect()
+            }
+        };
+        names
+            .into_iter()
+            .map(|name| mapped(outputs, name))
+            .collect()
+    }
+}
+
+fn names(schema: &Schema) -> impl Iterator<Item = &str> {
+    schema.properties.keys().map(String::as_str)
+}
+
+/// The key that stands for a name.
+fn mapped<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
+    mappings.get(name).and_then(Value::as_str).unwrap_or(name)
+}
