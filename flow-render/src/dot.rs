@@ -9,7 +9,7 @@ use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
 use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
-use super::words::{self, Caption};
+use super::words::{self, ArrowLabel, Caption};
 
 const STYLES: &str = r##"  graph [compound=true newrank=true fontname="Helvetica" fontsize=12 labeljust=l style=rounded color="#6b7280"]
   node [shape=box style="rounded,filled" fillcolor="#f9fafb" color="#4b5563" fontname="Helvetica" fontsize=12]
@@ -146,10 +146,7 @@ impl Picture {
     fn links(&mut self, scene: &Scene<'_>) {
         for link in scene.links() {
             let mut attributes = Vec::new();
-            let lines: Vec<String> = link.arrow.label.lines().map(str::to_owned).collect();
-            if !lines.is_empty() {
-                attributes.push(format!("label={}", label_of(&lines)));
-            }
+            attributes.extend(label_attribute(&link.arrow.label));
             if link.arrow.action == Some(ERROR_ACTION) {
                 attributes.push("style=dashed".to_owned());
             }
@@ -174,9 +171,13 @@ impl Picture {
             Inside::Fork(branches) => {
                 for branch in branches {
                     let mut from = member.fork_key();
+                    let mut before: Option<&Member<'_>> = None;
                     for part in branch {
-                        self.arrow(&from, &part.entry(), &[]);
+                        let label = before.map(|before| before.label_to(part));
+                        let label = label.and_then(|label| label_attribute(&label));
+                        self.arrow(&from, &part.entry(), label.as_slice());
                         from = out(part);
+                        before = Some(part);
                         self.links_inside(part);
                     }
                     self.arrow(&from, &member.join_key(), &[]);
@@ -192,6 +193,12 @@ impl Picture {
             }
         }
     }
+}
+
+/// The text at an arrow, if it has any.
+fn label_attribute(label: &ArrowLabel) -> Option<String> {
+    let lines: Vec<String> = label.lines().map(str::to_owned).collect();
+    (!lines.is_empty()).then(|| format!("label={}", label_of(&lines)))
 }
 
 /// The place from which an arrow leaves a node in a fork or a loop.

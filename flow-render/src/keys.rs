@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flow_spec::DEFAULT_ACTION;
 use flow_spec::document::{FlowDocument, NodeDocument, Schema};
 use serde_json::{Map, Value};
 
@@ -42,21 +43,9 @@ impl<'a> Keys<'a> {
         for (from, to) in arrows {
             next.entry(from).or_default().push(to);
         }
-        let access = |node: &'a NodeDocument| {
-            let always = node.outputs.required.iter();
-            Access {
-                node,
-                reads: names(&node.inputs)
-                    .map(|name| mapped(&node.mappings.inputs, name))
-                    .collect(),
-                always_writes: always
-                    .map(|name| mapped(&node.mappings.outputs, name))
-                    .collect(),
-            }
-        };
         Keys {
             flow,
-            nodes: nodes.map(access).collect(),
+            nodes: nodes.map(Access::of).collect(),
             next,
         }
     }
@@ -92,7 +81,25 @@ impl<'a> Keys<'a> {
     }
 }
 
+/// The keys that travel from a node in a branch of a fork to the next one.
+pub(super) fn in_branch<'a>(from: &'a NodeDocument, to: &NodeDocument) -> Vec<&'a str> {
+    let (from, to) = (Access::of(from), Access::of(to));
+    let written = from.written(Some(DEFAULT_ACTION)).into_iter();
+    written.filter(|key| to.reads.contains(key)).collect()
+}
+
 impl<'a> Access<'a> {
+    fn of(node: &'a NodeDocument) -> Self {
+        let reads = names(&node.inputs).map(|name| mapped(&node.mappings.inputs, name));
+        let always = node.outputs.required.iter();
+        let always_writes = always.map(|name| mapped(&node.mappings.outputs, name));
+        Access {
+            node,
+            reads: reads.collect(),
+            always_writes: always_writes.collect(),
+        }
+    }
+
     /// What the node writes on an action; all its outputs in a document that does not say.
     fn written(&self, action: Option<&str>) -> Vec<&'a str> {
         let outputs = &self.node.mappings.outputs;

@@ -80,10 +80,16 @@ fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
     match &member.inside {
         Inside::Nothing => {}
         Inside::Flow(scene) => add_scene(scene, marks),
-        Inside::Fork(branches) => branches
-            .iter()
-            .flatten()
-            .for_each(|part| add_member(part, marks)),
+        Inside::Fork(branches) => {
+            for pair in branches.iter().flat_map(|branch| branch.windows(2)) {
+                let keys = pair[0].label_to(&pair[1]).keys;
+                marks.extend(keys.map(|_| Mark::Keys));
+            }
+            branches
+                .iter()
+                .flatten()
+                .for_each(|part| add_member(part, marks));
+        }
         Inside::Each(body) => add_member(body, marks),
     }
 }

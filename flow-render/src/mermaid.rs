@@ -12,7 +12,7 @@ use flow_spec::document::{FlowDocument, types};
 use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
-use super::words::{self, Caption};
+use super::words::{self, ArrowLabel, Caption};
 
 const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffffff
   classDef ends fill:#ffffff,stroke:#1f2937,color:#1f2937,stroke-width:2px
@@ -163,15 +163,11 @@ impl Picture {
                 Port::Node(key) | Port::Whole { flow: key, .. } => self.id(key),
             };
             let to = self.id(&link.to);
-            let label: Vec<String> = link.arrow.label.lines().map(escaped).collect();
             let arrow = match link.arrow.action == Some(ERROR_ACTION) {
                 true => "-.->",
                 false => "-->",
             };
-            let label = match label.is_empty() {
-                true => String::new(),
-                false => format!("|\"{}\"|", label.join("<br/>")),
-            };
+            let label = at_arrow(&link.arrow.label);
             self.line(1, &format!("{from} {arrow}{label} {to}"));
         }
         for member in &scene.members {
@@ -186,10 +182,14 @@ impl Picture {
             Inside::Fork(branches) => {
                 for branch in branches {
                     let mut from = self.id(&member.fork_key());
+                    let mut before: Option<&Member<'_>> = None;
                     for part in branch {
                         let to = self.id(&part.entry());
-                        self.line(1, &format!("{from} --> {to}"));
+                        let label = before.map(|before| at_arrow(&before.label_to(part)));
+                        let label = label.unwrap_or_default();
+                        self.line(1, &format!("{from} -->{label} {to}"));
                         from = self.out(part);
+                        before = Some(part);
                         self.links_inside(part);
                     }
                     let to = self.id(&member.join_key());
@@ -214,6 +214,15 @@ impl Picture {
         match member.exit(Some(flow_spec::DEFAULT_ACTION)) {
             Port::Node(key) | Port::Whole { flow: key, .. } => self.id(&key),
         }
+    }
+}
+
+/// The text at an arrow, directly after it. Empty if it has none.
+fn at_arrow(label: &ArrowLabel) -> String {
+    let lines: Vec<String> = label.lines().map(escaped).collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("|\"{}\"|", lines.join("<br/>")),
     }
 }
 

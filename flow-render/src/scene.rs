@@ -11,7 +11,7 @@ use flow_spec::document::{FlowDocument, NodeDocument, types};
 use flow_spec::{DEFAULT_ACTION, node_path};
 use serde_json::{Map, Value};
 
-use super::keys::{Keys, Way};
+use super::keys::{self, Keys, Way};
 use super::words::ArrowLabel;
 
 /// A flow.
@@ -62,6 +62,13 @@ pub(super) enum Place {
     Member(usize),
     /// Index of [`Scene::ends`].
     End(usize),
+}
+
+impl Member<'_> {
+    /// The text at the arrow to the next node of a branch of a fork.
+    pub(super) fn label_to(&self, next: &Member<'_>) -> ArrowLabel {
+        ArrowLabel::default().with_keys(&keys::in_branch(self.node, next.node))
+    }
 }
 
 impl<'a> Scene<'a> {

@@ -63,10 +63,10 @@ pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
 pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
     let mut tiles = Vec::new();
     let mut links = Vec::new();
-    let link = |from, to| Link {
+    let link = |from, to, label| Link {
         from,
         to,
-        label: ArrowLabel::default(),
+        label,
         error: false,
         weight: 1,
     };
@@ -75,25 +75,27 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
     let mut width = 0.0;
     let mut chains = Vec::new();
     for branch in branches {
-        let chain: Vec<Tile> = branch
-            .iter()
-            .map(|part| shape::member(part, inner))
-            .collect();
+        let tile = |part: &Member<'_>| shape::member(part, inner);
+        let chain: Vec<Tile> = branch.iter().map(tile).collect();
         width += chain.iter().map(|tile| tile.width).fold(0.0, f64::max);
         chains.push(chain);
     }
     let gaps = u32::try_from(branches.len().saturating_sub(1)).unwrap_or(0);
     width += f64::from(gaps) * options().nodesep;
     tiles.push(shape::bar(width));
-    for chain in chains {
+    for (branch, chain) in branches.iter().zip(chains) {
         let mut before = split;
-        for tile in chain {
+        for (at, tile) in chain.into_iter().enumerate() {
             let number = tiles.len();
             tiles.push(tile);
-            links.push(link(before, number));
+            let label = match at.checked_sub(1) {
+                Some(last) => branch[last].label_to(&branch[at]),
+                None => ArrowLabel::default(),
+            };
+            links.push(link(before, number, label));
             before = number;
         }
-        links.push(link(before, meet));
+        links.push(link(before, meet, ArrowLabel::default()));
     }
     tiles.push(shape::bar(width));
     place(tiles, links)

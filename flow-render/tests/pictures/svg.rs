@@ -226,6 +226,7 @@ fn actions_conditions_and_keys_are_written_at_the_arrows_and_labels_in_the_ends(
             "{questions}",
             "{question}",
             "{topic, policy}",
+            "{translation}",
         ]
     );
     assert_eq!(
