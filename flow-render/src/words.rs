@@ -9,7 +9,7 @@ const LONGEST: usize = 48;
 /// As many keys are named at an arrow. Of more, the number of the others is shown.
 const MOST_KEYS: usize = 3;
 
-/// The text in a box: the name of its node, what the node is, and its settings.
+/// The text in a box: the title of its node or else its name, what the node is, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) title: String,
@@ -20,8 +20,8 @@ pub(super) struct Caption {
 impl Caption {
     pub(super) fn of(node: &NodeDocument) -> Caption {
         Caption {
-            title: one_line(&node.id),
-            what: what(node).map(|text| shortened(&text)),
+            title: one_line(node.title.as_deref().unwrap_or(&node.id)),
+            what: named(node).map(|text| shortened(&text)),
             settings: settings(&node.settings),
         }
     }
@@ -30,6 +30,15 @@ impl Caption {
     pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
         let more = self.what.iter().chain(&self.settings);
         std::iter::once(self.title.as_str()).chain(more.map(String::as_str))
+    }
+}
+
+/// What the node is, with its name if its title stands in the place of the name.
+fn named(node: &NodeDocument) -> Option<String> {
+    match (&node.title, what(node)) {
+        (None, what) => what,
+        (Some(_), None) => Some(node.id.clone()),
+        (Some(_), Some(what)) => Some(format!("{}: {what}", node.id)),
     }
 }
 

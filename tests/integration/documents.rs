@@ -673,3 +673,62 @@ fn standard_actions_round_trip_as_text() {
         .collect();
     assert_eq!(conditions, ["retry", "complete", "success", "failure"]);
 }
+
+#[node(
+    title = "Look up the price",
+    icon = "🏷",
+    group = "shop",
+    tags("remote", "slow"),
+    writes = price
+)]
+fn look_up(item: &str) -> usize {
+    item.len()
+}
+
+#[derive(Default)]
+struct Discount;
+
+#[node(title = "Grant a discount", writes = price)]
+impl Discount {
+    fn exec(&self, price: usize) -> usize {
+        price - 1
+    }
+}
+
+/// Whether to buy it.
+#[node(human = "Buy for {price}?", title = "Purchase", tags("people"))]
+#[derive(serde::Serialize, serde::Deserialize)]
+enum Purchase {
+    Bought,
+    Left,
+}
+
+flow! {
+    Shop(item: String) -> (price: usize) {
+        node cheaper: Discount = Discount;
+        start >> look_up >> cheaper >> Purchase;
+        Purchase - "bought" >> end;
+        Purchase - "left" >> end("left");
+    }
+}
+
+#[test]
+fn titles_icons_groups_and_tags_are_exported() {
+    let document = FlowDocument::parse_spec(Shop::SPEC).unwrap();
+    let shown = |id: &str| {
+        let node = document.nodes.iter().find(|node| node.id == id).unwrap();
+        let texts = [&node.title, &node.icon, &node.group].map(Option::as_deref);
+        (texts, node.tags.join(" "))
+    };
+    let price = [Some("Look up the price"), Some("🏷"), Some("shop")];
+    assert_eq!(shown("look_up"), (price, "remote slow".to_owned()));
+    let discount = [Some("Grant a discount"), None, None];
+    assert_eq!(shown("cheaper"), (discount, String::new()));
+    assert_eq!(
+        shown("purchase"),
+        ([Some("Purchase"), None, None], "people".to_owned())
+    );
+    let purchase = &document.nodes[2];
+    assert_eq!(purchase.description.as_deref(), Some("Whether to buy it."));
+    assert_eq!(purchase.params["prompt"], "Buy for {price}?");
+}

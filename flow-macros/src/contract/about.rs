@@ -4,14 +4,24 @@ use flow_spec::document::SettingsDocument;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta};
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, bracketed, token};
 
-/// A node's doc comment, its own settings, and the question of a human node.
+/// A node's doc comment, how viewers show it, its own settings, and the question of a human node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) description: Option<String>,
+    pub(crate) shown: Shown,
     pub(crate) settings: SettingsDocument,
     pub(crate) question: Option<Question>,
+}
+
+/// How viewers show a node.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Shown {
+    pub(crate) title: Option<String>,
+    pub(crate) icon: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) tags: Vec<String>,
 }
 
 /// The question of a human node.
@@ -32,6 +42,17 @@ impl ToTokens for About {
                 .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}")),
         };
         tokens.extend(quote!(#description #settings));
+        if self.shown != Shown::default() {
+            let Shown {
+                title,
+                icon,
+                group,
+                tags,
+            } = &self.shown;
+            let [title, icon, group] =
+                [title, icon, group].map(|text| text.as_deref().unwrap_or_default());
+            tokens.extend(quote!([#title #icon #group #(#tags)*]));
+        }
         if let Some(Question { prompt, expects }) = &self.question {
             tokens.extend(quote!(#prompt #expects));
         }
@@ -49,6 +70,14 @@ impl Parse for About {
                 text => serde_json::from_str(text)
                     .map_err(|_| syn::Error::new(settings.span(), "malformed contract"))?,
             },
+            shown: match input.peek(token::Bracket) {
+                true => {
+                    let content;
+                    bracketed!(content in input);
+                    content.parse()?
+                }
+                false => Shown::default(),
+            },
             question: match input.peek(LitStr) {
                 true => Some(Question {
                     prompt: input.parse::<LitStr>()?.value(),
@@ -56,6 +85,26 @@ impl Parse for About {
                 }),
                 false => None,
             },
+        })
+    }
+}
+
+impl Parse for Shown {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let text = || {
+            let text = input.parse::<LitStr>()?.value();
+            syn::Result::Ok((!text.is_empty()).then_some(text))
+        };
+        let (title, icon, group) = (text()?, text()?, text()?);
+        let mut tags = Vec::new();
+        while !input.is_empty() {
+            tags.push(input.parse::<LitStr>()?.value());
+        }
+        Ok(Shown {
+            title,
+            icon,
+            group,
+            tags,
         })
     }
 }

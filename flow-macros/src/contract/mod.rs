@@ -7,7 +7,7 @@ mod tokens;
 use proc_macro2::Ident;
 use syn::{Generics, LitStr};
 
-pub(crate) use about::{About, Question, documentation};
+pub(crate) use about::{About, Question, Shown, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 
 /// What a node reads and writes, and the actions that it can take.

@@ -120,6 +120,7 @@ fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
 fn node(plan: &Plan<'_>, index: usize, instance: &Instance, contract: &Contract) -> NodeDocument {
     let mapping = mapping(plan.flow, instance);
     let is_flow = contract.kind == Kind::Flow;
+    let shown = contract.about.shown.clone();
     NodeDocument {
         r#type: match contract.kind {
             Kind::Human => types::HUMAN.to_owned(),
@@ -127,6 +128,10 @@ fn node(plan: &Plan<'_>, index: usize, instance: &Instance, contract: &Contract)
         },
         id: id(instance),
         description: contract.about.description.clone(),
+        title: shown.title,
+        icon: shown.icon,
+        group: shown.group,
+        tags: shown.tags,
         params: params(plan, instance, contract),
         settings: settings(plan, instance, contract),
         inputs: inputs(plan, mapping, contract),

@@ -9,10 +9,14 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{LitStr, Path, Token, parenthesized};
 
-use crate::contract::About;
+use crate::contract::{About, Shown};
 use crate::names::keyword_in;
 use crate::report::Report;
-use crate::settings::{SETTINGS, Settings, duration, duration_text, equals, literal, parentheses};
+use crate::settings::{
+    OF_NODES, SETTINGS, Settings, duration, duration_text, equals, literal, parentheses,
+};
+
+use super::shown;
 
 /// The settings of a node.
 #[derive(Default)]
@@ -28,6 +32,8 @@ pub(super) struct NodeAttribute {
     pub(super) blocking: Option<Span>,
     /// `human = "Deploy?"`
     pub(super) human: Option<LitStr>,
+    /// `title`, `icon`, `group` and `tags`
+    shown: Shown,
 }
 
 /// How a node polls.
@@ -37,8 +43,6 @@ pub(super) struct Poll {
     /// The time after which it gives up.
     pub(super) timeout: Option<Duration>,
 }
-
-const OWN: [&str; 5] = ["actions", "writes", "human", "poll", "blocking"];
 
 impl NodeAttribute {
     /// Parses the text between the parentheses. A wrong setting is reported and left out.
@@ -70,6 +74,7 @@ impl NodeAttribute {
         });
         About {
             description,
+            shown: self.shown.clone(),
             settings: SettingsDocument {
                 poll,
                 blocking: self.blocking.is_some(),
@@ -96,6 +101,13 @@ impl NodeAttribute {
             }
             "poll" => self.poll.replace(poll(name, input, report)?).is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
+            "title" => shown::text(&mut self.shown.title, name, input, report)?,
+            "icon" => shown::text(&mut self.shown.icon, name, input, report)?,
+            "group" => shown::text(&mut self.shown.group, name, input, report)?,
+            "tags" => {
+                let tags = shown::tags(name, input, report)?;
+                !std::mem::replace(&mut self.shown.tags, tags).is_empty()
+            }
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
                 let message = format!("`{name}` is a setting of a fork or of a loop over items");
@@ -109,7 +121,7 @@ impl NodeAttribute {
             }
             other => {
                 if !self.settings.parse(name, input, report)? {
-                    let names = OWN.into_iter().chain(SETTINGS.into_iter().take(2));
+                    let names = OF_NODES.into_iter().chain(SETTINGS.into_iter().take(2));
                     let help = did_you_mean(other, names).unwrap_or_default();
                     report.error(
                         Code::NamesNothing,

@@ -8,6 +8,7 @@ mod human;
 mod outcome;
 mod parameter;
 mod prompt;
+mod shown;
 mod step;
 mod steps;
 

@@ -33,6 +33,11 @@ pub(crate) struct Settings {
 /// The names of [`Settings`].
 pub(crate) const SETTINGS: [&str; 4] = ["retry", "timeout", "concurrency", "collect_errors"];
 
+/// The names of the settings that only `#[node(…)]` has.
+pub(crate) const OF_NODES: [&str; 9] = [
+    "actions", "writes", "human", "poll", "blocking", "title", "icon", "group", "tags",
+];
+
 impl Settings {
     /// Parses the setting whose name was just parsed, if it is one of [`SETTINGS`].
     pub(crate) fn parse(

@@ -55,8 +55,11 @@ fn of_node(flow: &FlowDocument, node: &NodeDocument, around: &str, path: &str) -
     html! {
         "\n"
         article data-contract=(at) hidden {
-            h2 { (Text(&node.id)) }
+            h2 { (Text(node.title.as_ref().unwrap_or(&node.id))) }
             p class="type" { (Text(&node.r#type)) (badges(node)) }
+            @if node.title.is_some() && path == node.id {
+                p class="path" { (at) }
+            }
             @if path != node.id {
                 p class="path" { (at) }
             }
@@ -93,6 +96,9 @@ fn badges(node: &NodeDocument) -> Markup {
     html! {
         @for (holds, name) in badges {
             @if holds { " " span class="badge" { (name) } }
+        }
+        @for word in node.group.iter().chain(&node.tags) {
+            " " span class="badge" { (Text(word)) }
         }
     }
 }

@@ -45,7 +45,10 @@ fn item(node: &NodeDocument, path: &str) -> Markup {
 
 /// The words by which a search finds it.
 fn words(node: &NodeDocument, path: &str) -> String {
-    let words = [Some(path), Some(&node.r#type), node.description.as_deref()];
-    let words: Vec<String> = words.into_iter().flatten().map(one_line).collect();
+    let texts = [&node.description, &node.title, &node.group];
+    let texts = texts.into_iter().flatten().chain(&node.tags);
+    let words = [path, &node.r#type].into_iter();
+    let words = words.chain(texts.map(String::as_str));
+    let words: Vec<String> = words.map(one_line).collect();
     words.join(" ").to_lowercase()
 }

@@ -10,6 +10,21 @@ use serde_json::json;
 
 use crate::flows::{any_flow, edge, node, research_desk};
 
+#[test]
+fn a_title_stands_above_the_name() {
+    let mut flow = research_desk();
+    let node = flow.nodes.iter_mut().find(|node| node.id == "plan");
+    node.unwrap().title = Some("Plan the research".to_owned());
+    let node = flow.nodes.iter_mut().find(|node| node.id == "revise");
+    node.unwrap().title = Some("Mend it".to_owned());
+    let mermaid = render::mermaid(&flow);
+    assert!(
+        mermaid.contains("Plan the research<br/>plan: desk::plan"),
+        "{mermaid}"
+    );
+    assert!(mermaid.contains("Mend it<br/>revise"), "{mermaid}");
+}
+
 /// B-067
 #[test]
 fn the_tree_has_a_line_for_each_node_and_indents_those_inside() {

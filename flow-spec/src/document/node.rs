@@ -16,6 +16,18 @@ pub struct NodeDocument {
     /// Its doc comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its icon: an emoji, or a name that the viewer knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
+    /// The group of nodes to which it belongs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// Words by which people find it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// The values of its own settings; for the [`types`](super::types) of the language, their
     /// parts.
     pub params: Map<String, Value>,

@@ -125,6 +125,18 @@ fn nodes() {
     assert_snapshot!(lines(OLD, &[("/nodes/-", node)]), @"-c /nodes/3 node `log` was added");
     assert_snapshot!(lines(OLD, &[("/nodes/2/type", r#""PayPal""#)]), @"-B /nodes/2/type `pay` was a `pay`, and is a `PayPal`");
     assert_snapshot!(lines(OLD, &[("/nodes/2/description", "")]), @"-c /nodes/2/description `pay` is described otherwise");
+    let shown = [
+        ("/nodes/2/title", r#""Pay the claim""#),
+        ("/nodes/2/icon", r#""bank""#),
+        ("/nodes/2/group", r#""finance""#),
+        ("/nodes/2/tags", r#"["slow"]"#),
+    ];
+    assert_snapshot!(lines(OLD, &shown), @"
+    -c /nodes/2/title `pay` has another title
+    -c /nodes/2/icon `pay` has another icon
+    -c /nodes/2/group `pay` is in another group
+    -c /nodes/2/tags `pay` has other tags
+    ");
     let renamed = [
         ("/nodes/0/id", r#""assess""#),
         ("/edges/0/from", r#""assess""#),
@@ -160,7 +172,7 @@ fn actions_and_writes() {
             r#"[{ "name": "default", "writes": ["receipt"] }, { "name": "timeout" }]"#,
         ),
     ];
-    assert_snapshot!(lines(OLD, &routed), @r#"-C /nodes/2/actions/1 `pay` can also take "timeout""#);
+    assert_snapshot!(lines(OLD, &routed), @r#"-c /nodes/2/actions/1 `pay` can also take "timeout""#);
 }
 
 #[test]

@@ -143,6 +143,13 @@ fn step(dice: &mut Dice, flow: &FlowDocument) -> NodeDocument {
             .to_owned(),
         id: format!("{letter}{}", flow.nodes.len()),
         description: maybe(dice, |dice| dice.pick(&WORDS).to_owned()),
+        title: maybe(dice, |_| "Review the claim".to_owned()),
+        icon: maybe(dice, |_| "🏦".to_owned()),
+        group: maybe(dice, |_| "finance".to_owned()),
+        tags: match dice.one_in(3) {
+            true => vec!["slow".to_owned(), "by hand".to_owned()],
+            false => Vec::new(),
+        },
         params_omitted: match dice.one_in(5) {
             true => vec!["*".to_owned()],
             false => Vec::new(),

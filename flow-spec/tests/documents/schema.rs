@@ -73,7 +73,7 @@ fn sound() -> Value {
 }
 
 /// What is put where, so that neither the schema nor the reader takes the document. `()` removes what is there.
-const BROKEN: [(&str, &str); 71] = [
+const BROKEN: [(&str, &str); 76] = [
     ("", "[]"),
     ("", "null"),
     ("/version", ""),
@@ -109,6 +109,11 @@ const BROKEN: [(&str, &str); 71] = [
     ("/nodes/4/id", r#""a.b""#),
     ("/nodes/4/id", r#""2nd""#),
     ("/nodes/4/id", r#""two words""#),
+    ("/nodes/1/title", r#""""#),
+    ("/nodes/1/icon", "3"),
+    ("/nodes/1/group", "[]"),
+    ("/nodes/1/tags", r#""slow""#),
+    ("/nodes/1/tags", r#"["slow", "slow"]"#),
     ("/nodes/1/params", "[]"),
     ("/nodes/1/paramsOmitted", r#"["a", "a"]"#),
     ("/nodes/1/retry", "3"),

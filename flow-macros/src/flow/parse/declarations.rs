@@ -11,7 +11,7 @@ use syn::{Expr, Ident, Path, Token, Type, braced, parenthesized, token};
 use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
 use crate::names::keyword_in;
 use crate::report::Report;
-use crate::settings::{SETTINGS, Settings};
+use crate::settings::{OF_NODES, SETTINGS, Settings};
 
 use super::edges::fork;
 
@@ -171,7 +171,10 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
             .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
-            let help = flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default();
+            let help = match OF_NODES.contains(&unknown.as_str()) {
+                true => "write it where the node is defined, in its `#[node(…)]`".to_owned(),
+                false => flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default(),
+            };
             report.error(
                 Code::NamesNothing,
                 name.span(),

@@ -100,6 +100,30 @@ impl Pair<'_> {
                 format!("`{name}` is described otherwise"),
             ),
             (
+                old.title != new.title,
+                Part::Node,
+                "/title",
+                format!("`{name}` has another title"),
+            ),
+            (
+                old.icon != new.icon,
+                Part::Node,
+                "/icon",
+                format!("`{name}` has another icon"),
+            ),
+            (
+                old.group != new.group,
+                Part::Node,
+                "/group",
+                format!("`{name}` is in another group"),
+            ),
+            (
+                old.tags != new.tags,
+                Part::Node,
+                "/tags",
+                format!("`{name}` has other tags"),
+            ),
+            (
                 old.params_omitted != new.params_omitted,
                 Part::Param,
                 "/paramsOmitted",

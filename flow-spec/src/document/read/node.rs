@@ -9,10 +9,14 @@ use crate::document::{ActionDocument, MappingsDocument, NodeDocument};
 use super::object::Object;
 use super::{builtin, flow, names, schema, settings};
 
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 18] = [
     "type",
     "id",
     "description",
+    "title",
+    "icon",
+    "group",
+    "tags",
     "params",
     "paramsOmitted",
     "settings",
@@ -51,6 +55,10 @@ pub(super) fn node(
         r#type: object.required_name("type", help),
         id: object.required_name("id", "name the node: `\"id\": \"review\"`"),
         description: object.text("description"),
+        title: object.name("title"),
+        icon: object.name("icon"),
+        group: object.name("group"),
+        tags: object.names("tags"),
         params: object.object("params").cloned().unwrap_or_default(),
         params_omitted: object.names("paramsOmitted"),
         settings: object
