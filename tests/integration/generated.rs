@@ -375,3 +375,63 @@ async fn flows_are_handled_alike() {
         ]
     );
 }
+
+/// Has a default, so that a flow which declares it needs no value.
+#[derive(Default)]
+struct Stamp {
+    ink: u32,
+}
+
+#[node]
+impl Stamp {
+    fn exec(&self, letter: &str) -> String {
+        format!("{letter} ({})", self.ink)
+    }
+}
+
+struct Weigh {
+    scale: usize,
+}
+
+#[node]
+impl Weigh {
+    fn exec(&self, letter: &str) -> usize {
+        letter.len() * self.scale
+    }
+}
+
+flow! {
+    Stamped(letter: String) -> (stamped: String) {
+        node stamp: Stamp { stamp -> stamped };
+        start >> stamp >> end;
+    }
+}
+
+flow! {
+    Posted(letter: String) -> (stamped: String, again: String, weigh: usize) {
+        node inner: Stamped;
+        node stamp: Stamp { stamp -> again };
+        node weigh: Weigh;
+        start >> inner >> stamp >> weigh >> end;
+    }
+}
+
+#[tokio::test]
+async fn a_declared_node_with_a_default_needs_no_value() {
+    let input = || StampedInput {
+        letter: "Dear Ann".into(),
+    };
+    let stamped = async |flow: Stamped| flow.run(input()).await.unwrap().stamped;
+    assert_eq!(stamped(Stamped::new()).await, "Dear Ann (0)");
+    assert_eq!(stamped(Stamped::default()).await, "Dear Ann (0)");
+    assert_eq!(stamped(Stamped::builder().build()).await, "Dear Ann (0)");
+    let flow = Stamped::builder().stamp(Stamp { ink: 7 }).build();
+    assert_eq!(stamped(flow).await, "Dear Ann (7)");
+
+    // The builder asks only for what has no default.
+    let flow = Posted::builder().weigh(Weigh { scale: 2 }).build();
+    let letter = "Dear Ben".to_owned();
+    let output = flow.run(PostedInput { letter }).await.unwrap();
+    assert_eq!(output.stamped, "Dear Ben (0)");
+    assert_eq!((output.again.as_str(), output.weigh), ("Dear Ben (0)", 16));
+}

@@ -109,6 +109,20 @@ pub trait DefaultNode: Sized {
     fn default_node() -> Self;
 }
 
+/// A node's type with a default. The lifetime has no meaning: a bound without one would have to
+/// hold where a flow is defined.
+pub trait HasDefault<'a>: Sized {
+    /// The value.
+    fn value() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DefaultNode> HasDefault<'_> for T {
+    fn value() -> Self {
+        T::default_node()
+    }
+}
+
 #[diagnostic::do_not_recommend]
 impl<T: Default> DefaultNode for T {
     fn default_node() -> Self {

@@ -11,8 +11,26 @@ use crate::runtime::runtime;
 pub(super) struct Field<'a> {
     pub(super) name: &'a Ident,
     pub(super) ty: TokenStream,
-    /// The value if it is not set. `None` if it has to be set.
-    pub(super) default: Option<TokenStream>,
+    pub(super) unset: Unset,
+}
+
+/// What a field is if it is not set.
+pub(super) enum Unset {
+    /// A mistake.
+    Refused,
+    /// This value.
+    Value(TokenStream),
+    /// The default of its type, or a mistake if the type has none.
+    DefaultOfType,
+}
+
+impl Field<'_> {
+    /// The lifetime that its trait has if rustc has to see at each use whether its type has a
+    /// default. It has no meaning: a bound without one would have to hold at the definition.
+    fn lifetime(&self) -> Option<TokenStream> {
+        let site = here(self.name.span());
+        matches!(self.unset, Unset::DefaultOfType).then(|| quote_spanned!(site=> <'__a>))
+    }
 }
 
 /// The attribute for the derive of `typed-builder`. Its own `build` is hidden.
@@ -39,8 +57,11 @@ pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStre
     let names: Vec<Ident> = (0..fields.len())
         .map(|index| format_ident!("__field_{index}"))
         .collect();
+    let lifetimes: Vec<Option<TokenStream>> = fields.iter().map(Field::lifetime).collect();
+    let lifetime = lifetimes.iter().flatten().next();
     let site = here(built.span());
-    let generics = (!fields.is_empty()).then(|| quote!(<#(#parameters),*>));
+    let lifetime = lifetime.map(|_| quote!('__a,));
+    let generics = (!fields.is_empty()).then(|| quote!(<#lifetime #(#parameters),*>));
     quote_spanned! {site=>
         const _: () = {
             #(#definitions)*
@@ -49,7 +70,7 @@ pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStre
                 #[doc = #doc]
                 pub fn build(self) -> #built
                 where
-                    #(#parameters: #traits,)*
+                    #(#parameters: #traits #lifetimes,)*
                 {
                     let (#(#names,)*) = self.fields;
                     #builder {
@@ -73,16 +94,26 @@ fn trait_name(field: &Field<'_>) -> Ident {
 }
 
 fn definition(built: &Ident, field: &Field<'_>) -> TokenStream {
-    let Field { name, ty, default } = field;
-    let its_trait = trait_name(field);
+    let rt = runtime();
+    let Field { name, ty, unset } = field;
+    let (its_trait, lifetime) = (trait_name(field), field.lifetime());
     let message = format!("`{}` of `{}` is not set", plain(name), plain(built));
     let label = format!("needs `{}`", plain(name));
-    let note = format!("add `.{name}(…)` before `.build()`");
-    let default = default.as_ref().map(|default| {
+    let mut note = format!("add `.{name}(…)` before `.build()`");
+    let default = match unset {
+        Unset::Refused => None,
+        Unset::Value(value) => Some((TokenStream::new(), value.clone())),
+        Unset::DefaultOfType => {
+            note.push_str(", or implement `Default` for its type");
+            let bound = quote!(where #ty: #rt::HasDefault<'__a>);
+            Some((bound, quote!(<#ty as #rt::HasDefault<'__a>>::value())))
+        }
+    };
+    let default = default.map(|(bound, value)| {
         quote! {
             #[diagnostic::do_not_recommend]
-            impl #its_trait for () {
-                fn completed(self) -> (#ty,) { (#default,) }
+            impl #lifetime #its_trait #lifetime for () #bound {
+                fn completed(self) -> (#ty,) { (#value,) }
             }
         }
     });
@@ -90,11 +121,11 @@ fn definition(built: &Ident, field: &Field<'_>) -> TokenStream {
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "rustc shows it")]
         #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-        pub trait #its_trait {
+        pub trait #its_trait #lifetime {
             fn completed(self) -> (#ty,);
         }
         #[diagnostic::do_not_recommend]
-        impl #its_trait for (#ty,) {
+        impl #lifetime #its_trait #lifetime for (#ty,) {
             fn completed(self) -> (#ty,) { self }
         }
         #default

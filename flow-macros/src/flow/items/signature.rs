@@ -38,9 +38,10 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let set = unique(&flow.inputs).map(|parameter| builder::Field {
         name: &parameter.name,
         ty: parameter.field_type(),
-        default: parameter
-            .optional
-            .then(|| quote!(::core::option::Option::None)),
+        unset: match parameter.optional {
+            true => builder::Unset::Value(quote!(::core::option::Option::None)),
+            false => builder::Unset::Refused,
+        },
     });
     let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));

@@ -4,7 +4,7 @@
 //! two places.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
 use crate::flow::instances::{Instance, Instances};
@@ -57,7 +57,10 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         .map(|instance| builder::Field {
             name: &instance.name,
             ty: node_type(instance),
-            default: (!is_required(flow, instance)).then(|| default_value(flow, instance)),
+            unset: match declared_value(flow, instance) {
+                Some(_) => builder::Unset::Value(default_value(flow, instance)),
+                None => builder::Unset::DefaultOfType,
+            },
         })
         .collect();
     let build = builder::build(name, &format!("The flow `{name}`."), &set);
@@ -99,58 +102,75 @@ fn without_values(
     }
 }
 
-/// `new` and `Default`, if every node has a value by itself.
+/// `new` and `Default`, which exist if the type of each node without a value has a default.
 fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
-    let required = valued.iter().filter(|instance| is_required(flow, instance));
-    let required: Vec<&Ident> = required.map(|instance| &instance.name).collect();
-    if !required.is_empty() {
-        return without_new(flow, &required);
-    }
     let name = &flow.name;
     let values = valued.iter().map(|instance| {
         let (name, value) = (&instance.name, default_value(flow, instance));
         quote!(#name: #value)
     });
-    quote! {
-        impl #name {
-            /// The flow with the settings that it declares.
-            pub fn new() -> Self {
-                ::core::default::Default::default()
-            }
-        }
-        impl ::core::default::Default for #name {
-            fn default() -> Self {
-                #name { #(#values),* }
-            }
-        }
-    }
-}
-
-/// A `new` that cannot be called, and says what to write instead. The lifetime has no meaning: a
-/// bound without one would have to hold here.
-fn without_new(flow: &FlowSyntax, required: &[&Ident]) -> TokenStream {
-    let name = &flow.name;
-    let settings: Vec<String> = required.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("`{name}` has required settings: {}", settings.join(", "));
-    let calls: String = required.iter().map(|name| format!(".{name}(…)")).collect();
-    let note = format!("write `{name}::builder(){calls}.build()`");
+    let without_value: Vec<&Instance> = valued
+        .iter()
+        .copied()
+        .filter(|instance| is_set(flow, instance) && declared_value(flow, instance).is_none())
+        .collect();
+    let traits = without_value
+        .iter()
+        .map(|instance| default_trait(flow, instance));
+    let names: Vec<Ident> = without_value.iter().map(|one| trait_name(one)).collect();
+    let types: Vec<TokenStream> = without_value.iter().map(|one| node_type(one)).collect();
+    let generics = (!names.is_empty()).then(|| quote!(<'__a>));
     quote! {
         const _: () = {
-            #[diagnostic::on_unimplemented(message = #message, label = "has to be given settings", note = #note)]
-            pub trait HasAllSettings<'a> {}
-            #[diagnostic::do_not_recommend]
-            impl<'a> HasAllSettings<'a> for ::core::convert::Infallible {}
+            #(#traits)*
             impl #name {
-                #[doc(hidden)]
-                pub fn new<'a>() -> Self
+                /// The flow with the settings that it declares.
+                pub fn new #generics () -> Self
                 where
-                    Self: HasAllSettings<'a>,
+                    #(#types: #names<'__a>,)*
                 {
-                    ::core::unreachable!("nothing implements the bound")
+                    #name { #(#values),* }
+                }
+            }
+            impl ::core::default::Default for #name
+            where
+                #(for<'__a> #types: #names<'__a>,)*
+            {
+                fn default() -> Self {
+                    Self::new()
                 }
             }
         };
     }
+}
+
+/// The trait of a type that has a default, for the message if it has none. The lifetime has no
+/// meaning: a bound without one would have to hold where the flow is defined.
+fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    let (rt, its_trait) = (runtime(), trait_name(instance));
+    let (flow, name) = (&flow.name, &instance.name);
+    let message = format!("`{flow}` needs a value for `{}`", plain(name));
+    let note = format!(
+        "write `{flow}::builder().{name}(…).build()`, or implement `Default` for `{{Self}}`"
+    );
+    quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, reason = "rustc shows it")]
+        #[diagnostic::on_unimplemented(message = #message, label = "has no default", note = #note)]
+        pub trait #its_trait<'a>: ::core::marker::Sized {
+            fn value() -> Self;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<'a, T: #rt::HasDefault<'a>> #its_trait<'a> for T {
+            fn value() -> Self { #rt::HasDefault::value() }
+        }
+    }
+}
+
+/// A readable name, because rustc shows the trait next to the message.
+fn trait_name(instance: &Instance) -> Ident {
+    let site = here(instance.name.span());
+    format_ident!("{}_has_a_default", plain(&instance.name), span = site)
 }
 
 /// For a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
@@ -180,17 +200,16 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
     }
 }
 
-/// A declared type without a value, for which the builder asks.
-fn is_required(flow: &FlowSyntax, instance: &Instance) -> bool {
-    is_set(flow, instance) && declared_value(flow, instance).is_none()
-}
-
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let rt = runtime();
     match declared_value(flow, instance) {
         Some(_) => {
             let (name, value) = (&flow.name, value_function(instance));
             quote!(#name::#value())
+        }
+        None if is_set(flow, instance) => {
+            let (ty, its_trait) = (node_type(instance), trait_name(instance));
+            quote!(<#ty as #its_trait<'__a>>::value())
         }
         None => {
             let ty = node_type(instance);
