@@ -10,7 +10,7 @@ use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
 use crate::protocol::named_macro;
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::{self, runtime, runtime_crate};
 
 /// The attribute `#[action(…)]` that marks an enum whose macro is emitted by its node.
 pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
@@ -22,6 +22,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut report = Report::default();
+    let named = runtime::named_by(&item.attrs, "action", &mut report);
+    runtime::at(named, || derived(&item, report))
+}
+
+fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
     let Data::Enum(data) = &item.data else {
         let help = "make it an enum with a variant for each action";
         report.error(
@@ -31,7 +36,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
             help,
         );
         let errors = report.into_tokens();
-        let stub = stub(&item);
+        let stub = stub(item);
         return quote!(#errors #stub);
     };
     if data.variants.is_empty() {
@@ -49,7 +54,7 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         port.rust_type = without(&port.rust_type, &parameters);
     }
     let broken = !report.is_empty();
-    let (expansion, errors) = (expand(&item, data, &actions, broken), report.into_tokens());
+    let (expansion, errors) = (expand(item, data, &actions, broken), report.into_tokens());
     quote!(#errors #expansion)
 }
 
@@ -57,9 +62,9 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 fn stub(item: &DeriveInput) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
-    let contract = told_macro(item, &[], true);
+    let (contract, runtime) = (told_macro(item, &[], true), runtime_crate());
     quote! {
-        impl #generics ::flow_runtime::Action for #name #arguments #bounds {
+        impl #generics #runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[];
             fn action(&self) -> &'static str { "" }
         }
@@ -239,10 +244,10 @@ fn expand(
     let writes = types.zip(indexes).map(|(ty, index)| {
         quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
     });
-    let contract = told_macro(item, actions, broken);
+    let (contract, runtime) = (told_macro(item, actions, broken), runtime_crate());
     quote! {
         #[automatically_derived]
-        impl #generics ::flow_runtime::Action for #name #arguments #bounds {
+        impl #generics #runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[#(#names),*];
             fn action(&self) -> &'static str {
                 match self { #(#arms)* #fallback }

@@ -9,7 +9,7 @@ use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 
 use crate::names::{here, path_text, plain};
 use crate::report::Report;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::{self, runtime, runtime_at, runtime_crate};
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
@@ -18,6 +18,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut report = Report::default();
+    let named = runtime::named_by(&item.attrs, "param", &mut report);
+    runtime::at(named, || expand(&item, report))
+}
+
+fn expand(item: &DeriveInput, mut report: Report) -> TokenStream {
     let fields = match &item.data {
         Data::Struct(data) => &data.fields,
         _ => {
@@ -32,15 +37,15 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         .zip(fields)
         .map(|(member, field)| write(&member, field, &mut report))
         .collect();
-    let rt = runtime();
+    let (rt, runtime) = (runtime(), runtime_crate());
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let errors = report.into_tokens();
     quote! {
         #errors
         const _: () = {
-            impl #generics ::flow_runtime::Params for #name #arguments #bounds {
-                fn params(&self, params: &mut ::flow_runtime::ParamsWriter) {
+            impl #generics #runtime::Params for #name #arguments #bounds {
+                fn params(&self, params: &mut #runtime::ParamsWriter) {
                     use #rt::export_values::*;
                     #(#fields)*
                 }

@@ -16,7 +16,7 @@ use syn::{Path, Visibility};
 
 use crate::contract::{Contract, Kind};
 use crate::names::{is_type_name, plain};
-use crate::runtime::runtime;
+use crate::runtime::{runtime, runtime_crate};
 
 /// How many nodes are queried in one chain.
 const GROUP: usize = 60;
@@ -172,7 +172,8 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
 
 /// The call of the first of these macros, with what is needed to call the others.
 fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
-    let resolved: Path = syn::parse_quote!(::flow_runtime::flow);
+    let runtime = runtime_crate();
+    let resolved: Path = syn::parse_quote!(#runtime::flow);
     let mut chain = macros.iter().chain([&resolved]);
     let first = chain.next();
     quote!(#first! { @contract [#(#chain),*] { #body } [] })

@@ -1,15 +1,104 @@
-//! The one place that spells the hidden module of the runtime.
+//! The one place that spells the path of the runtime, and of its hidden module.
+//!
+//! The path is `::flow_runtime`, unless the user names another one: `#[node(crate = path)]`. It is
+//! kept for the time of one expansion, since everything that is generated refers to it.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use std::cell::RefCell;
+
+use flow_spec::Code;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote_spanned};
+use syn::parse::{ParseStream, Parser as _};
+use syn::{Attribute, Path, Token};
+
+use crate::report::Report;
+
+thread_local! {
+    /// The path that the user has named.
+    static NAMED: RefCell<Option<Path>> = const { RefCell::new(None) };
+}
+
+/// Forgets the path when an expansion is over: its tokens are of no use in the next one.
+struct Forget;
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        NAMED.set(None);
+    }
+}
+
+/// Expands with the runtime at this path. `None` is the usual one.
+pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
+    let _forget = Forget;
+    NAMED.set(path);
+    expand()
+}
+
+/// The runtime, for code that is shown at `site`. All tokens of an expression have to be at one
+/// place: rustc joins several places into one that nobody wrote.
+pub(crate) fn runtime_crate_at(site: Span) -> TokenStream {
+    let named = NAMED.with_borrow(|path| path.as_ref().map(|path| path.to_token_stream()));
+    match named {
+        Some(path) => path
+            .into_iter()
+            .map(|mut token: TokenTree| {
+                token.set_span(token.span().located_at(site));
+                token
+            })
+            .collect(),
+        None => quote_spanned!(site=> ::flow_runtime),
+    }
+}
+
+/// The runtime.
+pub(crate) fn runtime_crate() -> TokenStream {
+    runtime_crate_at(Span::call_site())
+}
 
 /// The hidden module of the runtime that generated code refers to.
 pub(crate) fn runtime() -> TokenStream {
-    quote!(::flow_runtime::__private)
+    runtime_at(Span::call_site())
 }
 
-/// The same, for code that is shown at `site`. All tokens of an expression have to be at one place:
-/// rustc joins several places into one that nobody wrote.
+/// The same, for code that is shown at `site`.
 pub(crate) fn runtime_at(site: Span) -> TokenStream {
-    quote_spanned!(site=> ::flow_runtime::__private)
+    let runtime = runtime_crate_at(site);
+    quote_spanned!(site=> #runtime::__private)
+}
+
+/// Parses `crate = path`.
+pub(crate) fn named(input: ParseStream<'_>) -> syn::Result<Path> {
+    let keyword: Token![crate] = input.parse()?;
+    let text = "expected the path of the runtime: `crate = my_crate::flow_runtime`";
+    let path = (|| {
+        input.parse::<Token![=]>()?;
+        input.call(Path::parse_mod_style)
+    })();
+    path.map_err(|_| syn::Error::new(keyword.span, text))
+}
+
+/// The path that an attribute of an item names: `#[action(crate = path)]`.
+pub(crate) fn named_by(attributes: &[Attribute], name: &str, report: &mut Report) -> Option<Path> {
+    let mut paths = attributes.iter().filter_map(|attribute| {
+        let arguments = attribute.meta.require_list().ok()?.tokens.clone();
+        let is_crate = |input: ParseStream<'_>| {
+            let is_crate = input.peek(Token![crate]);
+            input.parse::<TokenStream>()?;
+            Ok(is_crate)
+        };
+        let is_named = attribute.path().is_ident(name)
+            && is_crate.parse2(arguments.clone()).unwrap_or_default();
+        is_named.then(|| report.ok(named.parse2(arguments)))
+    });
+    let path = paths.next()?;
+    if let Some(Some(second)) = paths.next() {
+        let span = syn::spanned::Spanned::span(&second);
+        report.error(
+            Code::Name,
+            span,
+            "`crate` is given twice",
+            "remove one of them",
+        );
+    }
+    path
 }

@@ -329,6 +329,7 @@ pub use flow_macros::flow;
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
+/// | `crate = path` | where the generated code finds this crate, if it is not `::flow_runtime` |
 ///
 /// On a type, `retry` and `timeout` apply to `exec`. A flow can replace both by `with` where it
 /// declares the node. `poll` and `blocking` are settings of functions.

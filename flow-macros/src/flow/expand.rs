@@ -8,7 +8,7 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, located, plain};
-use crate::runtime::runtime_at;
+use crate::runtime::{runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
 use super::document;
@@ -46,10 +46,10 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let TypeNames { input, output, .. } = TypeNames::of(flow);
     let name = &flow.name;
     let site = here(name.span());
-    let rt = runtime_at(site);
+    let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
     quote_spanned! {site=>
         const _: () = {
-            ::flow_runtime::stored! { broken #name #input #output }
+            #runtime::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
                     &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
@@ -464,8 +464,10 @@ impl Plan<'_> {
                 Kind::Function | Kind::Type => None,
             }
         });
-        quote_spanned! {here(name.span())=>
-            ::flow_runtime::stored! {
+        let site = here(name.span());
+        let runtime = runtime_crate_at(site);
+        quote_spanned! {site=>
+            #runtime::stored! {
                 #name #input #output #end
                 {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*}
             }

@@ -30,6 +30,7 @@ use syn::{Token, braced, bracketed};
 use crate::contract::Contract;
 use crate::protocol;
 use crate::report::Report;
+use crate::runtime::{self, runtime_crate};
 
 use instances::Instances;
 
@@ -50,16 +51,21 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
-    if let Some(conditions) = conditions(&flow) {
+    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
+    runtime::at(runtime, || first_half(&flow, &parsed.tokens, report))
+}
+
+fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> TokenStream {
+    if let Some(conditions) = conditions(flow) {
         return conditions;
     }
-    let instances = Instances::collect(&flow, &mut report);
-    let items = items::expand(&flow, &instances, &mut report);
+    let instances = Instances::collect(flow, &mut report);
+    let items = items::expand(flow, &instances, &mut report);
     if report.is_empty() {
-        let ask = protocol::ask(&flow.name, &instances.paths(), &parsed.tokens);
+        let ask = protocol::ask(&flow.name, &instances.paths(), tokens);
         return quote!(#items #ask);
     }
-    let (errors, stub) = (report.into_tokens(), expand::stub(&flow));
+    let (errors, stub) = (report.into_tokens(), expand::stub(flow));
     let used = instances.paths();
     quote! {
         #items
@@ -77,8 +83,8 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .iter()
         .partition(|attribute| attribute.path().is_ident("cfg"));
     let rest = &flow.after_attributes;
-    (!conditions.is_empty())
-        .then(|| quote!(#(#conditions)* ::flow_runtime::flow! { #(#others)* #rest }))
+    let runtime = runtime_crate();
+    (!conditions.is_empty()).then(|| quote!(#(#conditions)* #runtime::flow! { #(#others)* #rest }))
 }
 
 /// The second half, which the contract macro of the flow's last node calls:
@@ -101,14 +107,19 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
+    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
+    runtime::at(runtime, || second_half(&flow, contracts, report))
+}
+
+fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
     if contracts.iter().any(|contract| contract.broken) {
-        return expand::stub(&flow);
+        return expand::stub(flow);
     }
-    let instances = Instances::collect(&flow, &mut report);
-    match resolve::resolve(&flow, &instances, contracts, &mut report) {
-        Some(resolved) => expand::expand(&flow, &instances, &resolved),
+    let instances = Instances::collect(flow, &mut report);
+    match resolve::resolve(flow, &instances, contracts, &mut report) {
+        Some(resolved) => expand::expand(flow, &instances, &resolved),
         None => {
-            let (errors, stub) = (report.into_tokens(), expand::stub(&flow));
+            let (errors, stub) = (report.into_tokens(), expand::stub(flow));
             quote!(#errors #stub)
         }
     }

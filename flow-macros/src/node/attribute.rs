@@ -12,6 +12,7 @@ use syn::{LitStr, Path, Token, parenthesized};
 use crate::contract::{About, Shown};
 use crate::names::keyword_in;
 use crate::report::Report;
+use crate::runtime;
 use crate::settings::{
     OF_NODES, SETTINGS, Settings, duration, duration_text, equals, literal, parentheses,
 };
@@ -34,6 +35,8 @@ pub(super) struct NodeAttribute {
     pub(super) human: Option<LitStr>,
     /// `title`, `icon`, `group` and `tags`
     shown: Shown,
+    /// `crate = path`
+    pub(super) runtime: Option<Path>,
 }
 
 /// How a node polls.
@@ -50,14 +53,17 @@ impl NodeAttribute {
         let mut attribute = NodeAttribute::default();
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
+                if input.peek(Token![crate]) {
+                    attribute.runtime = Some(runtime::named(input)?);
+                    end_of_setting(input)?;
+                    continue;
+                }
                 let name: Ident = input.parse().map_err(|error| {
                     let text = "expected a setting, such as `writes = key` or `timeout = \"30s\"`";
                     syn::Error::new(error.span(), text)
                 })?;
                 attribute.setting(&name, input, report)?;
-                if !input.is_empty() {
-                    input.parse::<Token![,]>()?;
-                }
+                end_of_setting(input)?;
             }
             Ok(())
         })
@@ -248,6 +254,14 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
 fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<proc_macro2::TokenTree>()?;
+    }
+    Ok(())
+}
+
+/// The comma after a setting, unless it is the last one.
+fn end_of_setting(input: ParseStream<'_>) -> syn::Result<()> {
+    if !input.is_empty() {
+        input.parse::<Token![,]>()?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use syn::parse::{Parse, ParseStream};
 use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};
 use crate::protocol::{contract_macro, macro_path};
-use crate::runtime::runtime;
+use crate::runtime::{runtime, runtime_crate};
 
 /// The items next to a node that has mistakes: as much as a flow needs to have no further error.
 pub(super) fn stub(
@@ -40,12 +40,12 @@ pub(super) fn contract(
     match &attribute.actions {
         None => contract_macro(name, vis, contract),
         Some(actions) => {
-            let path = macro_path(actions);
+            let (path, runtime) = (macro_path(actions), runtime_crate());
             // For an enum without the derive, rustc says only that there is no macro of its name:
             // this says how to fix it.
             quote! {
                 #path! { @actions { #vis #name #contract } }
-                const _: &[&str] = <#actions as ::flow_runtime::Action>::ACTIONS;
+                const _: &[&str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }
     }

@@ -20,7 +20,7 @@ use crate::contract::{
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{contract_arms, named_macro};
 use crate::report::Report;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::{runtime, runtime_at, runtime_crate};
 
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;
@@ -104,12 +104,15 @@ pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream 
     if !derived && !is_enum {
         return item;
     }
-    let derive = (!derived).then(|| quote!(#[derive(::flow_runtime::Action)]));
+    let runtime = runtime_crate();
+    let derive = (!derived).then(|| quote!(#[derive(#runtime::Action)]));
     let marker = format_ident!("{TOLD_BY_NODE}");
+    let named = attribute.runtime.as_ref();
+    let named = named.map(|path| quote!(#[action(crate = #path)]));
     let with_attributes = |input: ParseStream<'_>| {
         let attributes = input.call(Attribute::parse_outer)?;
         let rest: TokenStream = input.parse()?;
-        Ok(quote!(#(#attributes)* #derive #[action(#marker)] #rest))
+        Ok(quote!(#(#attributes)* #derive #[action(#marker)] #named #rest))
     };
     with_attributes.parse2(item.clone()).unwrap_or(item)
 }

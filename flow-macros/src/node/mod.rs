@@ -17,6 +17,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
 use crate::report::Report;
+use crate::runtime;
 
 use attribute::NodeAttribute;
 
@@ -26,6 +27,12 @@ pub(crate) use contract::with_actions;
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let attribute = NodeAttribute::parse(settings, &mut report);
+    runtime::at(attribute.runtime.clone(), || {
+        expand(&attribute, item, report)
+    })
+}
+
+fn expand(attribute: &NodeAttribute, item: TokenStream, mut report: Report) -> TokenStream {
     let kind = item_kind(&item);
     if let (Some(prompt), Some("impl" | "fn" | "async")) = (&attribute.human, kind) {
         let help = "put `#[node(human = …)]` on the `enum` or the `struct` of the answer";
@@ -34,15 +41,15 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     }
     let expansion = match kind {
         Some("impl") => report_or(
-            steps::expand(&attribute, item.clone(), &mut report),
+            steps::expand(attribute, item.clone(), &mut report),
             &mut report,
         ),
         Some("enum" | "struct") => report_or(
-            human::expand(&attribute, item.clone(), &mut report),
+            human::expand(attribute, item.clone(), &mut report),
             &mut report,
         ),
         _ => report_or(
-            function::expand(&attribute, item.clone(), &mut report),
+            function::expand(attribute, item.clone(), &mut report),
             &mut report,
         ),
     };
@@ -53,7 +60,7 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
         (false, _) => function::stub(item.clone()).unwrap_or_default(),
     };
     let item = match kind {
-        Some("enum" | "struct") => human::item(&attribute, item),
+        Some("enum" | "struct") => human::item(attribute, item),
         _ => item,
     };
     let errors = report.into_tokens();

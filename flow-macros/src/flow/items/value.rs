@@ -21,7 +21,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let FlowSyntax { name, vis, .. } = flow;
     let documentation = docs_or(&flow.attributes, &format!("The flow `{name}`."));
     let is_other = |attribute: &&Attribute| {
-        !["doc", "derive"]
+        !["doc", "derive", "flow"]
             .iter()
             .any(|path| attribute.path().is_ident(path))
     };
