@@ -141,9 +141,12 @@ impl<'s, 'a> Cursor<'s, 'a> {
                 _ => drop(self.take(gap)),
             }
         }
-        match self.at == from {
-            true => self.fault(format!("expected {expected}")),
-            false => Ok(()),
+        if self.at == from {
+            return self.fault(format!("expected {expected}"));
+        }
+        match angles {
+            0 => Ok(()),
+            _ => self.fault("expected `>`"),
         }
     }
 

@@ -65,6 +65,10 @@ impl<'a> Source<'a> {
                 continue;
             }
             let (kind, length) = token(&text[at..]).map_err(|message| Fault::new(at, message))?;
+            let length = match kind {
+                Kind::Quoted => length + suffix(&text[at + length..]),
+                _ => length,
+            };
             let token = Token {
                 kind,
                 text: &text[at..at + length],
@@ -291,6 +295,14 @@ fn raw(text: &str) -> Option<Result<usize, &'static str>> {
     let end = format!("\"{}", "#".repeat(marks));
     let found = content.find(&end).map(|at| marks + 1 + at + end.len());
     Some(found.ok_or("this literal is not closed"))
+}
+
+/// The length of a suffix directly after a literal, which is part of it: `"x"suffix`.
+fn suffix(text: &str) -> usize {
+    match text.starts_with(|letter: char| is_word(letter) && !letter.is_ascii_digit()) {
+        true => text.find(|letter| !is_word(letter)).unwrap_or(text.len()),
+        false => 0,
+    }
 }
 
 /// A character or a lifetime.

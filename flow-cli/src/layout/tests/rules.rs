@@ -232,6 +232,14 @@ fn rust_stays_as_it_is_written() {
 }
 
 #[test]
+fn the_suffix_of_a_literal_is_not_a_word() {
+    statements(
+        "node a: A = f('b'with, \"c\"end, r#\"d\"#node); node b: A = 'b'with retry(attempts = 2);",
+        "        node a: A = f('b'with, \"c\"end, r#\"d\"#node);\n        node b: A = 'b'with retry(attempts = 2);",
+    );
+}
+
+#[test]
 fn comments_stay_where_they_are() {
     statements(
         r#"
@@ -407,6 +415,10 @@ fn faults_are_at_the_wrong_token() {
             "y } } } — expected an action in quotes",
         ),
         (fault("flow! {}"), "} — expected the flow's name"),
+        (
+            fault("flow! { F(a: Vec<u8, b: u8) {} }"),
+            ") {} } — expected `>`",
+        ),
         (
             fault("flow! { F() {} G() {} }"),
             "G() {} } — expected nothing after the flow: each flow has a `flow!` of its own",
