@@ -1,6 +1,7 @@
 //! What a flow says of itself: `SPEC`, `flows()`, and exports with values. Sound flows of all kinds are linked into this
 //! program, and the laws are asked of all of them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use flow_runtime::flow_spec::document::SCHEMA;
@@ -50,6 +51,34 @@ fn the_document_of_every_flow_is_sound_and_survives_a_round_trip() {
         assert_eq!(document.namespace, flow.namespace());
     }
     assert!(all.is_empty(), "{all}");
+}
+
+/// What the macro told the outer flow about the ends of an inner one is what the analysis of the
+/// document finds.
+#[test]
+fn each_node_that_is_a_flow_writes_what_its_flow_writes_at_its_ends() {
+    let mut compared = 0;
+    for flow in flows() {
+        let document = FlowDocument::parse_spec(flow.spec()).unwrap();
+        for node in &document.nodes {
+            let Some(inner) = &node.internal_flow else {
+                continue;
+            };
+            let ends = inner.written_at_ends().expect("the flow is sound");
+            let actions = node.actions.as_ref().expect("the macro writes actions");
+            assert_eq!(actions.len(), ends.len());
+            for (action, end) in actions.iter().zip(ends) {
+                assert_eq!(action.name, end.name);
+                let writes = action.writes.iter().map(|name| (name, false));
+                let may_write = action.may_write.iter().map(|name| (name, true));
+                let told: BTreeSet<_> = writes.chain(may_write).collect();
+                let found = end.writes.iter().map(|write| (&write.key, write.optional));
+                assert_eq!(told, found.collect(), "{} of {}", node.id, flow.name());
+                compared += told.len();
+            }
+        }
+    }
+    assert!(compared > 50, "{compared} outputs");
 }
 
 #[node]

@@ -10,6 +10,7 @@ mod cookbook;
 mod design;
 mod documents;
 mod edges;
+mod ends;
 mod error_routing;
 mod flow_attributes;
 mod forks;

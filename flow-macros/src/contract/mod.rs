@@ -22,9 +22,10 @@ pub(crate) struct Contract {
     /// more.
     pub(crate) broken: bool,
     pub(crate) reads: Vec<ReadPort>,
-    /// Values that it writes whatever action it takes.
+    /// Values that it writes whatever action it takes. A flow's optional outputs are among the
+    /// writes of its actions.
     pub(crate) writes: Vec<WritePort>,
-    /// Declared actions. A node without any takes `"default"`.
+    /// Declared actions. A node without any takes `"default"`. Those of a flow are its ends.
     pub(crate) actions: Vec<ActionPort>,
     /// The part that is only for the flow's JSON.
     pub(crate) about: About,
@@ -226,8 +227,20 @@ impl Contract {
 
     /// Returns true if it has no results to collect.
     pub(crate) fn returns_nothing(&self) -> bool {
-        let actions = if self.kind == Kind::Flow { 1 } else { 0 };
-        self.writes.is_empty() && self.actions.len() <= actions
+        match (self.kind, &self.actions[..]) {
+            (_, []) => self.writes.is_empty(),
+            (Kind::Flow, [end]) => self.writes.is_empty() && end.writes.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// What a flow writes at any of its ends, each output once, in the order of its signature.
+    pub(crate) fn outputs(&self) -> Vec<&WritePort> {
+        let of_ends = self.actions.iter().flat_map(|end| &end.writes);
+        let mut outputs: Vec<&WritePort> = self.writes.iter().chain(of_ends).collect();
+        outputs.sort_by_key(|port| port.index);
+        outputs.dedup_by_key(|port| port.index);
+        outputs
     }
 }
 

@@ -247,19 +247,23 @@ fn key_type(plan: &Plan<'_>, key: &str) -> Option<String> {
 
 fn outputs(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Schema {
     let mut schema = Schema::default();
-    for port in &contract.writes {
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let ports: Vec<&WritePort> = match contract.kind {
+        Kind::Flow => contract.outputs(),
+        _ => contract.writes.iter().chain(of_actions).collect(),
+    };
+    let is_always_written = |port: &WritePort| {
+        let mut actions = contract.actions.iter();
+        contract.writes.iter().any(|one| one.name == port.name)
+            || actions.all(|action| writes(action, port))
+    };
+    for port in ports {
         let rust_type = match &instance.kind {
             InstanceKind::Each { body, .. } => results_type(plan, instance, *body),
             _ => port.rust_type.clone(),
         };
-        schema.insert(&plain(&port.name), value(&rust_type), !port.optional);
-    }
-    for action in &contract.actions {
-        for port in &action.writes {
-            let everywhere = contract.actions.iter().all(|other| writes(other, port));
-            let required = everywhere && !port.optional;
-            schema.insert(&plain(&port.name), value(&port.rust_type), required);
-        }
+        let required = is_always_written(port);
+        schema.insert(&plain(&port.name), value(&rust_type), required);
     }
     schema
 }
@@ -272,11 +276,14 @@ fn writes(action: &ActionPort, port: &WritePort) -> bool {
 /// The type of the results of a loop over items, if a single type describes them.
 fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
     let (contract, body) = (&plan.resolved.contracts[body], &plan.instances.list[body]);
-    let item = match (&contract.writes[..], contract.actions.len()) {
-        ([], 0) => "()".to_owned(),
-        ([one], 0 | 1) if one.optional => format!("Option<{}>", one.rust_type),
-        ([one], 0 | 1) => one.rust_type.clone(),
-        _ if contract.kind == Kind::Flow => format!("{}Output", node_type(body)),
+    let item = match (contract.kind, &contract.writes[..], &contract.actions[..]) {
+        _ if contract.returns_nothing() => "()".to_owned(),
+        (Kind::Flow, [one], [end]) if end.writes.is_empty() => one.rust_type.clone(),
+        (Kind::Flow, [], [ActionPort { writes, .. }]) if writes.len() == 1 => {
+            format!("Option<{}>", writes[0].rust_type)
+        }
+        (Kind::Flow, ..) => format!("{}Output", node_type(body)),
+        (_, [one], []) => one.rust_type.clone(),
         _ => return String::new(),
     };
     match instance.collects_errors(plan.flow) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId};
+use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId, is_option};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote_spanned};
 
@@ -16,7 +16,7 @@ use super::instances::{InstanceKind, Instances, path_key};
 use super::items::node_variant;
 use super::plan::{Place, Plan};
 use super::resolve::Resolved;
-use super::store::{Store, is_option};
+use super::store::Store;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Visit};

@@ -1,10 +1,12 @@
 //! `flow!`: parse → resolve → plan → expand.
 //!
 //! The first half, [`define`], sees only the flow. It emits everything that does not depend on the
-//! nodes' contracts (the flow's types, and its own contract) and queries the nodes for theirs. The
-//! second half, [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A
-//! flow with mistakes has all its types and lacks only the loop, so that its users see no second
-//! error.
+//! nodes' contracts (such as the flow's types) and queries the nodes for theirs. The second half,
+//! [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A flow with
+//! mistakes has all its types and lacks only the loop, so that its users see no second error.
+//!
+//! The flow's own contract is emitted by the half that knows it: what an end writes of the
+//! optional outputs follows from the graph.
 
 mod declaration;
 mod document;
@@ -112,17 +114,19 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
 }
 
 fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
-    if contracts.iter().any(|contract| contract.broken) {
-        return expand::stub(flow);
-    }
     let instances = Instances::collect(flow, &mut report);
-    match resolve::resolve(flow, &instances, contracts, &mut report) {
-        Some(resolved) => expand::expand(flow, &instances, &resolved),
-        None => {
-            let (errors, stub) = (report.into_tokens(), expand::stub(flow));
-            quote!(#errors #stub)
-        }
-    }
+    let resolved = match contracts.iter().any(|contract| contract.broken) {
+        true => None,
+        false => resolve::resolve(flow, &instances, contracts, &mut report),
+    };
+    let ends = resolved.as_ref().map(|resolved| resolved.graph.ends());
+    let contract = items::contract_at_ends(flow, ends);
+    let errors = report.into_tokens();
+    let run = match &resolved {
+        Some(resolved) => expand::expand(flow, &instances, resolved),
+        None => expand::stub(flow),
+    };
+    quote!(#errors #run #contract)
 }
 
 /// The plan of a flow as text, from the input of [`resolved`].

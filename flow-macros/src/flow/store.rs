@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 
-use flow_spec::{Code, ERROR_KEY};
+use flow_spec::{Code, ERROR_KEY, is_option};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
+use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, located, plain};
 use crate::runtime::runtime_at;
 
@@ -34,12 +35,6 @@ pub(super) struct Key {
     writers: usize,
     /// True if its type is an `Option` that a node returned.
     holds_option: bool,
-}
-
-/// Returns true if a type, as written, is an `Option`.
-pub(super) fn is_option(rust_type: &str) -> bool {
-    let path = rust_type.split('<').next().unwrap_or_default();
-    rust_type.contains('<') && path.rsplit("::").next() == Some("Option")
 }
 
 impl Store {
@@ -90,9 +85,13 @@ impl Store {
                 };
                 store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
+            let actions = match contract.kind {
+                Kind::Flow => quote_spanned!(site=> #path),
+                _ => quote_spanned!(site=> <#path as #rt::Step>::Actions),
+            };
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
                 let index = port.index;
-                let ty = quote_spanned!(site=> <<#path as #rt::Step>::Actions as #rt::Writes<#index>>::Type);
+                let ty = quote_spanned!(site=> <#actions as #rt::Writes<#index>>::Type);
                 store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }

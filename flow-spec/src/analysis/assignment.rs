@@ -54,6 +54,17 @@ impl<'a> Assignment<'a> {
         written_at: &[usize],
         asked: &'q [usize],
     ) -> impl Iterator<Item = Unassigned> + use<'a, 'q> {
+        let is_missing = !self.is_assigned(written_at, asked);
+        let before = is_missing.then(|| self.paths_without(written_at));
+        asked.iter().enumerate().filter_map(move |(asked, &point)| {
+            let path = self.edges(before.as_ref()?, point)?;
+            Some(Unassigned { asked, path })
+        })
+    }
+
+    /// Returns true if a run passes one of the points `written_at` before it reaches any of the
+    /// points `asked`.
+    pub(super) fn is_assigned(&mut self, written_at: &[usize], asked: &[usize]) -> bool {
         self.question += 1;
         self.writers.clear();
         self.writers.extend(
@@ -62,15 +73,10 @@ impl<'a> Assignment<'a> {
                 .filter_map(|&point| self.tree.number(point)),
         );
         self.writers.sort_unstable();
-        let is_missing = asked.iter().any(|&point| {
+        !asked.iter().any(|&point| {
             self.tree
                 .number(point)
                 .is_some_and(|number| self.reached_without(number))
-        });
-        let before = is_missing.then(|| self.paths_without(written_at));
-        asked.iter().enumerate().filter_map(move |(asked, &point)| {
-            let path = self.edges(before.as_ref()?, point)?;
-            Some(Unassigned { asked, path })
         })
     }
 

@@ -27,6 +27,7 @@ mod tests;
 mod types;
 mod unknown_actions;
 mod words;
+mod written_at_ends;
 
 use assignment::Assignment;
 use components::Components;
@@ -35,16 +36,17 @@ use model::Model;
 use suggestions::Suggestions;
 
 use crate::diagnostic::Diagnostic;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Action, Graph, NodeId};
 
 pub use liveness::Take;
-pub use types::{Compared, check_types};
+pub use types::{Compared, check_types, is_option};
 
 /// A graph that [`check`] found sound, with the results of the analysis.
 #[derive(Debug, Clone)]
 pub struct CheckedGraph {
     graph: Graph,
     takes: Vec<Vec<Take>>,
+    ends: Vec<Action>,
 }
 
 impl CheckedGraph {
@@ -61,6 +63,15 @@ impl CheckedGraph {
     /// If there is no such node or read.
     pub fn take(&self, node: NodeId, read: usize) -> Take {
         self.takes[node.0][read]
+    }
+
+    /// The ends of the flow, each once, in the order written: the actions of the flow where it is a
+    /// node of another one.
+    ///
+    /// An end writes the outputs that are written on a path to it. An output is optional if another
+    /// path leaves it unwritten.
+    pub fn ends(&self) -> &[Action] {
+        &self.ends
     }
 }
 
@@ -99,11 +110,11 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     forks::check(&model, &mut found);
     inputs::check(&model, &suggestions, &mut found);
     outputs::check_names(&model, &suggestions, &mut found);
+    let mut assignment = Assignment::new(&model.points, &dominators);
     if start::check(&graph, &mut found) {
         let reached = reach::reached(&model);
         reach::check(&model, &components, &reached, &mut found);
         ends::check(&model, &components, &reached, &mut found);
-        let mut assignment = Assignment::new(&model.points, &dominators);
         reads::check(&model, &suggestions, &reached, &mut assignment, &mut found);
         outputs::check(&model, &reached, &mut assignment, &mut found);
     }
@@ -112,5 +123,6 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
         return Err(found.sorted());
     }
     let takes = liveness::takes(&model, &components, &dominators);
-    Ok(CheckedGraph { graph, takes })
+    let ends = written_at_ends::find(&model, &mut assignment);
+    Ok(CheckedGraph { graph, takes, ends })
 }

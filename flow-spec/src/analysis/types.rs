@@ -285,6 +285,14 @@ fn names(rust_type: &str) -> impl Iterator<Item = &str> {
     rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
 }
 
+/// Returns true if a type, as written, is an `Option`.
+pub fn is_option(rust_type: &str) -> bool {
+    let path = rust_type.split_once('<').map(|(path, _)| path.trim_end());
+    path.and_then(|path| path.rsplit("::").next())
+        .map(str::trim)
+        == Some("Option")
+}
+
 /// Whether a type is given, without any `_`.
 fn is_named(rust_type: &str) -> bool {
     !rust_type.trim().is_empty() && names(rust_type).all(|name| name != "_")

@@ -6,6 +6,7 @@ use crate::document::{FlowDocument, Schema};
 use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
 use super::matching::{Match, match_names};
+use super::node::Written;
 use super::types::{self, Types};
 use super::values::{differing, sentence};
 
@@ -21,6 +22,7 @@ pub(super) fn compare(
             side.compare(old, new, context, changes);
         }
         labels(old, new, context, changes);
+        written_at_ends(old, new, context, changes);
     }
     about(old, new, context, changes);
 }
@@ -114,6 +116,48 @@ fn labels(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &m
             }
         };
         changes.push(change.for_callers(context.to_callers(Effect::Breaking)));
+    }
+}
+
+/// Compares what callers get at each end of outputs that may be missing at others.
+fn written_at_ends(
+    old: &FlowDocument,
+    new: &FlowDocument,
+    context: &Context,
+    changes: &mut Vec<Change>,
+) {
+    let is_optional = |name: &&str| {
+        let in_both = new.outputs.properties.contains_key(*name);
+        in_both && !old.outputs.requires(name) && !new.outputs.requires(name)
+    };
+    let names: Vec<&str> = names_of(&old.outputs)
+        .into_iter()
+        .filter(is_optional)
+        .collect();
+    if names.is_empty() || !context.is_outermost() {
+        return;
+    }
+    let (Some(before), Some(after)) = (old.written_at_ends(), new.written_at_ends()) else {
+        return;
+    };
+    for end in &after {
+        let Some(was) = before.iter().find(|was| was.name == end.name) else {
+            continue;
+        };
+        for name in &names {
+            let (what, effect) = match (Written::by(was, name), Written::by(end, name)) {
+                (before, after) if before == after => continue,
+                (Written::Never, Written::Perhaps) => ("may be there", Effect::Compatible),
+                (Written::Never, _) => ("is there", Effect::Compatible),
+                (_, Written::Never) => ("is never there", Effect::Breaking),
+                (_, Written::Perhaps) => ("may be missing", Effect::Breaking),
+                (_, Written::Always) => ("is always there", Effect::Breaking),
+            };
+            let message = format!("output `{name}` {what} at end \"{}\" now", end.name);
+            let place = inside("/outputs/properties", name);
+            let change = context.change(Part::Output, Kind::Changed, &place, message);
+            changes.push(change.for_callers(effect));
+        }
     }
 }
 

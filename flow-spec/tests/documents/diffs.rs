@@ -107,6 +107,39 @@ fn outputs() {
 }
 
 #[test]
+fn what_is_written_at_an_end() {
+    let skip = [(
+        "/ends/-",
+        r#"{ "from": "pay", "condition": "error", "label": "default" }"#,
+    )];
+    assert_snapshot!(lines(OLD, &skip), @r#"
+    B- /outputs/properties/receipt output `receipt` may be missing at end "default" now
+    -c /ends/2 edge `pay` - "error" to end "default" was added
+    "#);
+    let writes = [
+        ("/nodes/0/actions/2/writes", r#"["reason", "receipt"]"#),
+        (
+            "/nodes/0/outputs/properties/receipt",
+            r#"{ "rustType": "Receipt" }"#,
+        ),
+    ];
+    assert_snapshot!(lines(OLD, &writes), @r#"
+    c- /outputs/properties/receipt output `receipt` is there at end "rejected" now
+    -B /nodes/0/outputs/properties/receipt `review` also writes `receipt`
+    "#);
+    let swapped = [
+        ("/ends/1/label", r#""rejected""#),
+        ("/ends/0/label", r#""default""#),
+    ];
+    assert_snapshot!(lines(OLD, &swapped), @r#"
+    B- /outputs/properties/receipt output `receipt` is never there at end "default" now
+    c- /outputs/properties/receipt output `receipt` is there at end "rejected" now
+    -c /ends/0 `review` - "rejected" leads to end "default", and led to end "rejected"
+    -c /ends/1 `pay` - "default" leads to end "rejected", and led to end "default"
+    "#);
+}
+
+#[test]
 fn ends() {
     let end = r#"{ "from": "pay", "condition": "error", "label": "failed" }"#;
     assert_snapshot!(lines(OLD, &[("/ends/-", end)]), @r#"
@@ -115,6 +148,7 @@ fn ends() {
     "#);
     assert_snapshot!(lines(OLD, &[("/ends/0/label", r#""default""#)]), @r#"
     B- /ends/0/label end "rejected" was removed
+    B- /outputs/properties/receipt output `receipt` may be missing at end "default" now
     -c /ends/0 `review` - "rejected" leads to end "default", and led to end "rejected"
     "#);
 }

@@ -300,6 +300,77 @@ fn a_node_says_what_its_flow_says() {
     "#);
 }
 
+/// `pay` runs only if the review approves; `log` writes a note on the way to one of two ends.
+fn payment() -> Value {
+    let mut payment = flow(
+        &[
+            node(
+                "review",
+                &[],
+                &[("approved", &[]), ("unclear", &[]), ("refused", &[])],
+            ),
+            node("pay", &[], &[("default", &["receipt"])]),
+            node("log", &[], &[("default", &["note"])]),
+        ],
+        &[("review", "approved", "pay"), ("review", "unclear", "log")],
+        &[
+            ("pay", "default", "default"),
+            ("review", "refused", "refused"),
+            ("log", "default", "refused"),
+        ],
+    );
+    payment["name"] = json!("Payment");
+    payment["outputs"] = json!({ "properties": { "receipt": {}, "note": {} } });
+    payment
+}
+
+#[test]
+fn a_node_writes_what_its_flow_writes_at_its_ends() {
+    let outer = |actions: &[(&str, &[&str])]| {
+        let mut outer = node("payment", &[], actions);
+        outer["internalFlow"] = payment();
+        let reader = node("file", &["receipt"], &[("default", &[])]);
+        let edges = [("payment", "default", "file")];
+        let ends = [
+            ("file", "default", "default"),
+            ("payment", "refused", "refused"),
+        ];
+        flow(&[outer, reader], &edges, &ends)
+    };
+    let mut sound = outer(&[("default", &["receipt"]), ("refused", &[])]);
+    sound["nodes"][0]["actions"][1]["mayWrite"] = json!(["note"]);
+    sound["nodes"][0]["outputs"]["properties"]["note"] = json!({});
+    assert_eq!(said(sound), "");
+    let claims = outer(&[
+        ("default", &["receipt", "note"]),
+        ("refused", &["receipt", "note"]),
+    ]);
+    assert_snapshot!(said(claims), @r#"
+    /nodes/0/actions/0/writes/1: `payment` writes `note` on "default", but `Payment` does not write it at that end [F011]
+    help: remove it
+    /nodes/0/actions/1/writes/0: `payment` writes `receipt` on "refused", but `Payment` does not write it at that end [F011]
+    help: remove it
+    /nodes/0/actions/1/writes/1: `payment` writes `note` on "refused", but `Payment` may leave it unwritten at that end [F011]
+    help: list it under `mayWrite` instead
+    "#);
+}
+
+/// What a document of an earlier version of the project says: less than is known.
+#[test]
+fn a_node_may_say_less_than_its_flow_writes() {
+    let mut outer = node("payment", &[], &[("default", &[]), ("refused", &[])]);
+    outer["internalFlow"] = payment();
+    outer["outputs"] = json!({ "properties": { "receipt": {}, "note": {} } });
+    for action in 0..2 {
+        outer["actions"][action]["mayWrite"] = json!(["receipt", "note"]);
+    }
+    let ends = [
+        ("payment", "default", "default"),
+        ("payment", "refused", "refused"),
+    ];
+    assert_eq!(said(flow(&[outer], &[], &ends)), "");
+}
+
 #[test]
 fn a_document_that_a_program_put_together_is_read_first() {
     let mut flow = FlowDocument::new("Qa", "qa");

@@ -132,6 +132,13 @@ pub(crate) fn sound(dice: &mut Dice) -> Graph {
             }
         }
     }
+    for edge in &mut graph.edges {
+        if let EdgeTarget::End(label) = &mut edge.to
+            && dice.one_in(2)
+        {
+            *label = "other".into();
+        }
+    }
     for key in KEYS {
         let is_written = !reference::writers(&graph, key).is_empty();
         if dice.one_in(3) && is_written {

@@ -157,6 +157,25 @@ proptest! {
     }
 
     #[test]
+    fn an_end_writes_what_every_state_there_has(Shown(graph) in random(graphs::sound)) {
+        let Ok(checked) = check(graph.clone()) else {
+            return Ok(());
+        };
+        let expected = reference::at_ends(&graph);
+        let labels: BTreeSet<&str> = checked.ends().iter().map(|end| end.name.as_str()).collect();
+        prop_assert_eq!(labels, expected.keys().map(String::as_str).collect());
+        for end in checked.ends() {
+            let (certain, possible) = &expected[&end.name];
+            for output in &graph.outputs {
+                let write = end.writes.iter().find(|write| write.key == output.key);
+                let is_certain = write.is_some_and(|write| !write.optional);
+                prop_assert_eq!(is_certain, certain.contains(&output.key), "{}", &output.key);
+                prop_assert_eq!(write.is_some(), possible.contains(&output.key), "{}", &output.key);
+            }
+        }
+    }
+
+    #[test]
     fn a_value_is_moved_exactly_if_nothing_can_read_it_later(Shown(graph) in random(graphs::sound)) {
         let checked = match check(graph.clone()) {
             Ok(checked) => checked,

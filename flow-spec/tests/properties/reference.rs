@@ -1,13 +1,12 @@
 //! What the analysis should find, defined slowly and plainly, for forks and loops that hold steps only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flow_spec::{Edge, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind};
 
 type KeySet = BTreeSet<String>;
 
 /// What may be missing where it is needed.
-#[derive(Default)]
 pub(crate) struct Unassigned {
     /// Reads, by node and key.
     pub(crate) reads: BTreeSet<(NodeId, String)>,
@@ -15,15 +14,20 @@ pub(crate) struct Unassigned {
     pub(crate) outputs: BTreeSet<(usize, String)>,
 }
 
-/// Explores every state that a run can be in: where it is and which keys are written.
-pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
+/// Explores every state that a run can be in: where it is and which keys are written. Tells of each
+/// read of a missing key, and of the keys that are written when it ends by an edge; the nodes that
+/// it reaches.
+fn explore(
+    graph: &Graph,
+    missing: &mut dyn FnMut(NodeId, &str),
+    ended: &mut dyn FnMut(usize, &KeySet),
+) -> BTreeSet<NodeId> {
     let inputs: KeySet = graph
         .inputs
         .iter()
         .filter(|input| !input.optional)
         .map(|input| input.key.clone())
         .collect();
-    let mut found = Unassigned::default();
     let mut reached: BTreeSet<NodeId> = BTreeSet::new();
     let mut seen: BTreeSet<(Option<NodeId>, KeySet)> = BTreeSet::new();
     let mut waiting = vec![(None, inputs)];
@@ -34,9 +38,7 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
         let mut after = keys.clone();
         if let Some(id) = at {
             reached.insert(id);
-            after = inside(graph, id, keys.clone(), &mut |reader, key| {
-                found.reads.insert((reader, key.to_owned()));
-            });
+            after = inside(graph, id, keys.clone(), missing);
         }
         let from = at.map_or(EdgeSource::Start, EdgeSource::Node);
         for (number, edge) in graph
@@ -54,16 +56,59 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
             keys.extend(written(graph, edge));
             match &edge.to {
                 EdgeTarget::Node(id) => waiting.push((Some(*id), keys)),
-                EdgeTarget::End(_) => {
-                    for output in graph.outputs.iter().filter(|output| !output.optional) {
-                        if !keys.contains(&output.key) {
-                            found.outputs.insert((number, output.key.clone()));
-                        }
-                    }
-                }
+                EdgeTarget::End(_) => ended(number, &keys),
             }
         }
     }
+    reached
+}
+
+/// For each label of an end: the keys that are written whenever a run ends there, and those that
+/// are written if every node writes all that it may write, and the caller passes all inputs.
+pub(crate) fn at_ends(graph: &Graph) -> BTreeMap<String, (KeySet, KeySet)> {
+    let mut generous = graph.clone();
+    let actions = generous.nodes.iter_mut().flat_map(|node| &mut node.actions);
+    let writes = actions.flat_map(|action| &mut action.writes);
+    writes.for_each(|write| write.optional = false);
+    let inputs = generous.inputs.iter_mut();
+    inputs.for_each(|input| input.optional = false);
+
+    let mut ends: BTreeMap<String, (KeySet, KeySet)> = BTreeMap::new();
+    let label = |edge: usize| match &graph.edges[edge].to {
+        EdgeTarget::End(label) => label.clone(),
+        EdgeTarget::Node(_) => unreachable!("the edge ends the run"),
+    };
+    explore(graph, &mut |_, _| {}, &mut |edge, keys| {
+        let (certain, _) = ends
+            .entry(label(edge))
+            .or_insert_with(|| (keys.clone(), KeySet::new()));
+        certain.retain(|key| keys.contains(key));
+    });
+    explore(&generous, &mut |_, _| {}, &mut |edge, keys| {
+        let (_, possible) = ends.entry(label(edge)).or_default();
+        possible.extend(keys.iter().cloned());
+    });
+    ends
+}
+
+/// What may be missing where it is needed, by exploring every state.
+pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
+    let mut reads = BTreeSet::new();
+    let mut outputs = BTreeSet::new();
+    let reached = explore(
+        graph,
+        &mut |reader, key| {
+            reads.insert((reader, key.to_owned()));
+        },
+        &mut |edge, keys| {
+            for output in graph.outputs.iter().filter(|output| !output.optional) {
+                if !keys.contains(&output.key) {
+                    outputs.insert((edge, output.key.clone()));
+                }
+            }
+        },
+    );
+    let mut found = Unassigned { reads, outputs };
     // What only unreachable nodes write is not reported, nor an output that nothing writes: other codes say it.
     let is_lost = |key: &str| {
         let writers: Vec<NodeId> = writers(graph, key);

@@ -1,5 +1,6 @@
 //! A flow as a node of another one: its outputs as writes, and its contract.
 
+use flow_spec::Action;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::LitStr;
@@ -9,7 +10,7 @@ use crate::contract::{
     About, ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort, documentation,
 };
 use crate::flow::syntax::{FlowSyntax, Parameter};
-use crate::names::here;
+use crate::names::{here, plain};
 use crate::protocol::contract_macro;
 use crate::runtime::runtime;
 use crate::text::type_text;
@@ -57,8 +58,33 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     }
 }
 
-/// The flow as a node of another one.
+/// Returns true if only the contracts of the flow's nodes tell what it writes at its ends.
+fn depends_on_nodes(flow: &FlowSyntax) -> bool {
+    outputs(flow).any(|output| output.optional)
+}
+
+/// The flow as a node of another one, in the first half of the expansion. Nothing if the second half
+/// defines it.
 pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
+    match depends_on_nodes(flow) && !broken {
+        true => TokenStream::new(),
+        false => contract_with(flow, None, broken),
+    }
+}
+
+/// The flow as a node of another one, in the second half of the expansion. Nothing if the first half
+/// has defined it. For a flow with mistakes there are no `ends`, and it counts as writing all
+/// outputs at each of them, so that its users have no further error.
+pub(crate) fn contract_at_ends(flow: &FlowSyntax, ends: Option<&[Action]>) -> TokenStream {
+    match depends_on_nodes(flow) {
+        true => contract_with(flow, ends, false),
+        false => TokenStream::new(),
+    }
+}
+
+/// Outputs that are not optional are written at each end, the others where an end is said to write
+/// them.
+fn contract_with(flow: &FlowSyntax, written: Option<&[Action]>, broken: bool) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),
         mode: if parameter.optional {
@@ -68,21 +94,34 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
         },
         rust_type: type_text(&parameter.ty),
     });
-    let writes = outputs(flow)
+    let port = |index: usize, parameter: &Parameter, optional: bool| WritePort {
+        name: parameter.name.clone(),
+        index,
+        optional,
+        rust_type: type_text(&parameter.ty),
+    };
+    let (optional, required): (Vec<_>, Vec<_>) = outputs(flow)
         .enumerate()
-        .map(|(index, parameter)| WritePort {
-            name: parameter.name.clone(),
-            index,
-            optional: parameter.optional,
-            rust_type: type_text(&parameter.ty),
-        });
-    let actions = ends(flow)
+        .partition(|(_, output)| output.optional);
+    let writes = required
         .into_iter()
-        .map(|End { label, variant }| ActionPort {
+        .map(|(index, output)| port(index, output, false));
+    let actions = ends(flow).into_iter().map(|End { label, variant }| {
+        let end = written.and_then(|ends| ends.iter().find(|end| end.name == label));
+        let at_end = |&(index, output): &(usize, &Parameter)| match end {
+            None => Some(port(index, output, false)),
+            Some(end) => {
+                let mut writes = end.writes.iter();
+                let write = writes.find(|write| write.key == plain(&output.name))?;
+                Some(port(index, output, write.optional))
+            }
+        };
+        ActionPort {
             name: LitStr::new(&label, variant.span()),
+            writes: optional.iter().filter_map(at_end).collect(),
             variant,
-            writes: Vec::new(),
-        });
+        }
+    });
     let contract = Contract {
         kind: Kind::Flow,
         attempts: Attempts::Many,

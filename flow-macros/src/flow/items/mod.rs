@@ -1,5 +1,5 @@
-//! The parts of a flow that do not depend on its nodes' contracts: its types, how it is run, and
-//! its own contract.
+//! The parts of a flow that do not depend on its nodes' contracts: its types, how it is run, and,
+//! if it has no optional outputs, its own contract.
 //!
 //! All of them are there even if the flow has mistakes, so that its users see no second error.
 
@@ -21,6 +21,7 @@ use super::instances::Instances;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 
+pub(crate) use as_node::contract_at_ends;
 pub(crate) use enums::node_variant;
 pub(crate) use implementation::{action_of, label_of};
 

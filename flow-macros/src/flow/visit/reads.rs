@@ -4,13 +4,12 @@
 //! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
 //! that the error for a type that is not `Clone` says who reads it.
 
-use flow_spec::{Code, NodeId};
+use flow_spec::{Code, NodeId, is_option};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
 use crate::flow::plan::{Handover, Read, Slot};
-use crate::flow::store::is_option;
 use crate::names::{camel_case, ident, plain};
 
 use super::Visit;

@@ -96,9 +96,9 @@ impl Visit<'_> {
             contract,
             ..
         } = self;
-        let writes = contract.writes.iter().map(|port| {
+        let writes = contract.outputs().into_iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span);
-            if !port.optional {
+            if contract.writes.iter().any(|one| one.index == port.index) {
                 return self.write_port(port, quote_spanned!(*site=> outcome.#field));
             }
             let write = self.write_port(port, quote_spanned!(*site=> value));

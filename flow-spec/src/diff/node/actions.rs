@@ -4,7 +4,7 @@ use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
 use crate::document::problem::inside;
 use crate::document::{ActionDocument, NodeDocument};
-use crate::graph::TIMEOUT_ACTION;
+use crate::graph::{Action, TIMEOUT_ACTION};
 
 use super::Pair;
 
@@ -89,10 +89,21 @@ impl Pair<'_> {
 
 /// Whether a value is written on an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
+pub(in crate::diff) enum Written {
     Never,
     Perhaps,
     Always,
+}
+
+impl Written {
+    /// Whether an end of a flow writes an output.
+    pub(in crate::diff) fn by(end: &Action, output: &str) -> Self {
+        match end.writes.iter().find(|write| write.key == output) {
+            None => Written::Never,
+            Some(write) if write.optional => Written::Perhaps,
+            Some(_) => Written::Always,
+        }
+    }
 }
 
 pub(super) fn written(node: &NodeDocument, action: &str, write: &str) -> Written {

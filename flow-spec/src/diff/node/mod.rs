@@ -6,6 +6,8 @@ mod values;
 
 use crate::document::NodeDocument;
 
+pub(super) use actions::Written;
+
 use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
 use super::matching::Renamed;

@@ -8,7 +8,7 @@ mod wording;
 
 use crate::analysis::{Compared, check, check_types};
 use crate::diagnostic::Code;
-use crate::graph::Graph;
+use crate::graph::{Action, Graph};
 
 use super::FlowDocument;
 use super::problem::{Problem, Problems, inside};
@@ -51,6 +51,15 @@ impl FlowDocument {
         }
     }
 
+    /// What the flow writes at each of its ends, as [`CheckedGraph::ends`]. `None` if the flow
+    /// itself has problems.
+    ///
+    /// [`CheckedGraph::ends`]: crate::CheckedGraph::ends
+    pub fn written_at_ends(&self) -> Option<Vec<Action>> {
+        let checked = check(self.graph().ok()?).ok()?;
+        Some(checked.ends().to_vec())
+    }
+
     /// The problems of reading it.
     fn misread(&self) -> Vec<Problem> {
         let value = serde_json::to_value(self).unwrap_or_else(super::flow::never);
@@ -58,25 +67,30 @@ impl FlowDocument {
     }
 }
 
+/// Checks a flow and the flows inside it. Returns what it writes at its ends, if it is sound.
 fn check_level<'a>(
     flow: &'a FlowDocument,
     pointer: &str,
     around: &mut Vec<&'a FlowDocument>,
     problems: &mut Problems,
-) {
+) -> Option<Vec<Action>> {
     if problems.is_full() {
-        return;
+        return None;
     }
     if let Some(problem) = recursion(flow, pointer, around) {
         problems.push(problem);
-        return;
+        return None;
     }
     let places = graph::Places::new(flow, pointer);
     let before = problems.len();
     let graph = places.graph(problems);
+    let mut ends = None;
     if problems.len() == before {
         let mut found = check_types(&graph, Compared::Named);
-        found.extend(check(graph).err().unwrap_or_default());
+        match check(graph) {
+            Ok(checked) => ends = Some(checked.ends().to_vec()),
+            Err(others) => found.extend(others),
+        }
         found.sort_by_key(|diagnostic| diagnostic.site);
         problems.extend(found.into_iter().map(|one| places.problem(one)));
     }
@@ -85,10 +99,14 @@ fn check_level<'a>(
         if let Some(inner) = &node.internal_flow {
             let pointer = inside(&inside(pointer, "nodes"), index);
             signature::check(node, inner, &pointer, problems);
-            check_level(inner, &inside(&pointer, "internalFlow"), around, problems);
+            let written = check_level(inner, &inside(&pointer, "internalFlow"), around, problems);
+            if let Some(written) = written {
+                signature::check_writes(node, inner, &written, &pointer, problems);
+            }
         }
     }
     around.pop();
+    ends
 }
 
 /// Reports a flow that contains itself. Two flows are different if they have different names or

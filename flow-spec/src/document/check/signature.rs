@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{FlowDocument, NodeDocument};
+use crate::graph::Action;
 use crate::suggest::{closest, did_you_mean, did_you_mean_text};
 
 pub(super) fn check(
@@ -59,6 +60,44 @@ fn check_actions(
         );
         let help = format!("add it: `{{ \"name\": \"{label}\" }}`");
         problems.push(Problem::new(Code::UnroutedAction, pointer, message).help(help));
+    }
+}
+
+/// Checks that the node does not claim to write more than the flow writes at its ends.
+pub(super) fn check_writes(
+    node: &NodeDocument,
+    inner: &FlowDocument,
+    written: &[Action],
+    pointer: &str,
+    problems: &mut Problems,
+) {
+    let actions = node.actions.iter().flatten().enumerate();
+    for (at, action) in actions {
+        let Some(end) = written.iter().find(|end| end.name == action.name) else {
+            continue;
+        };
+        for (number, name) in action.writes.iter().enumerate() {
+            if problems.is_full() {
+                return;
+            }
+            let write = end.writes.iter().find(|write| write.key == *name);
+            let (claim, help) = match write {
+                _ if !inner.outputs.properties.contains_key(name) => continue,
+                Some(write) if !write.optional => continue,
+                Some(_) => ("may leave it unwritten", "list it under `mayWrite` instead"),
+                None => ("does not write it", "remove it"),
+            };
+            let message = format!(
+                "`{}` writes `{name}` on \"{}\", but `{}` {claim} at that end",
+                node.id,
+                action.name,
+                inner.title()
+            );
+            let action = inside(&inside(pointer, "actions"), at);
+            let pointer = inside(&inside(&action, "writes"), number);
+            let problem = Problem::new(Code::UnwrittenOutput, pointer, message);
+            problems.push(problem.help(help));
+        }
     }
 }
 

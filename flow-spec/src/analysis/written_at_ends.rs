@@ -1,0 +1,111 @@
+//! Which outputs are written when the flow ends, for each end: on every path to it, on some of them,
+//! or on none.
+
+use std::collections::HashSet;
+
+use super::assignment::Assignment;
+use super::model::Model;
+use super::points::{Point, point_of};
+use super::routes::Effect;
+use super::types::is_option;
+use crate::graph::{Action, DEFAULT_ACTION, ERROR_KEY, EdgeTarget, NodeKind, NodeWrite, Output};
+
+/// The ends of a sound flow as actions, each once, in the order written.
+pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Action> {
+    let outputs = &model.graph.outputs;
+    let any_optional = outputs.iter().any(|output| output.optional);
+    let mut actions = Vec::new();
+    for (label, ends) in ends(model) {
+        let before = match any_optional {
+            true => written_before(model, &ends),
+            false => HashSet::new(),
+        };
+        let is_possible =
+            |output: &&Output| !output.optional || before.contains(output.key.as_str());
+        let mut write = |output: &Output| NodeWrite {
+            key: output.key.clone(),
+            optional: output.optional && !is_certain(model, assignment, output, &ends),
+            rust_type: output.rust_type.clone(),
+        };
+        actions.push(Action {
+            name: label.to_owned(),
+            writes: outputs.iter().filter(is_possible).map(&mut write).collect(),
+        });
+    }
+    actions
+}
+
+/// The label of each end, with the points where the flow ends there.
+fn ends<'g>(model: &Model<'g>) -> Vec<(&'g str, Vec<usize>)> {
+    let mut ends: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (at, point) in model.points.kinds.iter().enumerate() {
+        let Point::End(edge) = *point else { continue };
+        let EdgeTarget::End(label) = &model.graph.edges[edge].to else {
+            continue;
+        };
+        match ends.iter_mut().find(|(earlier, _)| earlier == label) {
+            Some((_, points)) => points.push(at),
+            None => ends.push((label, vec![at])),
+        }
+    }
+    ends
+}
+
+/// Returns true if the output has a value at each of these points. A key may hold the `Option` that
+/// a node returned: it is written, and may still have no value.
+fn is_certain(
+    model: &Model<'_>,
+    assignment: &mut Assignment<'_>,
+    output: &Output,
+    ends: &[usize],
+) -> bool {
+    let Some(key) = model.keys.get(&output.key) else {
+        return false;
+    };
+    let writers = key.writers.iter().map(|&writer| model.graph.node(writer));
+    let actions = writers.flat_map(|node| &node.actions);
+    let mut writes = actions.flat_map(|action| &action.writes);
+    let holds_option = writes.any(|write| write.key == key.name && is_option(&write.rust_type));
+    key.given
+        || ((!holds_option || is_option(&output.rust_type))
+            && assignment.is_assigned(&key.written_at, ends))
+}
+
+/// The keys that may be written when a run reaches one of these points.
+fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
+    let points = &model.points;
+    let is_in_fork = |id| {
+        let place = model.shape.place(id);
+        place.is_some_and(|place| matches!(model.graph.node(place.owner).kind, NodeKind::Fork(_)))
+    };
+    let inputs = model.graph.inputs.iter();
+    let mut keys: HashSet<&str> = inputs.map(|input| input.key.as_str()).collect();
+    let mut seen = vec![false; points.kinds.len()];
+    let mut waiting = ends.to_vec();
+    while let Some(at) = waiting.pop() {
+        if std::mem::replace(&mut seen[at], true) {
+            continue;
+        }
+        let action = match points.kinds[at] {
+            // What was written inside a fork that fails is discarded.
+            Point::Failed(id) => {
+                waiting.push(point_of(id));
+                continue;
+            }
+            Point::Done(id) if is_in_fork(id) => model.graph.node(id).action(DEFAULT_ACTION),
+            Point::Edge(edge) => match model.routes.edges[edge].effect {
+                Effect::Action(id, action) => model.graph.node(id).actions.get(action),
+                Effect::Failure => {
+                    keys.insert(ERROR_KEY);
+                    None
+                }
+                Effect::Nothing | Effect::Everything | Effect::AnyAction(_) => None,
+            },
+            _ => None,
+        };
+        let writes = action.into_iter().flat_map(|action| &action.writes);
+        keys.extend(writes.map(|write| write.key.as_str()));
+        waiting.extend(points.predecessors.of(at));
+    }
+    keys
+}
