@@ -144,10 +144,16 @@ async fn decide(claim: Claim, policy: Policy) -> Result<ExpenseApprovalEnd, Flow
         .run_with(input.build(), options)
         .await?;
 
-    let outcome = output.receipt.or(output.reason).unwrap_or_default();
-    println!("{title:<14}  {:<9}  {outcome}", output.end);
+    let end = output.end;
+    let text = match output.into_outcome() {
+        ExpenseApprovalOutcome::Paid { receipt } => receipt,
+        ExpenseApprovalOutcome::Rejected { reason }
+        | ExpenseApprovalOutcome::Withdrawn { reason }
+        | ExpenseApprovalOutcome::OnHold { reason } => reason,
+    };
+    println!("{title:<14}  {end:<9}  {text}");
     println!("{:27}{}", "", trail.0.lock().unwrap().join(" > "));
-    Ok(output.end)
+    Ok(end)
 }
 
 fn read_inbox(file: &Path) -> Result<Inbox, String> {

@@ -149,9 +149,13 @@ async fn place(item: &str, quantity: u32) -> Result<(OrderPipelineEnd, Vec<Strin
 
     let trail = std::mem::take(&mut *trail.0.lock().unwrap());
     println!("  {}", trail.join("\n  "));
-    let outcome = output.pickup.or(output.refunded).unwrap_or_default();
-    println!("  {}: {outcome}", output.end);
-    Ok((output.end, trail))
+    let end = output.end;
+    let text = match output.into_outcome() {
+        OrderPipelineOutcome::Shipped { pickup } => pickup,
+        OrderPipelineOutcome::Refunded { refunded } => refunded,
+    };
+    println!("  {end}: {text}");
+    Ok((end, trail))
 }
 
 async fn place_orders() -> Result<(), FlowError> {

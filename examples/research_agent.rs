@@ -154,8 +154,10 @@ async fn main() -> Result<ExitCode, FlowError> {
     let input = YoutubeResearchInput::builder()
         .question("What about Rust?".to_owned())
         .build();
-    let output = research.run(input).await?;
-    let answer = output.answer.unwrap_or_default();
+    let answer = match research.run(input).await?.into_outcome() {
+        YoutubeResearchOutcome::Default { answer } => answer,
+        other => panic!("there is no answer: {other:?}"),
+    };
     println!("\n{answer}");
     assert_eq!(answer, "What about Rust? Watch: Rust in 100 seconds");
 

@@ -118,11 +118,16 @@ impl Saved {
     /// Takes out a value that has to be there.
     #[doc(hidden)]
     pub fn take_required<K: Keep<T>, T>(&mut self, key: &str) -> Result<T, Unstorable> {
-        let missing = || Unstorable {
+        self.take::<K, T>(key)?.ok_or_else(|| Saved::missing(key))
+    }
+
+    /// The error for a value that has to be there.
+    #[doc(hidden)]
+    pub fn missing(key: &str) -> Unstorable {
+        Unstorable {
             key: key.to_owned(),
             reason: "it is missing".to_owned(),
-        };
-        self.take::<K, T>(key)?.ok_or_else(missing)
+        }
     }
 }
 

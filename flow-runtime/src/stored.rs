@@ -25,7 +25,7 @@ pub trait StoredFlow<K>: Flow {
     fn load_input(saved: Saved) -> Result<Self::Input, Unstorable>;
     /// The outputs as JSON, with the label of the end as `end`.
     fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
-    /// The saved outputs.
+    /// The saved outputs. An output that every path to the end writes has to be there.
     fn load_output(saved: Saved) -> Result<Self::Output, Unstorable>;
     /// The question at this path, which begins with the name of a node of this flow.
     fn question(path: &str) -> Option<QuestionType>;
@@ -65,6 +65,7 @@ macro_rules! __flow_stored {
         {$($input_kind:ident $input_text:literal $input_key:ident $input_type:ty,)*}
         {$($state_kind:ident $state_text:literal $state_key:ident $state_type:ty,)*}
         {$($output_kind:ident $output_text:literal $output_key:ident $output_type:ty,)*}
+        {$($at_end:ident $certain_text:literal $certain_key:ident,)*}
         {$($question_kind:ident $question_text:literal $question_type:ty,)*}
     ) => {
         impl<__K> $crate::__private::StoredState<__K> for __State
@@ -111,10 +112,14 @@ macro_rules! __flow_stored {
             }
             fn load_output(mut saved: $crate::__private::Saved) -> ::core::result::Result<$output, $crate::__private::Unstorable> {
                 let end = saved.take_end($end::ALL, |end| end.as_str())?;
-                ::core::result::Result::Ok($output {
+                let output = $output {
                     $($output_key: $crate::__stored_field!(take $output_kind saved __K $output_type, $output_text),)*
                     end,
-                })
+                };
+                $(if end == $end::$at_end && output.$certain_key.is_none() {
+                    return ::core::result::Result::Err($crate::__private::Saved::missing($certain_text));
+                })*
+                ::core::result::Result::Ok(output)
             }
             fn question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
                 Self::__question(path)

@@ -13,6 +13,7 @@ mod forked;
 mod gates;
 mod leases;
 mod mixed;
+mod outcomes;
 mod people;
 mod places;
 mod prefixes;

@@ -60,6 +60,25 @@ flow! {
     }
 }
 
+/// What somebody does who calls the flow.
+async fn told_by_order(balance: u64) -> String {
+    let input = OrderInput {
+        item: "book".into(),
+        balance,
+        price: 15,
+    };
+    match Order::new().run(input).await.unwrap().into_outcome() {
+        OrderOutcome::Default { parcel } => parcel,
+        OrderOutcome::Unpaid { note } => note,
+    }
+}
+
+#[tokio::test]
+async fn a_caller_matches_on_the_end_with_its_outputs() {
+    assert_eq!(told_by_order(20).await, "a parcel with a book");
+    assert_eq!(told_by_order(5).await, "the book is too expensive");
+}
+
 fn day(balance: u64) -> DayInput {
     let input = DayInput::builder().item("book".into());
     input.balance(balance).price(15).build()
@@ -241,4 +260,91 @@ async fn flows_in_a_function_body_find_each_other() {
         .await
         .unwrap();
     assert_eq!(output.weight, 19);
+}
+
+#[derive(Action)]
+enum Answer {
+    Known { answer: u32 },
+    Guessed,
+    Unknown,
+}
+
+#[node(actions = Answer)]
+fn think(question: &str) -> Answer {
+    match question {
+        "life" => Answer::Known { answer: 42 },
+        "love" => Answer::Guessed,
+        _ => Answer::Unknown,
+    }
+}
+
+#[node(writes = doubt)]
+fn doubt(question: &str) -> Doubt {
+    Doubt(question.len())
+}
+
+/// It cannot be printed.
+#[derive(Clone, PartialEq)]
+pub(crate) struct Doubt(usize);
+
+flow! {
+    #[derive(Clone, PartialEq)]
+    Think(question: String) -> (
+        question: String,
+        /// What it is.
+        answer: Option<u32>,
+        doubt: Option<Doubt>,
+    ) {
+        start >> think;
+        think - "known"   >> end("sure");
+        think - "guessed" >> doubt >> end("sure");
+        think - "unknown" >> end;
+    }
+}
+
+async fn thought(question: &str) -> ThinkOutput {
+    Think::new()
+        .run(ThinkInput {
+            question: question.into(),
+        })
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn an_outcome_has_what_is_always_there_and_what_may_be() {
+    let sure = thought("life").await.into_outcome();
+    assert_eq!(
+        format!("{sure:?}"),
+        r#"Sure { question: "life", answer: Some(42), doubt: … }"#
+    );
+    let ThinkOutcome::Sure {
+        answer: None,
+        doubt: Some(doubt),
+        ..
+    } = thought("love").await.into_outcome()
+    else {
+        panic!("it has guessed");
+    };
+    assert!(doubt == Doubt(4));
+    let unknown = thought("why").await.into_outcome();
+    assert!(
+        unknown
+            == ThinkOutcome::Default {
+                question: "why".into()
+            }
+    );
+}
+
+#[test]
+#[should_panic(
+    expected = "the output `parcel` is missing, which is always there at end \"default\""
+)]
+fn an_output_put_together_by_hand_may_lack_what_its_end_has() {
+    let output = OrderOutput {
+        parcel: None,
+        note: None,
+        end: OrderEnd::Default,
+    };
+    output.into_outcome();
 }

@@ -17,6 +17,7 @@ use super::items::node_variant;
 use super::plan::{Place, Plan};
 use super::resolve::Resolved;
 use super::store::Store;
+use super::stored;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Visit};
@@ -81,7 +82,7 @@ impl Plan<'_> {
         });
         let (drive, parts) = self.drive(&visits, store);
         let described = self.described(store);
-        let stored = self.stored(store);
+        let stored = stored::stored(self, store);
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
@@ -421,56 +422,6 @@ impl Plan<'_> {
                 use #rt::Unresolved as _;
                 false #(|| #asking)*
             };
-        }
-    }
-
-    /// How the inputs, the state and the outputs are stored, and the questions to people by path.
-    fn stored(&self, store: &Store) -> TokenStream {
-        let name = &self.flow.name;
-        let TypeNames {
-            input, output, end, ..
-        } = &self.names;
-        let parameters = |parameters: &[super::syntax::Parameter]| -> Vec<TokenStream> {
-            let one = |parameter: &super::syntax::Parameter| {
-                let (key, ty) = (&parameter.name, &parameter.ty);
-                let text = plain(key);
-                let site = here(key.span());
-                match parameter.optional {
-                    true => quote_spanned!(site=> optional #text #key #ty),
-                    false => quote_spanned!(site=> required #text #key #ty),
-                }
-            };
-            parameters.iter().map(one).collect()
-        };
-        let (inputs, outputs) = (
-            parameters(&self.flow.inputs),
-            parameters(&self.flow.outputs),
-        );
-        let keys = store.fields().map(|(key, ty)| {
-            let text = plain(key);
-            quote_spanned!(here(key.span())=> optional #text #key #ty)
-        });
-        let questions = self.nodes().filter_map(|(index, instance, _)| {
-            let body = match &instance.kind {
-                InstanceKind::Each { body, .. } => *body,
-                _ => index,
-            };
-            let id = plain(&instance.name);
-            let path = located(self.instances.list[body].path()?);
-            let site = here(instance.span);
-            match self.resolved.contracts[body].kind {
-                Kind::Flow => Some(quote_spanned!(site=> flow #id #path)),
-                Kind::Human => Some(quote_spanned!(site=> human #id #path)),
-                Kind::Function | Kind::Type => None,
-            }
-        });
-        let site = here(name.span());
-        let runtime = runtime_crate_at(site);
-        quote_spanned! {site=>
-            #runtime::stored! {
-                #name #input #output #end
-                {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#questions,)*}
-            }
         }
     }
 

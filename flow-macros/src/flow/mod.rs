@@ -6,7 +6,8 @@
 //! mistakes has all its types and lacks only the loop, so that its users see no second error.
 //!
 //! The flow's own contract is emitted by the half that knows it: what an end writes of the
-//! optional outputs follows from the graph.
+//! optional outputs follows from the graph. So a flow with such outputs and a node that does not
+//! exist has no contract, and rustc reports flows that use it as well.
 
 mod declaration;
 mod document;
@@ -20,6 +21,7 @@ mod printed;
 mod resolve;
 mod results;
 mod store;
+mod stored;
 mod syntax;
 mod types;
 mod visit;
@@ -69,8 +71,10 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     }
     let (errors, stub) = (report.into_tokens(), expand::stub(flow));
     let used = instances.paths();
+    let outcome = items::outcome(flow, &[]);
     quote! {
         #items
+        #outcome
         #errors
         #stub
         #(#used! { @nothing })*
@@ -116,17 +120,19 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
 fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
     let instances = Instances::collect(flow, &mut report);
     let resolved = match contracts.iter().any(|contract| contract.broken) {
-        true => None,
+        true => Err(Vec::new()),
         false => resolve::resolve(flow, &instances, contracts, &mut report),
     };
-    let ends = resolved.as_ref().map(|resolved| resolved.graph.ends());
-    let contract = items::contract_at_ends(flow, ends);
     let errors = report.into_tokens();
-    let run = match &resolved {
-        Some(resolved) => expand::expand(flow, &instances, resolved),
-        None => expand::stub(flow),
+    let (run, ends) = match &resolved {
+        Ok(resolved) => (
+            expand::expand(flow, &instances, resolved),
+            resolved.graph.ends(),
+        ),
+        Err(ends) => (expand::stub(flow), &ends[..]),
     };
-    quote!(#errors #run #contract)
+    let at_ends = items::at_ends(flow, ends);
+    quote!(#errors #run #at_ends)
 }
 
 /// The plan of a flow as text, from the input of [`resolved`].

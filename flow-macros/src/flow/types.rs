@@ -11,6 +11,7 @@ pub(crate) struct TypeNames {
     pub(crate) output: Ident,
     pub(crate) node: Ident,
     pub(crate) end: Ident,
+    pub(crate) outcome: Ident,
 }
 
 impl TypeNames {
@@ -21,6 +22,7 @@ impl TypeNames {
             output: name("Output"),
             node: name("Node"),
             end: name("End"),
+            outcome: name("Outcome"),
         }
     }
 }

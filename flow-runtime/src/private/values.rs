@@ -43,6 +43,14 @@ pub fn written<T>(value: Option<&T>) -> &T {
     }
 }
 
+/// An optional output that every path to this end writes.
+pub fn at_end<T>(value: Option<T>, output: &str, end: &str) -> T {
+    match value {
+        Some(value) => value,
+        None => panic!("the output `{output}` is missing, which is always there at end \"{end}\""),
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn unassigned() -> ! {

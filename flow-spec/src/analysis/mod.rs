@@ -75,6 +75,15 @@ impl CheckedGraph {
     }
 }
 
+/// What the flow writes at each of its ends, as [`CheckedGraph::ends`], for a graph that may have
+/// mistakes. Edges with mistakes do not count.
+pub fn written_at_ends(graph: &Graph) -> Vec<Action> {
+    let model = Model::new(graph, &mut Found::default());
+    let dominators = model.points.dominators();
+    let mut assignment = Assignment::new(&model.points, &dominators);
+    written_at_ends::find(&model, &mut assignment)
+}
+
 /// Checks a graph.
 ///
 /// Types are compared only by the compiler, which knows what their names mean; a front end without

@@ -10,7 +10,7 @@ use super::routes::Effect;
 use super::types::is_option;
 use crate::graph::{Action, DEFAULT_ACTION, ERROR_KEY, EdgeTarget, NodeKind, NodeWrite, Output};
 
-/// The ends of a sound flow as actions, each once, in the order written.
+/// The ends of a flow as actions, each once, in the order written.
 pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Action> {
     let outputs = &model.graph.outputs;
     let any_optional = outputs.iter().any(|output| output.optional);
@@ -99,7 +99,13 @@ fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
                     keys.insert(ERROR_KEY);
                     None
                 }
-                Effect::Nothing | Effect::Everything | Effect::AnyAction(_) => None,
+                Effect::AnyAction(id) => {
+                    let actions = model.graph.node(id).actions.iter();
+                    let writes = actions.flat_map(|action| &action.writes);
+                    keys.extend(writes.map(|write| write.key.as_str()));
+                    None
+                }
+                Effect::Nothing | Effect::Everything => None,
             },
             _ => None,
         };

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use flow_spec::{
     Code, Compared, Diagnostic, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Site, Take, check,
-    check_types,
+    check_types, written_at_ends,
 };
 use proptest::prelude::*;
 
@@ -203,6 +203,7 @@ proptest! {
 
     #[test]
     fn no_graph_makes_the_analysis_panic_or_hang(Shown(graph) in random(graphs::nonsense)) {
+        written_at_ends(&graph);
         check_types(&graph, Compared::Standard);
         check_types(&graph, Compared::Named);
         let first = diagnostics(&graph);

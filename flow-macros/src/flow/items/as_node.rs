@@ -10,12 +10,12 @@ use crate::contract::{
     About, ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort, documentation,
 };
 use crate::flow::syntax::{FlowSyntax, Parameter};
-use crate::names::{here, plain};
+use crate::names::here;
 use crate::protocol::contract_macro;
 use crate::runtime::runtime;
 use crate::text::type_text;
 
-use super::enums::{End, ends};
+use super::enums::{End, ends, is_certain};
 use super::signature::{outputs, unique};
 use crate::flow::types::TypeNames;
 
@@ -68,23 +68,22 @@ fn depends_on_nodes(flow: &FlowSyntax) -> bool {
 pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     match depends_on_nodes(flow) && !broken {
         true => TokenStream::new(),
-        false => contract_with(flow, None, broken),
+        false => contract_with(flow, &[], broken),
     }
 }
 
 /// The flow as a node of another one, in the second half of the expansion. Nothing if the first half
-/// has defined it. For a flow with mistakes there are no `ends`, and it counts as writing all
-/// outputs at each of them, so that its users have no further error.
-pub(crate) fn contract_at_ends(flow: &FlowSyntax, ends: Option<&[Action]>) -> TokenStream {
+/// has defined it.
+pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     match depends_on_nodes(flow) {
-        true => contract_with(flow, ends, false),
+        true => contract_with(flow, written, false),
         false => TokenStream::new(),
     }
 }
 
 /// Outputs that are not optional are written at each end, the others where an end is said to write
 /// them.
-fn contract_with(flow: &FlowSyntax, written: Option<&[Action]>, broken: bool) -> TokenStream {
+fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),
         mode: if parameter.optional {
@@ -107,18 +106,13 @@ fn contract_with(flow: &FlowSyntax, written: Option<&[Action]>, broken: bool) ->
         .into_iter()
         .map(|(index, output)| port(index, output, false));
     let actions = ends(flow).into_iter().map(|End { label, variant }| {
-        let end = written.and_then(|ends| ends.iter().find(|end| end.name == label));
-        let at_end = |&(index, output): &(usize, &Parameter)| match end {
-            None => Some(port(index, output, false)),
-            Some(end) => {
-                let mut writes = end.writes.iter();
-                let write = writes.find(|write| write.key == plain(&output.name))?;
-                Some(port(index, output, write.optional))
-            }
+        let at_end = |&(index, output): &(usize, &Parameter)| {
+            let is_certain = is_certain(output, &label, written)?;
+            Some(port(index, output, !is_certain))
         };
         ActionPort {
-            name: LitStr::new(&label, variant.span()),
             writes: optional.iter().filter_map(at_end).collect(),
+            name: LitStr::new(&label, variant.span()),
             variant,
         }
     });

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use flow_spec::DEFAULT_ACTION;
+use flow_spec::{Action, DEFAULT_ACTION};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
 use crate::flow::instances::{Instance, Instances};
-use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::{camel_case, ident, plain};
 
 use super::attributes::{derives, said_of_the_flow};
@@ -47,6 +47,18 @@ pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
         });
     }
     ends
+}
+
+/// Whether every path to an end writes an output: `None` if none does. An end about which nothing is
+/// known, in a flow with mistakes, counts as writing all of them, so that its users have no further
+/// error.
+pub(super) fn is_certain(output: &Parameter, label: &str, written: &[Action]) -> Option<bool> {
+    let Some(end) = written.iter().find(|end| end.name == label) else {
+        return Some(true);
+    };
+    let key = plain(&output.name);
+    let write = end.writes.iter().find(|write| write.key == key)?;
+    Some(!write.optional)
 }
 
 /// The variant of the node enum.

@@ -27,6 +27,7 @@ pub(super) fn implementation(
         output,
         node,
         end,
+        ..
     } = names;
     let text = name.to_string();
     let namespace = flow.namespace();

@@ -9,9 +9,11 @@ mod builder;
 mod checks;
 mod enums;
 mod implementation;
+mod outcome;
 mod signature;
 mod value;
 
+use flow_spec::Action;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -21,11 +23,19 @@ use super::instances::Instances;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 
-pub(crate) use as_node::contract_at_ends;
 pub(crate) use enums::node_variant;
 pub(crate) use implementation::{action_of, label_of};
+pub(crate) use outcome::outcome;
 
-/// All of these parts.
+/// The parts that depend on what the flow writes at its ends: its outcome and, if it has optional
+/// outputs, its contract.
+pub(crate) fn at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
+    let outcome = outcome(flow, written);
+    let contract = as_node::contract_at_ends(flow, written);
+    quote!(#outcome #contract)
+}
+
+/// All other parts.
 pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Report) -> TokenStream {
     checks::check_parameters(flow, report);
     checks::check_ends(flow, report);

@@ -16,7 +16,7 @@ pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) ->
     let flow = parse::parse(tokens, &mut report).flow.expect("it parses");
     let instances = Instances::collect(&flow, &mut report);
     let resolved = resolve::resolve(&flow, &instances, contracts, &mut report);
-    let resolved = resolved.unwrap_or_else(|| panic!("{}", report.into_tokens()));
+    let resolved = resolved.unwrap_or_else(|_| panic!("{}", report.into_tokens()));
     let plan = Plan::new(&flow, &instances, &resolved);
     let mut lines = Vec::new();
     for node in plan.in_order() {

@@ -5,7 +5,7 @@ mod graph;
 
 use std::collections::HashMap;
 
-use flow_spec::{CheckedGraph, Compared, EdgePart, NodeId, Site};
+use flow_spec::{Action, CheckedGraph, Compared, EdgePart, NodeId, Site};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
@@ -26,17 +26,18 @@ pub(crate) struct Resolved {
     pub(crate) contracts: Vec<Contract>,
 }
 
-/// Builds the graph and has it checked. `None` if there are mistakes.
+/// Builds the graph and has it checked. If there are mistakes, returns what the flow writes at its
+/// ends as far as that can be told, for those who use it.
 pub(crate) fn resolve(
     flow: &FlowSyntax,
     instances: &Instances,
     told: &[Contract],
     report: &mut Report,
-) -> Option<Resolved> {
+) -> Result<Resolved, Vec<Action>> {
     let Some(contracts) = contracts(flow, instances, told) else {
         let text = "the nodes of this flow did not tell their contracts: update `flow-runtime`";
         report.text(flow.name.span(), text);
-        return None;
+        return Err(Vec::new());
     };
     for (instance, contract) in instances.list.iter().zip(&contracts) {
         declaration::check(flow, instance, contract, report);
@@ -52,7 +53,7 @@ pub(crate) fn resolve(
     let graph = graph(flow, instances, nodes);
     // rustc compares all types, and knows neither the key nor who wrote it.
     let mut diagnostics = flow_spec::check_types(&graph, Compared::Standard);
-    let checked = match flow_spec::check(graph) {
+    let checked = match flow_spec::check(graph.clone()) {
         Ok(graph) => Some(graph),
         Err(found) => {
             diagnostics.extend(found);
@@ -68,8 +69,10 @@ pub(crate) fn resolve(
         }
         report.text(span(diagnostic.site), text);
     }
-    let graph = checked.filter(|_| report.is_empty())?;
-    Some(Resolved { graph, contracts })
+    match checked.filter(|_| report.is_empty()) {
+        Some(graph) => Ok(Resolved { graph, contracts }),
+        None => Err(flow_spec::written_at_ends(&graph)),
+    }
 }
 
 /// The contract of each node: those that the nodes passed on, and those that the flow itself

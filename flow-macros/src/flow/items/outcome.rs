@@ -1,0 +1,152 @@
+//! The outcome of a run: an enum of the flow's ends, each with the outputs that are there.
+
+use flow_spec::Action;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use crate::flow::syntax::{FlowSyntax, Parameter};
+use crate::flow::types::TypeNames;
+use crate::names::plain;
+use crate::runtime::runtime;
+
+use super::attributes::{derives, docs_or, said_of_the_flow};
+use super::enums::{End, ends, is_certain};
+use super::signature::outputs;
+
+/// An output at an end where it may be there.
+struct Field<'a> {
+    output: &'a Parameter,
+    /// True if every path to the end writes it.
+    is_certain: bool,
+}
+
+/// The enum, and the method that makes it of the output. Nothing if all ends have the same outputs:
+/// then the output says as much.
+pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
+    let ends = ends(flow);
+    if ends.len() < 2 || outputs(flow).all(|output| !output.optional) {
+        return TokenStream::new();
+    }
+    let TypeNames {
+        output,
+        end,
+        outcome,
+        ..
+    } = &TypeNames::of(flow);
+    let fields: Vec<Vec<Field<'_>>> = ends.iter().map(|end| fields(flow, end, written)).collect();
+    let arms = ends.iter().zip(&fields);
+    let values = arms.map(|(End { variant, .. }, fields)| {
+        let values = fields.iter().map(Field::value);
+        quote!(#end::#variant => #outcome::#variant { #(#values),* })
+    });
+    let definition = definition(flow, outcome, &ends, &fields);
+    let debug = debug(outcome, &ends, &fields);
+    quote! {
+        #definition
+        #debug
+        impl #output {
+            /// The end of the run, with the outputs that are there, to be matched on.
+            ///
+            /// # Panics
+            ///
+            /// If an output is missing that every path to the end writes. A run never returns such
+            /// an output; one that is put together by hand may be.
+            #[allow(dead_code, reason = "for callers")]
+            pub fn into_outcome(self) -> #outcome {
+                match self.end { #(#values),* }
+            }
+        }
+    }
+}
+
+fn definition(
+    flow: &FlowSyntax,
+    outcome: &Ident,
+    ends: &[End],
+    fields: &[Vec<Field<'_>>],
+) -> TokenStream {
+    let variants = ends.iter().zip(fields).map(|(end, fields)| {
+        let (variant, documentation) = (&end.variant, format!("`end(\"{}\")`", end.label));
+        let fields = match &fields[..] {
+            [] => TokenStream::new(),
+            fields => {
+                let fields = fields.iter().map(Field::definition);
+                quote!({ #(#fields),* })
+            }
+        };
+        quote!(#[doc = #documentation] #variant #fields)
+    });
+    let documentation = format!(
+        "The ends of `{}`, each with the outputs that are there.",
+        flow.name
+    );
+    let (vis, derives, allow) = (&flow.vis, derives(flow, &["Debug"]), said_of_the_flow(flow));
+    quote! {
+        #[doc = #documentation]
+        #derives
+        #[allow(dead_code, clippy::enum_variant_names, clippy::large_enum_variant, reason = "as the flow says")]
+        #allow
+        #vis enum #outcome { #(#variants),* }
+    }
+}
+
+/// A `Debug` that requires nothing of the fields' types.
+fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStream {
+    let rt = runtime();
+    let arms = ends
+        .iter()
+        .zip(fields)
+        .map(|(End { variant, .. }, fields)| {
+            let names: Vec<&Ident> = fields.iter().map(|field| &field.output.name).collect();
+            let texts = names.iter().map(|name| plain(name));
+            quote! {
+                Self::#variant { #(#names),* } => f.debug_struct(::core::stringify!(#variant))
+                    #(.field(#texts, (&&#rt::Printed(#names)).field()))*.finish()
+            }
+        });
+    quote! {
+        impl ::core::fmt::Debug for #outcome {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #[allow(unused_imports, reason = "for ends without outputs")]
+                use #rt::{PrintedDebug as _, PrintedOpaque as _};
+                match self { #(#arms),* }
+            }
+        }
+    }
+}
+
+/// The outputs that may be there at an end.
+fn fields<'a>(flow: &'a FlowSyntax, end: &End, written: &[Action]) -> Vec<Field<'a>> {
+    let field = |output: &'a Parameter| {
+        let is_certain = is_certain(output, &end.label, written)?;
+        Some(Field { output, is_certain })
+    };
+    outputs(flow).filter_map(field).collect()
+}
+
+impl Field<'_> {
+    fn definition(&self) -> TokenStream {
+        let Parameter {
+            name,
+            ty,
+            attributes,
+            ..
+        } = self.output;
+        let documentation = docs_or(attributes, &format!("The output `{name}`."));
+        match self.is_certain {
+            true => quote!(#documentation #name: #ty),
+            false => quote!(#documentation #name: ::core::option::Option<#ty>),
+        }
+    }
+
+    /// The value from `self`, the output.
+    fn value(&self) -> TokenStream {
+        let rt = runtime();
+        let name = &self.output.name;
+        let text = plain(name);
+        match self.is_certain && self.output.optional {
+            true => quote!(#name: #rt::at_end(self.#name, #text, self.end.as_str())),
+            false => quote!(#name: self.#name),
+        }
+    }
+}

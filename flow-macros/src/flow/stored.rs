@@ -1,0 +1,82 @@
+//! How the inputs, the state and the outputs of a flow are stored, and the questions to people by
+//! path.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+
+use crate::contract::Kind;
+use crate::names::{camel_case, here, ident, located, plain};
+use crate::runtime::runtime_crate_at;
+
+use super::instances::{Instance, InstanceKind};
+use super::plan::Plan;
+use super::store::Store;
+use super::syntax::Parameter;
+use super::types::TypeNames;
+
+/// The call of the runtime's macro that implements it.
+pub(super) fn stored(plan: &Plan<'_>, store: &Store) -> TokenStream {
+    let name = &plan.flow.name;
+    let TypeNames {
+        input, output, end, ..
+    } = &plan.names;
+    let inputs = plan.flow.inputs.iter().map(parameter);
+    let outputs = plan.flow.outputs.iter().map(parameter);
+    let keys = store.fields().map(|(key, ty)| {
+        let text = plain(key);
+        quote_spanned!(here(key.span())=> optional #text #key #ty)
+    });
+    let certain = certain(plan);
+    let questions = plan
+        .nodes()
+        .filter_map(|(index, instance, _)| question(plan, index, instance));
+    let site = here(name.span());
+    let runtime = runtime_crate_at(site);
+    quote_spanned! {site=>
+        #runtime::stored! {
+            #name #input #output #end
+            {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#certain,)*} {#(#questions,)*}
+        }
+    }
+}
+
+fn parameter(parameter: &Parameter) -> TokenStream {
+    let (key, ty) = (&parameter.name, &parameter.ty);
+    let text = plain(key);
+    let site = here(key.span());
+    match parameter.optional {
+        true => quote_spanned!(site=> optional #text #key #ty),
+        false => quote_spanned!(site=> required #text #key #ty),
+    }
+}
+
+/// The optional outputs that every path to an end writes, with that end.
+fn certain(plan: &Plan<'_>) -> Vec<TokenStream> {
+    let mut certain = Vec::new();
+    for end in plan.resolved.graph.ends() {
+        let variant = ident(&camel_case(&end.name), plan.flow.name.span());
+        for output in plan.flow.outputs.iter().filter(|output| output.optional) {
+            let (key, text) = (&output.name, plain(&output.name));
+            let mut writes = end.writes.iter();
+            if writes.any(|write| write.key == text && !write.optional) {
+                certain.push(quote_spanned!(here(key.span())=> #variant #text #key));
+            }
+        }
+    }
+    certain
+}
+
+fn question(plan: &Plan<'_>, index: usize, instance: &Instance) -> Option<TokenStream> {
+    let body = match &instance.kind {
+        InstanceKind::Each { body, .. } => *body,
+        _ => index,
+    };
+    let id = plain(&instance.name);
+    let path = located(plan.instances.list[body].path()?);
+    let site = here(instance.span);
+    match plan.resolved.contracts[body].kind {
+        Kind::Flow => Some(quote_spanned!(site=> flow #id #path)),
+        Kind::Human => Some(quote_spanned!(site=> human #id #path)),
+        Kind::Function | Kind::Type => None,
+    }
+}
