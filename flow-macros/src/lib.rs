@@ -5,6 +5,7 @@
 
 mod action;
 mod contract;
+mod editor;
 mod flow;
 mod names;
 mod node;

@@ -70,9 +70,12 @@ pub(crate) fn plain(name: &Ident) -> String {
 }
 
 /// The span of the user's code, resolved where generated code is: for everything that our `let`s
-/// and fields define.
+/// and fields define. An editor finds a definition only if it is resolved where its place is.
 pub(crate) fn here(user: Span) -> Span {
-    Span::call_site().located_at(user)
+    match crate::editor::expands() {
+        true => user,
+        false => Span::call_site().located_at(user),
+    }
 }
 
 /// Returns true if the whole text is a name: syn ignores spaces and comments around one.

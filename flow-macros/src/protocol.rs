@@ -11,10 +11,11 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens as _, format_ident, quote};
 use syn::{Path, Visibility};
 
 use crate::contract::{Contract, Kind};
+use crate::editor::out_of_sight;
 use crate::names::{is_type_name, plain};
 use crate::runtime::{runtime, runtime_crate};
 
@@ -60,6 +61,7 @@ fn told_arm(contracts: &TokenStream) -> TokenStream {
 /// A macro with these arms that can be imported as `name`.
 pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
     let (unique, name) = (unique_name(name), macro_name(name));
+    let name = out_of_sight(name.to_token_stream());
     let public = matches!(vis, Visibility::Public(_));
     let export = public.then(|| quote!(#[macro_export]));
     let used = public.then(
@@ -174,7 +176,8 @@ pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStre
 fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
     let runtime = runtime_crate();
     let resolved: Path = syn::parse_quote!(#runtime::flow);
-    let mut chain = macros.iter().chain([&resolved]);
+    let chain = macros.iter().chain([&resolved]);
+    let mut chain = chain.map(|path| out_of_sight(path.to_token_stream()));
     let first = chain.next();
     quote!(#first! { @contract [#(#chain),*] { #body } [] })
 }

@@ -209,6 +209,12 @@ impl Contract {
         self
     }
 
+    /// What it writes, whatever its action and with each of them.
+    pub(crate) fn all_writes(&self) -> impl Iterator<Item = &WritePort> {
+        let of_actions = self.actions.iter().flat_map(|action| &action.writes);
+        self.writes.iter().chain(of_actions)
+    }
+
     /// Returns true if it can fail.
     pub(crate) fn fallible(&self) -> bool {
         self.failure != Failure::Never

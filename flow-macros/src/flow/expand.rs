@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId, is_option};
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 
 use crate::contract::Kind;
+use crate::editor::out_of_sight;
 use crate::names::{camel_case, here, ident, located, plain};
 use crate::runtime::{runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
 use super::document;
+use super::editor;
 use super::instances::{InstanceKind, Instances, path_key};
 use super::items::node_variant;
 use super::plan::{Place, Plan};
@@ -38,8 +40,11 @@ enum Part {
 /// The second half of a flow's expansion.
 pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolved) -> TokenStream {
     let plan = Plan::new(flow, instances, resolved);
-    let store = Store::of(&plan);
-    plan.expand(&store)
+    if crate::editor::expands() {
+        let (stub, uses) = (stub(flow), editor::uses(&plan));
+        return quote!(#stub #uses);
+    }
+    plan.expand(&Store::of(&plan))
 }
 
 /// The items that a flow with mistakes has instead, so that an outer flow has no further error.
@@ -48,7 +53,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let name = &flow.name;
     let site = here(name.span());
     let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
-    quote_spanned! {site=>
+    out_of_sight(quote_spanned! {site=>
         const _: () = {
             #runtime::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
@@ -59,7 +64,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
                 }
             }
         };
-    }
+    })
 }
 
 impl Plan<'_> {

@@ -11,6 +11,7 @@
 
 mod declaration;
 mod document;
+mod editor;
 mod expand;
 mod instances;
 mod items;
@@ -27,11 +28,12 @@ mod types;
 mod visit;
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
 
 use crate::contract::Contract;
+use crate::editor::out_of_sight;
 use crate::protocol;
 use crate::report::Report;
 use crate::runtime::{self, runtime_crate};
@@ -65,14 +67,17 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     }
     let instances = Instances::collect(flow, &mut report);
     let items = items::expand(flow, &instances, &mut report);
+    let mentions = editor::mentions(flow);
     if report.is_empty() {
         let ask = protocol::ask(&flow.name, &instances.paths(), tokens);
-        return quote!(#items #ask);
+        return quote!(#mentions #items #ask);
     }
     let (errors, stub) = (report.into_tokens(), expand::stub(flow));
     let used = instances.paths();
+    let used = used.iter().map(|path| out_of_sight(path.to_token_stream()));
     let outcome = items::outcome(flow, &[]);
     quote! {
+        #mentions
         #items
         #outcome
         #errors

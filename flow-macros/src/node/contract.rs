@@ -1,12 +1,13 @@
 //! The contract of a node, and the items of a node that has mistakes.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::Visibility;
 use syn::parse::{Parse, ParseStream};
 
 use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};
+use crate::editor::out_of_sight;
 use crate::protocol::{contract_macro, macro_path};
 use crate::runtime::{runtime, runtime_crate};
 
@@ -20,13 +21,13 @@ pub(super) fn stub(
     let rt = runtime();
     let (generics, _, bounds) = generics.split_for_impl();
     let contract = contract_macro(name, vis, &Contract::broken());
-    quote! {
+    let item = out_of_sight(quote! {
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         const _: () = {
             impl #generics #rt::Node for #self_ty #bounds {}
         };
-        #contract
-    }
+    });
+    quote!(#item #contract)
 }
 
 /// The macro that passes on a node's contract. If the actions are those of an enum, the enum's own
@@ -40,7 +41,9 @@ pub(super) fn contract(
     match &attribute.actions {
         None => contract_macro(name, vis, contract),
         Some(actions) => {
-            let (path, runtime) = (macro_path(actions), runtime_crate());
+            let path = out_of_sight(macro_path(actions).to_token_stream());
+            let name = out_of_sight(name.to_token_stream());
+            let runtime = runtime_crate();
             // For an enum without the derive, rustc says only that there is no macro of its name:
             // this says how to fix it.
             quote! {

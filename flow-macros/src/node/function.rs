@@ -8,7 +8,9 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 
 use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
+use crate::editor;
 use crate::names::{here, is_type_name, plain, refuse_reserved};
+use crate::protocol::contract_macro;
 use crate::report::Report;
 use crate::runtime::runtime;
 use crate::settings::duration_tokens;
@@ -70,6 +72,10 @@ pub(super) fn expand(
             };
         }
     });
+    if editor::expands() {
+        // An import of the node would lead to the type, not to the function.
+        return Ok(contract);
+    }
     Ok(quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types, reason = "named as the function is")]
@@ -262,6 +268,9 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
         return Ok(TokenStream::new());
     }
     let name = &sig.ident;
+    if editor::expands() {
+        return Ok(contract_macro(name, &vis, &Contract::broken()));
+    }
     let stub = super::contract::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
     Ok(quote! {
         #[doc(hidden)]

@@ -17,6 +17,7 @@ use crate::action::TOLD_BY_NODE;
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Question, ReadPort, WritePort, documentation,
 };
+use crate::editor::out_of_sight;
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{contract_arms, named_macro};
 use crate::report::Report;
@@ -237,14 +238,14 @@ fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     let macro_ = named_macro(&item.ident, &item.vis, &arms);
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
-    quote! {
+    let item = out_of_sight(quote! {
         #[doc(hidden)]
         const _: () = {
             #[diagnostic::do_not_recommend]
             impl #generics #rt::Node for #name #arguments #bounds {}
         };
-        #macro_
-    }
+    });
+    quote!(#item #macro_)
 }
 
 /// All items of a type without mistakes.
@@ -269,7 +270,7 @@ fn sound(
     let site = here(name.span());
     let at_type = runtime_at(site);
     let form = quote_spanned!(site=> #at_type::form::<#name>());
-    quote! {
+    let items = out_of_sight(quote! {
         #[doc(hidden)]
         const _: () = {
             impl #rt::Step for #name {
@@ -280,8 +281,8 @@ fn sound(
             #rt::answered! { #name #text { #form } }
             #prompt
         };
-        #told
-    }
+    });
+    quote!(#items #told)
 }
 
 /// The function that fills in the prompt, and for each of its keys a trait that reports a type that

@@ -3,6 +3,7 @@
 
 mod corpus;
 mod determinism;
+mod editor;
 mod goldens;
 mod mutation;
 mod output;

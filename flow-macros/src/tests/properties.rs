@@ -10,6 +10,7 @@ use quote::quote;
 use crate::{action, flow, node};
 
 use super::corpus::{ENUMS, FLOWS, NODES};
+use super::editor::expanded as expanded_for_an_editor;
 use super::mutation::{mutated, mutations};
 use super::output::{check, check_places};
 use super::rustc::{Rustc, parse};
@@ -82,6 +83,7 @@ fn flows_with_their_contracts() {
         let told = rustc.told_to(flow.clone());
         let mut outputs = rustc.flow(flow.clone());
         outputs.push(twice(|| flow::resolved(quote!({ #flow } [#told])))?);
+        outputs.extend(expanded_for_an_editor(&rustc, &flow));
         for output in outputs {
             check(&flow, &output)?;
             check_places(&flow, &output)?;

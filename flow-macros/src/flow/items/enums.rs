@@ -7,6 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::LitStr;
 
+use crate::editor::out_of_sight_but;
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::{camel_case, ident, plain};
@@ -105,6 +106,9 @@ pub(super) fn enums(flow: &FlowSyntax, instances: &Instances, names: &TypeNames)
         &format!("The ends of `{}`.", flow.name),
         &ends,
     );
+    let variants: Vec<&Ident> = ends.iter().map(|(variant, ..)| variant).collect();
+    let node = out_of_sight_but(node, [&names.node]);
+    let end = out_of_sight_but(end, variants.into_iter().chain([&names.end]));
     quote!(#node #end)
 }
 

@@ -17,6 +17,7 @@ use flow_spec::Action;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::editor::{out_of_sight, out_of_sight_but};
 use crate::report::Report;
 
 use super::instances::Instances;
@@ -41,11 +42,22 @@ pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Repo
     checks::check_ends(flow, report);
     checks::check_nodes(instances, report);
     let names = TypeNames::of(flow);
-    let value = value::value(flow, instances);
-    let input = signature::input(flow, &names);
-    let output = signature::output(flow, &names);
+    let keys = |parameters| signature::unique(parameters).map(|parameter| &parameter.name);
+    let value = out_of_sight_but(
+        value::value(flow, instances),
+        flow.nodes.iter().map(|node| &node.name).chain([&flow.name]),
+    );
+    let input = out_of_sight_but(
+        signature::input(flow, &names),
+        keys(&flow.inputs).chain([&names.input]),
+    );
+    let output = out_of_sight_but(
+        signature::output(flow, &names),
+        keys(&flow.outputs).chain([&names.output]),
+    );
     let enums = enums::enums(flow, instances, &names);
     let implementation = implementation::implementation(flow, instances, &names);
     let contract = as_node::contract(flow, !report.is_empty());
-    quote!(#value #input #output #enums #implementation #contract)
+    let rest = out_of_sight(quote!(#implementation));
+    quote!(#value #input #output #enums #rest #contract)
 }

@@ -4,6 +4,7 @@ use flow_spec::Action;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
+use crate::editor::out_of_sight_but;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::flow::types::TypeNames;
 use crate::names::plain;
@@ -41,7 +42,7 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     });
     let definition = definition(flow, outcome, &ends, &fields);
     let debug = debug(outcome, &ends, &fields);
-    quote! {
+    let items = quote! {
         #definition
         #debug
         impl #output {
@@ -56,7 +57,9 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
                 match self.end { #(#values),* }
             }
         }
-    }
+    };
+    let variants = ends.iter().map(|end| &end.variant);
+    out_of_sight_but(items, variants.chain([outcome]))
 }
 
 fn definition(

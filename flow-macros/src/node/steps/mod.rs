@@ -16,6 +16,7 @@ use syn::Visibility;
 use syn::spanned::Spanned as _;
 
 use crate::contract::Contract;
+use crate::editor::out_of_sight;
 use crate::report::Report;
 
 use super::attribute::NodeAttribute;
@@ -80,6 +81,7 @@ pub(super) fn expand(
         attempt: None,
     }
     .expand();
+    let step = out_of_sight(step);
     let contract = super::contract::contract(&name, &vis, attribute, &contract);
     Ok(quote!(#step #contract))
 }

@@ -1,0 +1,100 @@
+//! What an editor finds in an expansion.
+//!
+//! An editor goes by place: it follows a word to every token of the expansion that has the place of
+//! the word. Most of our code is shown where rustc is to report an error in it, which would lead
+//! from the name of a node to twenty places. So the expansion for rust-analyzer shows generated
+//! code at the call of the macro, and each word of the user only where it means what it says.
+//! rustc gets none of this.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+
+/// True if rust-analyzer expands the macro. It does so in a process of its own, which compiles
+/// nothing.
+static EXPANDS: LazyLock<bool> = LazyLock::new(|| {
+    std::env::current_exe().is_ok_and(|exe| {
+        let name = exe.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("rust-analyzer")
+    })
+});
+
+/// Returns true if the expansion is for an editor, not for rustc.
+pub(crate) fn expands() -> bool {
+    #[cfg(test)]
+    if FORCED.get() {
+        return true;
+    }
+    *EXPANDS
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Makes this thread expand for an editor.
+    pub(crate) static FORCED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Generated code. An editor finds none of it at the user's words.
+pub(crate) fn out_of_sight(tokens: TokenStream) -> TokenStream {
+    out_of_sight_but(tokens, [])
+}
+
+/// Generated code that defines these names. An editor finds the definitions at the user's words,
+/// and nothing else.
+pub(crate) fn out_of_sight_but<'a>(
+    tokens: TokenStream,
+    names: impl IntoIterator<Item = &'a Ident>,
+) -> TokenStream {
+    match expands() {
+        true => moved(
+            tokens,
+            &mut names.into_iter().map(Ident::to_string).collect(),
+        ),
+        false => tokens,
+    }
+}
+
+/// These tokens, at one place and resolved there.
+pub(crate) fn located_at(tokens: TokenStream, at: Span) -> TokenStream {
+    let one = |token: TokenTree| {
+        let mut token = match token {
+            TokenTree::Group(group) => TokenTree::Group(Group::new(
+                group.delimiter(),
+                located_at(group.stream(), at),
+            )),
+            other => other,
+        };
+        token.set_span(at);
+        token
+    };
+    tokens.into_iter().map(one).collect()
+}
+
+/// Shows the tokens at the call of the macro, except for the first one with each of these names.
+fn moved(tokens: TokenStream, names: &mut HashSet<String>) -> TokenStream {
+    let mut in_attribute = false;
+    let mut one = |token: TokenTree| {
+        let attribute = std::mem::replace(
+            &mut in_attribute,
+            matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '#'),
+        );
+        let place = token.span().located_at(Span::call_site());
+        let mut token = match token {
+            TokenTree::Ident(name) if names.remove(&name.to_string()) => {
+                return TokenTree::Ident(name);
+            }
+            TokenTree::Group(group) => {
+                let inner = match attribute {
+                    true => moved(group.stream(), &mut HashSet::new()),
+                    false => moved(group.stream(), names),
+                };
+                TokenTree::Group(Group::new(group.delimiter(), inner))
+            }
+            other => other,
+        };
+        token.set_span(place);
+        token
+    };
+    tokens.into_iter().map(&mut one).collect()
+}

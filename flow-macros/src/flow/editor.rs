@@ -1,0 +1,288 @@
+//! What an editor finds in a flow: functions that nobody calls, in which each word of the flow
+//! stands once, as what it means.
+//!
+//! They also make completion work, so they are there for a flow that is not finished yet. That is
+//! why [`mentions`] goes by the tokens, whether or not they can be read.
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::Path;
+
+use crate::contract::{ActionPort, WritePort};
+use crate::editor::{expands, located_at, out_of_sight};
+use crate::names::{RESERVED, is_type_name, plain};
+
+use super::instances::InstanceKind;
+use super::mapped::{key_of, mapping};
+use super::plan::Plan;
+use super::syntax::{BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax};
+
+/// The function with the nodes and the types that a flow names. Empty for rustc.
+pub(super) fn mentions(flow: &FlowSyntax) -> TokenStream {
+    if !expands() {
+        return TokenStream::new();
+    }
+    let types = flow.inputs.iter().chain(&flow.outputs).map(|key| &key.ty);
+    let declared = flow.nodes.iter().map(|node| declared(node, flow));
+    let branches = flow.branches.iter().map(|branch| &branch.name);
+    let steps = steps(body(flow));
+    let steps = steps.iter().map(|path| mention(path, flow));
+    function(
+        flow,
+        &quote! {
+            #(#declared)*
+            #(let #branches = ();)*
+            #(#steps)*
+            #(let _: #types;)*
+            // Completion needs code after the word that it completes.
+            let _ = ();
+        },
+    )
+}
+
+/// The function with the actions and the keys that a flow without mistakes names.
+pub(super) fn uses(plan: &Plan<'_>) -> TokenStream {
+    let actions = plan.flow.edges.iter().map(|edge| action(plan, edge));
+    let keys = keys(plan);
+    function(plan.flow, &quote!(#(#actions)* #keys))
+}
+
+fn function(flow: &FlowSyntax, body: &TokenStream) -> TokenStream {
+    let name = out_of_sight(flow.name.to_token_stream());
+    quote! {
+        const _: () = {
+            impl #name {
+                #[allow(warnings)]
+                fn __for_the_editor(&self) { #body }
+            }
+        };
+    }
+}
+
+/// A declared node: the definition of its name, and what it is.
+fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
+    let name = &node.name;
+    let ty = |path: &Path| match is_type(path) {
+        true => quote!(let _: #path;),
+        false => quote!(let _ = #path;),
+    };
+    match &node.source {
+        NodeSource::Path { path, value, .. } if has_field(name, flow) => {
+            let value = value.as_ref().map(|value| quote!(= #value));
+            // For completion, which does not know the field.
+            let known = out_of_sight(name.to_token_stream());
+            quote!(let _: #path #value; let #known = ();)
+        }
+        NodeSource::Path { path, .. } | NodeSource::Each { path, .. } => {
+            let path = ty(path);
+            quote!(#path let #name = ();)
+        }
+        NodeSource::Fork(_) => quote!(let #name = ();),
+    }
+}
+
+/// A node where a step names it.
+fn mention(path: &Path, flow: &FlowSyntax) -> TokenStream {
+    match path.get_ident() {
+        Some(name) if has_field(name, flow) => quote!(self.#name;),
+        _ if is_type(path) => quote!(let _: #path;),
+        _ => quote!(let _ = #path;),
+    }
+}
+
+fn is_type(path: &Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| is_type_name(&last.ident))
+}
+
+/// Returns true for a declared node of which the flow holds a value.
+fn has_field(name: &Ident, flow: &FlowSyntax) -> bool {
+    flow.nodes.iter().any(|node| match &node.source {
+        NodeSource::Path { human, path, .. } => {
+            node.name == *name && human.is_none() && is_type(path)
+        }
+        NodeSource::Each { .. } | NodeSource::Fork(_) => false,
+    })
+}
+
+/// What is between the braces of the flow.
+fn body(flow: &FlowSyntax) -> TokenStream {
+    let mut groups = flow.after_attributes.clone().into_iter();
+    let last = groups.find_map(|token| match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
+        _ => None,
+    });
+    last.unwrap_or_default()
+}
+
+/// The nodes that steps name, in the order written. Declarations are left out.
+fn steps(body: TokenStream) -> Vec<Path> {
+    let mut steps = Vec::new();
+    let mut path: Vec<TokenTree> = Vec::new();
+    let mut statement_begins = true;
+    let mut tokens = body.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let begins = std::mem::replace(&mut statement_begins, false);
+        match token {
+            TokenTree::Ident(word) => {
+                let names = matches!(tokens.peek(), Some(TokenTree::Ident(_)));
+                let declares = ["node", "branch"].iter().any(|one| word == one);
+                if (begins && declares && names) || word == "namespace" {
+                    let ends = |token: &TokenTree| match token {
+                        TokenTree::Punct(punct) => punct.as_char() == ';',
+                        TokenTree::Group(group) => {
+                            word == "branch" && group.delimiter() == Delimiter::Brace
+                        }
+                        _ => false,
+                    };
+                    tokens.by_ref().find(ends);
+                    statement_begins = true;
+                    continue;
+                }
+                if matches!(path.last(), Some(TokenTree::Ident(_))) {
+                    steps.extend(step(&mut path));
+                }
+                path.push(word.into());
+            }
+            TokenTree::Punct(punct) if punct.as_char() == ':' => path.push(punct.into()),
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Bracket => {
+                steps.extend(step(&mut path));
+                steps.extend(self::steps(group.stream()));
+            }
+            other => {
+                steps.extend(step(&mut path));
+                statement_begins =
+                    matches!(&other, TokenTree::Punct(punct) if punct.as_char() == ';');
+            }
+        }
+    }
+    steps.extend(step(&mut path));
+    steps
+}
+
+/// The path of these tokens, unless it is a word of the language.
+fn step(tokens: &mut Vec<TokenTree>) -> Option<Path> {
+    let path: Path = syn::parse2(tokens.drain(..).collect()).ok()?;
+    let reserved = RESERVED.iter().any(|word| path.is_ident(word));
+    (!reserved).then_some(path)
+}
+
+/// The action of an edge: a variant that is defined where the node has it.
+fn action(plan: &Plan<'_>, edge: &EdgeSyntax) -> Option<TokenStream> {
+    let written = edge.action.as_ref()?;
+    let index = plan.instances.of(&edge.from)?;
+    let contract = &plan.resolved.contracts[index];
+    let is_it = |action: &&ActionPort| action.name.value() == written.value();
+    let action = contract.actions.iter().find(is_it)?;
+    let defined = known_here(plan.flow, &action.variant);
+    let at = defined.span();
+    let fields = action.writes.iter().map(|port| {
+        let (name, ty) = (
+            Ident::new(&plain(&port.name), at),
+            located_at(type_of(port), at),
+        );
+        quote_spanned!(at=> #name: #ty)
+    });
+    let fields = quote_spanned!(at=> { #(#fields),* });
+    let used = Ident::new(&plain(&defined), written.span());
+    Some(quote!({
+        enum Actions { #defined #fields }
+        let Actions::#used { .. } = ::core::todo!();
+    }))
+}
+
+/// The keys and ports that mappings, loops and conditions name.
+fn keys(plan: &Plan<'_>) -> TokenStream {
+    let inputs = plan.flow.inputs.iter().map(|input| {
+        let (name, ty) = (&input.name, out_of_sight(input.ty.to_token_stream()));
+        quote!(let #name: &#ty = ::core::todo!();)
+    });
+    let written = written(plan);
+    let writes = written.iter().map(|key| {
+        let (name, ty) = (
+            known_here(plan.flow, key.name),
+            out_of_sight(type_of(key.port)),
+        );
+        quote!(let #name: &#ty = ::core::todo!();)
+    });
+    let nodes = plan.nodes().map(|(index, instance, _)| {
+        let mapped = |index| mapped(plan, index, &written);
+        match &instance.kind {
+            InstanceKind::Node(_) if !plan.bodies.contains(&index) => mapped(index),
+            InstanceKind::Each { item, over, body } => {
+                let mapped = mapped(*body);
+                quote!({ #over; let #item = (); #mapped })
+            }
+            InstanceKind::Branch(index) => {
+                let BranchSyntax { reads, cases, .. } = &plan.flow.branches[*index];
+                let conditions = cases.iter().map(|(condition, _)| condition);
+                quote!(#(#reads;)* #(let _ = #conditions;)*)
+            }
+            InstanceKind::Node(_) | InstanceKind::Fork(_) | InstanceKind::Wait(_) => {
+                TokenStream::new()
+            }
+        }
+    });
+    quote!(#(#inputs)* #(#writes)* #(#nodes)*)
+}
+
+/// A key that a node writes.
+struct Written<'a> {
+    /// The name, in its first writer or in a mapping.
+    name: &'a Ident,
+    port: &'a WritePort,
+}
+
+/// The type of a value, as it is written in the node. The editor knows it if it has this name where
+/// the flow is as well.
+fn type_of(port: &WritePort) -> TokenStream {
+    let ty: TokenStream = port.rust_type.parse().unwrap_or_default();
+    match ty.is_empty() {
+        true => quote!(_),
+        false => ty,
+    }
+}
+
+/// The keys that nodes write, each once.
+fn written<'a>(plan: &'a Plan<'_>) -> Vec<Written<'a>> {
+    let mut keys: Vec<Written<'a>> = Vec::new();
+    for (index, instance, contract) in plan.nodes() {
+        if plan.bodies.contains(&index) {
+            continue;
+        }
+        let mapping = mapping(plan.flow, instance);
+        for port in contract.all_writes() {
+            let name = key_of(mapping, &port.name, false);
+            let is_it = |other: &Ident| plain(other) == plain(name);
+            let is_known = plan.flow.inputs.iter().any(|input| is_it(&input.name))
+                || keys.iter().any(|key| is_it(key.name));
+            if !is_known {
+                keys.push(Written { name, port });
+            }
+        }
+    }
+    keys
+}
+
+/// A name from a contract, at its place in the node, but known in the code of the flow.
+fn known_here(flow: &FlowSyntax, name: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(name.span().resolved_at(flow.name.span()));
+    name
+}
+
+/// The mapping of a node: its ports, which are parameters and fields elsewhere, and the keys.
+fn mapped(plan: &Plan<'_>, index: usize, written: &[Written<'_>]) -> TokenStream {
+    let (instance, contract) = (&plan.instances.list[index], &plan.resolved.contracts[index]);
+    let mapping = mapping(plan.flow, instance).iter();
+    let uses = mapping.map(|Mapping { port, key, .. }| {
+        let reads = contract.reads.iter().map(|port| &port.name);
+        let mut ports = reads.chain(contract.all_writes().map(|port| &port.name));
+        let defined = ports.find(|name| plain(name) == plain(port));
+        let defined = defined.map(|name| known_here(plan.flow, name));
+        let is_definition = written.iter().any(|one| std::ptr::eq(one.name, key));
+        let key = (!is_definition).then_some(key);
+        quote!(#key; { let #defined = (); #port; })
+    });
+    uses.collect()
+}
