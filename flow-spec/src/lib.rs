@@ -20,7 +20,7 @@ mod query;
 mod suggest;
 mod visible;
 
-pub use analysis::{CheckedGraph, Compared, Take, check, check_types, is_option, written_at_ends};
+pub use analysis::{CheckedGraph, Compared, Take, check, check_types, options, written_at_ends};
 pub use diagnostic::{Code, Diagnostic, Site};
 pub use diff::{Diff, diff};
 pub use document::{FlowDocument, NodeDocument, Problem, property};

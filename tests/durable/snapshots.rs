@@ -324,3 +324,45 @@ async fn steps_are_counted_on_after_a_snapshot() {
         }
     }
 }
+
+#[node]
+fn found(number: &u64) -> Option<u64> {
+    number.checked_sub(100)
+}
+
+#[node(writes = shown)]
+fn show_both(given: Option<&Option<u8>>, found: Option<Option<u64>>) -> String {
+    format!("{given:?} {found:?}")
+}
+
+flow! {
+    Both(number: u64, given: Option<Option<u8>>) -> (found: Option<Option<u64>>, shown: String) {
+        start >> found >> wait(1h) >> show_both >> end;
+    }
+}
+
+/// In JSON, a value that is `None` is `null`, and a key without a value is not there.
+#[tokio::test(start_paused = true)]
+async fn an_option_in_an_option_survives_a_restart() {
+    let whole = [(None, 7), (Some(None), 7), (Some(Some(3)), 105)];
+    for (given, number) in whole {
+        let store = store();
+        let process = || {
+            let runtime = Runtime::with_options(store.clone(), every(1));
+            runtime.register(Both::new()).unwrap();
+            runtime
+        };
+        let first = process();
+        let started = first.start::<Both>(BothInput { number, given }, StartOptions::new());
+        let id = started.await.unwrap().id();
+        pass(minutes(11)).await;
+        first.shut_down().await;
+        let second = process();
+        assert_eq!(second.recover().await.unwrap().resumed, [id]);
+        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        let output = execution.output::<Both>().unwrap().unwrap();
+        let found = Some(number.checked_sub(100));
+        assert_eq!(output.found, found);
+        assert_eq!(output.shown, format!("{given:?} {found:?}"));
+    }
+}

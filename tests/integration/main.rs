@@ -20,6 +20,7 @@ mod mappings;
 mod names_in_the_way;
 mod nodes;
 mod observer;
+mod options;
 mod questions;
 mod retry_and_fallback;
 mod scripted;

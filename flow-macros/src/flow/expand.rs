@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId, is_option};
+use flow_spec::{Edge, EdgeSource, EdgeTarget, NodeId};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 
@@ -449,9 +449,7 @@ impl Plan<'_> {
             let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
             let value = match (store.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> ::core::option::Option::None),
-                (true, true)
-                    if store.holds_option(&plain(name)) && !is_option(&type_text(&output.ty)) =>
-                {
+                (true, true) if store.flattens(&plain(name), &type_text(&output.ty)) => {
                     quote_spanned!(site=> state.#slot.flatten())
                 }
                 (true, true) => quote_spanned!(site=> state.#slot),

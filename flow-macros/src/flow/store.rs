@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
-use flow_spec::{Code, ERROR_KEY, is_option};
+use flow_spec::{Code, ERROR_KEY, options};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, located, plain};
 use crate::runtime::runtime_at;
+use crate::text::type_text;
 
 use super::instances::InstanceKind;
 use super::mapped::{key_of, mapping};
@@ -33,8 +34,8 @@ pub(super) struct Key {
     writer: Option<String>,
     /// The number of its writers.
     writers: usize,
-    /// True if its type is an `Option` that a node returned.
-    holds_option: bool,
+    /// How many `Option`s its type is, one in the other.
+    options: usize,
 }
 
 impl Store {
@@ -42,13 +43,13 @@ impl Store {
     pub(super) fn of(plan: &Plan<'_>) -> Self {
         let mut store = Store::default();
         for input in &plan.flow.inputs {
-            let ty = &input.ty;
+            let (ty, text) = (&input.ty, type_text(&input.ty));
             let name = ident(&plain(&input.name), input.name.span());
             store.add(
                 name,
                 quote_spanned!(here(input.name.span())=> #ty),
                 None,
-                "",
+                &text,
             );
         }
         for (index, instance, contract) in plan.nodes() {
@@ -108,17 +109,17 @@ impl Store {
                     ty,
                     writer: writer.map(str::to_owned),
                     writers: 1,
-                    holds_option: is_option(rust_type),
+                    options: options(rust_type),
                 });
             }
         }
     }
 
-    /// Returns true if the values of a key are `Option`s that a node returned.
-    pub(super) fn holds_option(&self, key: &str) -> bool {
-        self.by_name
-            .get(key)
-            .is_some_and(|&index| self.keys[index].holds_option)
+    /// Returns true if the values of a key are `Option`s, and who may find the key missing wants
+    /// what is in them, of this type.
+    pub(super) fn flattens(&self, key: &str, wanted: &str) -> bool {
+        let index = self.by_name.get(key);
+        index.is_some_and(|&index| self.keys[index].options > options(wanted))
     }
 
     /// The type of a key that something writes.

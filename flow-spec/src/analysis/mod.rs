@@ -39,7 +39,7 @@ use crate::diagnostic::Diagnostic;
 use crate::graph::{Action, Graph, NodeId};
 
 pub use liveness::Take;
-pub use types::{Compared, check_types, is_option};
+pub use types::{Compared, check_types, options};
 
 /// A graph that [`check`] found sound, with the results of the analysis.
 #[derive(Debug, Clone)]

@@ -159,7 +159,8 @@ impl Compared {
         found: &mut Found,
     ) {
         let owned = value_type(owner.rust_type, read.optional);
-        if self.reads_as(&read.rust_type, owned) {
+        let whole = read.optional && self.reads_as(&read.rust_type, owner.rust_type);
+        if whole || self.reads_as(&read.rust_type, owned) {
             return;
         }
         let reader = &graph.node(id).name;
@@ -201,7 +202,8 @@ impl Compared {
 
     fn check_output(self, at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {
         let owned = value_type(owner.rust_type, output.optional);
-        if self.same(&output.rust_type, owned) {
+        let whole = output.optional && self.same(&output.rust_type, owner.rust_type);
+        if whole || self.same(&output.rust_type, owned) {
             return;
         }
         let message = format!(
@@ -285,12 +287,14 @@ fn names(rust_type: &str) -> impl Iterator<Item = &str> {
     rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
 }
 
-/// Returns true if a type, as written, is an `Option`.
-pub fn is_option(rust_type: &str) -> bool {
-    let path = rust_type.split_once('<').map(|(path, _)| path.trim_end());
-    path.and_then(|path| path.rsplit("::").next())
-        .map(str::trim)
-        == Some("Option")
+/// How many `Option`s a type is, one in the other, as it is written.
+pub fn options(rust_type: &str) -> usize {
+    match rust_type.split_once('<') {
+        Some((path, inner)) if path.rsplit("::").next().map(str::trim) == Some("Option") => {
+            1 + options(inner)
+        }
+        _ => 0,
+    }
 }
 
 /// Whether a type is given, without any `_`.

@@ -7,7 +7,7 @@ use super::assignment::Assignment;
 use super::model::Model;
 use super::points::{Point, point_of};
 use super::routes::Effect;
-use super::types::is_option;
+use super::types::options;
 use crate::graph::{Action, DEFAULT_ACTION, ERROR_KEY, EdgeTarget, NodeKind, NodeWrite, Output};
 
 /// The ends of a flow as actions, each once, in the order written.
@@ -65,10 +65,10 @@ fn is_certain(
     let writers = key.writers.iter().map(|&writer| model.graph.node(writer));
     let actions = writers.flat_map(|node| &node.actions);
     let mut writes = actions.flat_map(|action| &action.writes);
-    let holds_option = writes.any(|write| write.key == key.name && is_option(&write.rust_type));
-    key.given
-        || ((!holds_option || is_option(&output.rust_type))
-            && assignment.is_assigned(&key.written_at, ends))
+    let wanted = options(&output.rust_type);
+    let may_be_none =
+        writes.any(|write| write.key == key.name && options(&write.rust_type) > wanted);
+    key.given || (!may_be_none && assignment.is_assigned(&key.written_at, ends))
 }
 
 /// The keys that may be written when a run reaches one of these points.

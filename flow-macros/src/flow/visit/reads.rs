@@ -4,7 +4,7 @@
 //! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
 //! that the error for a type that is not `Clone` says who reads it.
 
-use flow_spec::{Code, NodeId, is_option};
+use flow_spec::{Code, NodeId};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
@@ -142,7 +142,7 @@ impl Visit<'_> {
     /// Makes an `Option` that a node returned readable like any other value that may be missing.
     fn flattened(&self, value: TokenStream, key: &str, port: &ReadPort) -> TokenStream {
         let site = self.site;
-        if !port.mode.optional() || is_option(&port.rust_type) || !self.store.holds_option(key) {
+        if !port.mode.optional() || !self.store.flattens(key, &port.rust_type) {
             return value;
         }
         match port.mode {
@@ -155,7 +155,7 @@ impl Visit<'_> {
     /// The value to which a value dereferences, such as `str` for `String`.
     fn deref(&self, value: TokenStream, key: &str) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let value = match self.store.holds_option(key) {
+        let value = match self.store.flattens(key, "") {
             true => quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref)),
             false => value,
         };

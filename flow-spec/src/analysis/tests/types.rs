@@ -57,6 +57,10 @@ fn a_reader_sees_through_references_and_options() {
     assert!(agree("Arc<Box<Vec<u8>>>", "[u8]", false));
     assert!(!agree("Arc<Box<Vec<u8>>>", "[u16]", false));
     assert!(agree("Option<String>", "str", true));
+    assert!(agree("Option<String>", "Option<String>", true));
+    assert!(agree("Option<Option<u8>>", "Option<u8>", true));
+    assert!(!agree("u8", "Option<u8>", true));
+    assert!(!agree("Option<u8>", "Option<u16>", true));
     assert!(!agree("Option<String>", "str", false));
     assert!(!agree("&'static str", "u8", false));
 }
