@@ -1,7 +1,7 @@
 //! `#[derive(Action)]`: an enum whose variants are actions and whose fields are what they write.
 
 use flow_spec::Code;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Variant};
@@ -27,6 +27,12 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 }
 
 fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
+    if let Some(human) = item.attrs.iter().find(|attribute| makes_human(attribute)) {
+        let message = "`#[derive(Action)]` stands above `#[node(human = …)]`";
+        let help = "remove it: a human node has its actions already";
+        report.error(Code::Malformed, human.span(), message, help);
+        return report.into_tokens();
+    }
     let Data::Enum(data) = &item.data else {
         let help = "make it an enum with a variant for each action";
         report.error(
@@ -56,6 +62,20 @@ fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
     let broken = !report.is_empty();
     let (expansion, errors) = (expand(item, data, &actions, broken), report.into_tokens());
     quote!(#errors #expansion)
+}
+
+/// `#[node(human = …)]`
+fn makes_human(attribute: &Attribute) -> bool {
+    let is_node = attribute
+        .path()
+        .segments
+        .last()
+        .is_some_and(|last| last.ident == "node");
+    let settings = attribute.meta.require_list().ok().filter(|_| is_node);
+    settings.is_some_and(|settings| {
+        let mut tokens = settings.tokens.clone().into_iter();
+        tokens.any(|token| matches!(token, TokenTree::Ident(word) if word == "human"))
+    })
 }
 
 /// The items of a type that cannot have actions, so that a node that names it has no further error.

@@ -59,6 +59,15 @@ pub enum Code {
 }
 
 impl Code {
+    /// Returns true for mistakes that are found by following values along the edges. They can be
+    /// consequences of an edge that is wrong.
+    pub(crate) fn is_about_values(self) -> bool {
+        matches!(
+            self,
+            Code::UnassignedRead | Code::UnwrittenOutput | Code::NamesNothing | Code::UnusedInput
+        )
+    }
+
     /// Every code, in order.
     pub const ALL: [Code; 23] = [
         Code::UnknownAction,

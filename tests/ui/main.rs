@@ -38,7 +38,7 @@ const HIDDEN: [&str; 8] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 8] = [
     (
         "flow/fail/human_run_with_nobody_to_ask",
         "rustc's own name for the future of an `async` trait method, in a note",
@@ -46,6 +46,10 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",
+    ),
+    (
+        "flow/fail/default_of_one_declared_node_of_two",
+        "as `missing_input`",
     ),
     ("flow/fail/missing_setting", "as `missing_input`"),
     (

@@ -177,7 +177,7 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
             syn::Error::new(error.span(), text)
         })?;
         equals(&name, &content, &format!("{name} = \"1s\""))?;
-        let value = literal(&content)?;
+        let value = literal(&content, "\"1s\"")?;
         match name.to_string().as_str() {
             "every" => {
                 every_given = true;

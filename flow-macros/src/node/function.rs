@@ -102,6 +102,7 @@ impl<'a> Node<'a> {
         let sig = &function.sig;
         let parameters = parameters(sig.inputs.iter(), report);
         let returned = Returned::new(&sig.output, sig.ident.span(), report);
+        returned.refuse_lifetimes_of(&sig.generics, report);
         let answer = match &attribute.poll {
             Some(_) => returned.answer(report),
             None => returned.clone(),

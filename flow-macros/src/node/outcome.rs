@@ -1,10 +1,10 @@
 //! The return type of a node, and the values that are written from it.
 
 use flow_spec::Code;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, PathArguments, ReturnType, Type};
+use syn::{GenericArgument, Generics, Lifetime, Path, PathArguments, ReturnType, Type};
 
 use crate::contract::WritePort;
 use crate::report::Report;
@@ -74,6 +74,20 @@ impl Returned {
         }
     }
 
+    /// Reports a value that borrows for a lifetime of the function itself.
+    pub(super) fn refuse_lifetimes_of(&self, generics: &Generics, report: &mut Report) {
+        let Some(ty) = self.value_type.as_ref().filter(|ty| owned(ty).is_none()) else {
+            return;
+        };
+        let named = lifetimes(ty).find(|lifetime| {
+            let mut own = generics.lifetimes();
+            own.any(|own| own.lifetime.ident == lifetime.ident)
+        });
+        if let Some(lifetime) = named {
+            refuse_lifetime(ty, &lifetime, report);
+        }
+    }
+
     /// The answer of a poll that returns this, without the `Option` around it.
     pub(super) fn answer(&self, report: &mut Report) -> Self {
         let answer = self.value_type.as_ref().and_then(option_of).cloned();
@@ -107,6 +121,9 @@ impl Returned {
         report: &mut Report,
     ) -> Outcome {
         let keys = self.keys(name, attribute, report);
+        if let Some(actions) = &attribute.actions {
+            self.refuse_option_of_actions(actions, report);
+        }
         let types = match (&keys[..], &attribute.actions) {
             ([], _) => Vec::new(),
             ([_], None) => vec![(self.value.clone(), self.text())],
@@ -137,6 +154,20 @@ impl Returned {
                 .alias()
                 .filter(|_| attribute.actions.is_none())
                 .cloned(),
+        }
+    }
+
+    /// Reports an `Option` of the actions that are named as those of the node.
+    fn refuse_option_of_actions(&self, actions: &Path, report: &mut Report) {
+        let inner = self.value_type.as_ref().and_then(option_of);
+        let (Some(inner), Some(named)) = (inner.and_then(last_segment), actions.segments.last())
+        else {
+            return;
+        };
+        if *inner == named.ident {
+            let message = "a node takes an action each time it is done, and this may be none";
+            let help = format!("return `{inner}`, with a variant for when there is nothing to say");
+            report.error(Code::Malformed, self.span, message, help);
         }
     }
 
@@ -211,7 +242,8 @@ impl Returned {
         }
     }
 
-    fn text(&self) -> String {
+    /// The type of the value, as text.
+    pub(super) fn text(&self) -> String {
         self.value_type.as_ref().map(type_text).unwrap_or_default()
     }
 }
@@ -228,9 +260,67 @@ fn result_value(ty: &Type) -> Option<Type> {
     }
 }
 
+/// The lifetimes in a type.
+fn lifetimes(ty: &Type) -> impl Iterator<Item = Lifetime> {
+    fn find(tokens: TokenStream, found: &mut Vec<Lifetime>) {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) => find(group.stream(), found),
+                TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                    if let Some(TokenTree::Ident(ident)) = tokens.next() {
+                        let apostrophe = quote.span();
+                        found.push(Lifetime { apostrophe, ident });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    find(ty.to_token_stream(), &mut found);
+    found.into_iter()
+}
+
+/// Reports a type that borrows for this lifetime.
+fn refuse_lifetime(ty: &Type, lifetime: &Lifetime, report: &mut Report) {
+    let text = type_text(ty);
+    let cow = text
+        .strip_prefix("Cow<")
+        .and_then(|rest| rest.strip_suffix('>'));
+    let borrowed = cow.and_then(|inner| inner.split_once(','));
+    let help = match borrowed.map(|(_, borrowed)| borrowed.trim()) {
+        Some("str") => "return `String`".to_owned(),
+        Some(slice) if slice.starts_with('[') => {
+            format!("return `Vec<{}>`", slice.trim_matches(['[', ']']))
+        }
+        Some(borrowed) => format!("return `{borrowed}`"),
+        None => format!(
+            "let `{}` own its values, without a lifetime",
+            text.split('<').next().unwrap_or_default()
+        ),
+    };
+    let message = "a node returns a value of its own, for the flow to keep";
+    report.error(Code::Malformed, lifetime.ident.span(), message, help);
+}
+
 /// Refuses a borrowed or unnamed type: the flow stores what a node returns, so it has to be owned
 /// and have a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
+    let is_future = match ty {
+        Type::ImplTrait(_) => type_text(ty).contains("Future<"),
+        _ => {
+            let boxed = last_segment(ty).is_some_and(|name| name == "Pin");
+            boxed && type_text(ty).contains("Future<")
+                || last_segment(ty).is_some_and(|name| name == "BoxFuture")
+        }
+    };
+    if is_future {
+        let message = "a node returns its value, and this is a future";
+        let help = "write `async fn`, and return what the future returns";
+        report.error(Code::Malformed, ty.span(), message, help);
+        return;
+    }
     match ty {
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
@@ -246,6 +336,8 @@ fn refuse_unowned(ty: &Type, report: &mut Report) {
                 let message = "a node returns a value of its own, for the flow to keep";
                 let help = format!("return `{}`", type_text(&ty));
                 report.error(Code::Malformed, borrow, message, help);
+            } else if let Some(lifetime) = lifetimes(ty).find(|lifetime| lifetime.ident == "_") {
+                refuse_lifetime(ty, &lifetime, report);
             }
         }
     }

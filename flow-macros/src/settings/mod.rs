@@ -54,14 +54,14 @@ impl Settings {
                 .is_some(),
             "timeout" => {
                 equals(name, input, "timeout = \"30s\"")?;
-                let timeout = duration(&literal(input)?, report);
+                let timeout = duration(&literal(input, "\"30s\"")?, report);
                 timeout.is_some_and(|timeout| self.timeout.replace((span, timeout)).is_some())
             }
             "concurrency" => {
                 parentheses(name, input, "concurrency(4)")?;
                 let content;
                 parenthesized!(content in input);
-                let count = count(&literal(&content)?, "concurrency", report);
+                let count = count(&literal(&content, "4")?, "concurrency", report);
                 count
                     .is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
             }

@@ -25,6 +25,16 @@ pub(crate) struct Retry {
 }
 
 impl Retry {
+    /// A value of a setting of `retry`.
+    fn example(name: &Ident) -> &'static str {
+        match name.to_string().as_str() {
+            "attempts" => "3",
+            "backoff" => "2.0",
+            "jitter" => "0.5",
+            _ => "\"200ms\"",
+        }
+    }
+
     /// Returns true if it makes a second attempt at all.
     pub(crate) fn repeats(&self) -> bool {
         self.attempts > 1
@@ -147,7 +157,7 @@ pub(super) fn retry(
             );
         }
         equals(&name, &content, &format!("{name} = …"))?;
-        unknown_given |= !retry.set(&name, &literal(&content)?, report);
+        unknown_given |= !retry.set(&name, &literal(&content, Retry::example(&name))?, report);
         given.push(name);
         if !content.is_empty() {
             content.parse::<Token![,]>()?;

@@ -30,10 +30,12 @@ fn expected(name: &Ident, example: &str) -> syn::Error {
     syn::Error::new(name.span(), format!("this setting is written `{example}`"))
 }
 
-/// The value of a setting.
-pub(crate) fn literal(input: ParseStream<'_>) -> syn::Result<Lit> {
+/// The value of a setting, such as `example`.
+pub(crate) fn literal(input: ParseStream<'_>, example: &str) -> syn::Result<Lit> {
     input.parse().map_err(|error| {
-        let text = "expected a number, or a text in quotes: what a setting says is known when the program is compiled";
+        let text = format!(
+            "expected the value itself, such as `{example}`: the macro cannot look into constants and calls"
+        );
         syn::Error::new(error.span(), text)
     })
 }

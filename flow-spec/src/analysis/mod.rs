@@ -35,7 +35,7 @@ use found::Found;
 use model::Model;
 use suggestions::Suggestions;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{Action, Graph, NodeId};
 
 pub use liveness::Take;
@@ -129,7 +129,12 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     }
 
     if !found.is_empty() {
-        return Err(found.sorted());
+        let mut found = found.sorted();
+        // Where an edge has an action that does not exist, it is not known what comes after what.
+        if found.iter().any(|one| one.code == Code::UnknownAction) {
+            found.retain(|one| !one.code.is_about_values());
+        }
+        return Err(found);
     }
     let takes = liveness::takes(&model, &components, &dominators);
     let ends = written_at_ends::find(&model, &mut assignment);

@@ -117,6 +117,9 @@ fn unwritten_help(
 ) -> String {
     let graph = model.graph;
     let node = graph.node(id);
+    if read.rust_type.rsplit("::").next() == Some("NodeError") && !read.mapped {
+        return "the error of a node has the key `error`: rename the parameter".to_owned();
+    }
     match (suggestions.of(key.name), key.loop_only) {
         (_, Some(within)) => format!(
             "`{}` exists only inside `{}`, for one item at a time",

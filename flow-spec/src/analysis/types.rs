@@ -160,7 +160,8 @@ impl Compared {
     ) {
         let owned = value_type(owner.rust_type, read.optional);
         let whole = read.optional && self.reads_as(&read.rust_type, owner.rust_type);
-        if whole || self.reads_as(&read.rust_type, owned) {
+        let fits = self.reads_as(&read.rust_type, owned) && !reads_into_option(read, owned);
+        if whole || fits {
             return;
         }
         let reader = &graph.node(id).name;
@@ -171,6 +172,10 @@ impl Compared {
             _ => "",
         };
         let fixed = match by {
+            "&" if reads_into_option(read, owned) => {
+                let inner = value_type(owned, true);
+                format!("Option<&{}>", borrowed(inner))
+            }
             "" => owned.to_owned(),
             by => format!("{by}{}", borrowed(owned)),
         };
@@ -259,6 +264,16 @@ impl Compared {
                 owned == format!("Vec<{item}>") || owned.starts_with(&format!("[{item};"))
             })
     }
+}
+
+/// Returns true if a value is read that is written as an `Option` of it. Whatever the names in these
+/// types mean, they differ.
+fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
+    let inner = value_type(owned, true);
+    is_named(&read.rust_type)
+        && !read.optional
+        && inner != owned
+        && Compared::Named.reads_as(&read.rust_type, inner)
 }
 
 fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) -> Diagnostic {

@@ -117,14 +117,23 @@ impl<'g> Resolver<'g> {
         } else if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
             "give it a `timeout` where it is defined: `#[node(human = \"…\", timeout = \"24h\")]`; or remove this edge"
                 .to_owned()
+        } else if only_default && node.kind == NodeKind::Step && wrong == TIMEOUT_ACTION {
+            "only a poll takes it, if its own time is limited: `#[node(poll(every = \"1s\", timeout = \"1m\"))]`; any other \
+             `timeout` leads to \"error\""
+                .to_owned()
         } else if only_default {
             let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
             match node.kind {
-                NodeKind::Step => format!(
-                    "if what it returns decides, say so where it is defined: `#[node(actions = {})]`; else write \
-                     `{fixed}`",
-                    returned_enum(node).unwrap_or("…")
-                ),
+                NodeKind::Step => match returned_enum(node) {
+                    Some(returned) => format!(
+                        "if what it returns decides, say so where it is defined: `#[node(actions = {returned})]`; else \
+                         write `{fixed}`"
+                    ),
+                    None => format!(
+                        "to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; \
+                         else write `{fixed}`"
+                    ),
+                },
                 _ => format!("it has no actions to choose from: write `{fixed}`"),
             }
         } else if wrong == DEFAULT_ACTION {

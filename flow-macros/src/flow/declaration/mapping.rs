@@ -32,6 +32,13 @@ pub(super) fn check_mapping(
                 _ if self::ports(contract, !one.reads).contains(&port) => {
                     format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
                 }
+                _ if ports.contains(&plain(&one.key)) => {
+                    let (first, arrow) = match one.reads {
+                        true => ("the parameter", "<-"),
+                        false => ("what the node writes", "->"),
+                    };
+                    format!("{first} comes first: `{} {arrow} {port}`", one.key)
+                }
                 true => format!("it {verb} nothing: remove this"),
                 false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
                     .unwrap_or_default(),

@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, Path, Token, Type, braced, parenthesized, token};
+use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
 
 use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
 use crate::names::keyword_in;
@@ -14,6 +14,7 @@ use crate::report::Report;
 use crate::settings::{OF_NODES, SETTINGS, Settings};
 
 use super::edges::fork;
+use super::foreign;
 
 /// `node name: … with settings`
 pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> {
@@ -51,6 +52,11 @@ pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<N
     } else {
         Settings::default()
     };
+    if input.peek(token::Brace) {
+        let text =
+            format!("the mapping comes before the settings: `node {name}: … {{ … }} with …`");
+        return Err(input.error(text));
+    }
     Ok(NodeSyntax {
         name,
         source,
@@ -108,12 +114,18 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
     braced!(content in input);
     let one = |input: ParseStream<'_>| {
         let port: Ident = input.parse()?;
+        if input.peek(Token![:]) {
+            let text = "this is a value: it comes after `=`, in a declaration `node name: Type = Type { … };`, and other \
+                        places have the name";
+            return Err(input.error(text));
+        }
         let reads = input.peek(Token![<-]);
         if reads {
             input.parse::<Token![<-]>()?;
         } else {
             input.parse::<Token![->]>().map_err(|error| {
-                let text = "expected `<-` and the key that the port reads, or `->` and the key that it writes";
+                let text = "expected `<-` and the key that the parameter reads, or `->` and the key that the result is \
+                            written to";
                 syn::Error::new(error.span(), text)
             })?;
         }
@@ -135,7 +147,14 @@ fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
     input.parse::<Token![for]>()?;
     let item: Ident = input.parse()?;
     input.parse::<Token![in]>()?;
-    let over: Ident = input.parse()?;
+    let over: Ident = input.parse().map_err(|error| {
+        let text = format!("a loop goes over the items of a key: let a node write them, and write `for {item} in its_key`");
+        syn::Error::new(error.span(), text)
+    })?;
+    if input.peek(Token![.]) {
+        let text = format!("a loop goes over the items of a key, and `{over}` alone is one");
+        return Err(input.error(text));
+    }
     if !input.peek(token::Brace) {
         let text = format!(
             "expected the node that each item goes to: `for {item} in {over} {{ step }}`; settings come after it"
@@ -221,14 +240,24 @@ pub(super) fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result
                 "put `else` last",
             );
         }
-        if content.peek(Token![else]) {
-            content.parse::<Token![else]>()?;
+        let action = |content: ParseStream<'_>| {
             content.parse::<Token![=>]>()?;
-            branch.otherwise = Some(content.parse()?);
+            let action = content.parse::<LitStr>();
+            action.map_err(|_| foreign::action_of_case(&branch.name, content))
+        };
+        if content.peek(Token![_]) && content.peek2(Token![=>]) {
+            report.text(
+                content.span(),
+                "the last case of a branch is `else => \"action\"`",
+            );
+            content.parse::<Token![_]>()?;
+            branch.otherwise = Some(action(&content)?);
+        } else if content.parse::<Option<Token![else]>>()?.is_some() {
+            branch.otherwise = Some(action(&content)?);
         } else {
             let condition = content.parse()?;
-            content.parse::<Token![=>]>()?;
-            branch.cases.push((condition, content.parse()?));
+            let action = action(&content)?;
+            branch.cases.push((condition, action));
         }
         if !content.is_empty() {
             content.parse::<Token![,]>()?;

@@ -68,7 +68,10 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
     if !input.peek(Token![-]) || input.peek(Token![->]) {
         return Ok(None);
     }
-    input.parse::<Token![-]>()?;
+    let dash: Token![-] = input.parse()?;
+    if input.peek(Token![-]) || input.peek(Token![->]) {
+        return Err(foreign::arrow(from, dash.span()));
+    }
     match input.fork().parse::<LitStr>() {
         Ok(_) => input.parse().map(Some),
         Err(_) => Err(foreign::action(from, input)),
@@ -131,10 +134,7 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
             let text = "a pause says how long it is: `wait(5s)`";
             Err(syn::Error::new(span, text))
         }
-        _ if input.peek(token::Paren) => {
-            let text = "a node is wired by its name alone: what it reads comes from the flow";
-            Err(syn::Error::new(span, text))
-        }
+        _ if input.peek(token::Paren) => Err(foreign::call(word, input)),
         _ => Ok(StepSyntax::Node(path)),
     }
 }

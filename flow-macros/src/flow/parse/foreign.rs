@@ -1,10 +1,11 @@
 //! Spellings of Rust and of other workflow libraries, each with what is written in a flow instead.
 
-use proc_macro2::{Literal, TokenTree};
+use proc_macro2::{Literal, Span, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Ident, Lit, LitStr, Meta, Path, Token, bracketed, token};
+use syn::{Attribute, Ident, Lit, LitStr, Meta, Path, Token, bracketed, parenthesized, token};
 
 use crate::flow::syntax::{FlowSyntax, StepSyntax};
 use crate::names::{path_text, snake_case};
@@ -35,6 +36,16 @@ pub(super) fn before_the_name(input: ParseStream<'_>, report: &mut Report) -> sy
         report.text(first.span(), text);
     }
     Ok(())
+}
+
+/// Reads over the `->` before the outputs, or another arrow, which is reported. Returns false if
+/// there is none.
+pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
+    if input.peek(Token![=>]) {
+        report.text(input.span(), "the outputs come after `->`");
+        return input.parse::<Token![=>]>().map(|_| true);
+    }
+    Ok(input.parse::<Option<Token![->]>>()?.is_some())
 }
 
 /// What follows the body of a flow.
@@ -133,6 +144,17 @@ pub(super) fn step(input: ParseStream<'_>) -> syn::Error {
         || input.peek(Token![move])
     {
         "a closure cannot be a step: write a function with `#[node]`, and its name here".to_owned()
+    } else if input.peek(Token![for]) {
+        let error = input.error(
+            "a loop over items is declared, and the edge has its name: `node name: for item in items { step };`",
+        );
+        // Its block does not end the statement.
+        while !input.is_empty() && !input.peek(Token![;]) {
+            if input.parse::<TokenTree>().is_err() {
+                break;
+            }
+        }
+        return error;
     } else if input.peek(token::Paren) {
         "steps that run side by side are written `[a, b]`".to_owned()
     } else if input.peek(token::Brace) {
@@ -175,6 +197,41 @@ pub(super) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     Err(syn::Error::new(word.span(), text))
 }
 
+/// A step with parentheses: a call of another library, or one of a function.
+pub(super) fn call(word: &Ident, input: ParseStream<'_>) -> syn::Error {
+    let names = |input: ParseStream<'_>| {
+        let content;
+        parenthesized!(content in input);
+        let names = Punctuated::<TokenTree, Token![,]>::parse_terminated(&content)?;
+        Ok(names
+            .iter()
+            .map(|name| name.to_string().replace('"', ""))
+            .collect::<Vec<_>>())
+    };
+    let text = match names(&input.fork()).as_deref() {
+        Ok([from, to]) if word.to_string().contains("edge") => {
+            format!("an edge is written `{from} >> {to};`")
+        }
+        _ => "a node is wired by its name alone: what it reads comes from the flow".to_owned(),
+    };
+    syn::Error::new(word.span(), text)
+}
+
+/// What is not an action in quotes, after a condition of a branch.
+pub(super) fn action_of_case(branch: &Ident, input: ParseStream<'_>) -> syn::Error {
+    match input.fork().call(Path::parse_mod_style) {
+        Ok(step) => {
+            let step = path_text(&step);
+            let text = format!(
+                "a condition leads to an action in quotes, such as `=> \"done\"`, and an edge says where that goes: \
+                 `{branch} - \"done\" >> {step};`"
+            );
+            input.error(text)
+        }
+        Err(_) => input.error("expected an action in quotes"),
+    }
+}
+
 /// What is not an action in quotes, after `-`.
 pub(super) fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
     if input.peek(Token![_]) {
@@ -213,6 +270,12 @@ pub(super) fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
             _ => input.error("expected an action in quotes: `- \"action\" >>`"),
         },
     }
+}
+
+/// An arrow with two dashes.
+pub(super) fn arrow(from: &StepSyntax, span: Span) -> syn::Error {
+    let text = format!("an edge is written with `>>`: `{} >> next;`", shown(from));
+    syn::Error::new(span, text)
 }
 
 /// What follows a step, or its action, where `>>` should.

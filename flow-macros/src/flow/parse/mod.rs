@@ -52,11 +52,9 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
             "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
             report,
         )?,
-        outputs: if input.peek(Token![->]) {
-            input.parse::<Token![->]>()?;
-            parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?
-        } else {
-            Vec::new()
+        outputs: match foreign::before_the_outputs(input, report)? {
+            true => parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?,
+            false => Vec::new(),
         },
         namespace: None,
         nodes: Vec::new(),

@@ -185,23 +185,25 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
         {
             continue;
         }
-        let key = plain(&one.key);
-        node.reads.push(NodeRead {
-            key: key.clone(),
-            mode: ReadMode::Borrow,
-            optional: false,
-            rust_type: String::new(),
-            mapped: true,
-        });
-        for read in &mut node.reads {
-            read.optional = true;
-        }
-        for action in &mut node.actions {
-            action.writes.push(NodeWrite {
+        // Both names: they may be the wrong way round.
+        for key in [plain(&one.key), plain(&one.port)] {
+            node.reads.push(NodeRead {
                 key: key.clone(),
+                mode: ReadMode::Borrow,
                 optional: false,
                 rust_type: String::new(),
+                mapped: true,
             });
+            for action in &mut node.actions {
+                action.writes.push(NodeWrite {
+                    key: key.clone(),
+                    optional: false,
+                    rust_type: String::new(),
+                });
+            }
+        }
+        for read in &mut node.reads {
+            read.optional = true;
         }
     }
 }

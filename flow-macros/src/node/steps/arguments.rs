@@ -36,7 +36,15 @@ impl Node<'_> {
             }
             if taken {
                 let message = "`exec` sees nothing but what `prep` returned";
-                let help = "read it in `prep`, and return a tuple or a struct from there";
+                let returned = self.prep.as_ref().map(|prep| prep.returned.text());
+                let help = match returned.filter(|returned| returned.starts_with('(')) {
+                    Some(tuple) => format!(
+                        "take all of it, `prep_res: {tuple}`, and take it apart in the body"
+                    ),
+                    None => {
+                        "read it in `prep`, and return a tuple or a struct from there".to_owned()
+                    }
+                };
                 report.error(Code::Malformed, typed.pat.span(), message, help);
             }
             taken = true;
@@ -109,7 +117,7 @@ impl Node<'_> {
         }
         let name = pattern_name(&typed.pat)?;
         if used_name(&name) == "error" && is_reference(&typed.ty) {
-            return Some(quote!(&__error));
+            return Some(quote_spanned!(here(typed.ty.span())=> &__error));
         }
         if self.is_prep_res(typed) {
             return Some(self.prep_argument(&typed.ty, true));

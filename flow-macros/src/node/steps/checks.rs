@@ -9,7 +9,7 @@ use crate::node::attribute::NodeAttribute;
 use crate::report::Report;
 
 use super::node::Node;
-use super::phase::result_name;
+use super::phase::{pattern_name, result_name};
 use super::syntax::Steps;
 
 /// Reports them, except those that depend on what the methods return.
@@ -17,6 +17,9 @@ pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Repor
     let phases = ["prep", "exec_fallback", "post", "exec"];
     for method in phases.into_iter().filter_map(|name| steps.method(name)) {
         refuse_unusual(method, report);
+    }
+    if let Some(post) = steps.method("post") {
+        refuse_near_results(post, report);
     }
     if let (None, Some(post)) = (steps.method("prep"), steps.method("post")) {
         refuse_prep_res(post, report);
@@ -59,6 +62,30 @@ fn refuse_unusual(method: &Signature, report: &mut Report) {
             message,
             "make the type generic instead",
         );
+    }
+}
+
+/// Reports a parameter whose name is almost that of a result of another method, if nothing has that
+/// name.
+fn refuse_near_results(method: &Signature, report: &mut Report) {
+    let names = || {
+        method.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(typed) => pattern_name(&typed.pat),
+            FnArg::Receiver(_) => None,
+        })
+    };
+    for name in names() {
+        let text = name.to_string();
+        let results = ["exec_res", "prep_res"];
+        let near = results.into_iter().find(|result| text.starts_with(result));
+        let near = near.or_else(|| flow_spec::closest(&text, results));
+        let Some(near) = near.filter(|near| names().all(|name| name != near)) else {
+            continue;
+        };
+        let phase = near.trim_end_matches("_res");
+        let message = format!("what `{phase}` returned is called `{near}`, not `{text}`");
+        let help = format!("rename the parameter to `{near}`");
+        report.error(Code::NamesNothing, name.span(), message, help);
     }
 }
 

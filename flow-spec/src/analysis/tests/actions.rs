@@ -36,7 +36,7 @@ fn an_action_of_a_node_that_has_none() {
         pay - done >> end
     ";
     let expected = r#"edge 1 Action: `pay` has no action "done" [F001]
-help: if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write `pay >> end`"#;
+help: to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; else write `pay >> end`"#;
     assert_eq!(report(flow), expected);
 }
 

@@ -430,6 +430,6 @@ fn a_node_that_chooses_nothing_is_told_once() {
     ";
     insta::assert_snapshot!(report(flow), @r#"
     edge 1 Action: `review` has no action "approved" [F001]
-    help: if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write `review >> end`
+    help: to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; else write `review >> end`
     "#);
 }

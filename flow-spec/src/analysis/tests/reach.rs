@@ -69,7 +69,7 @@ fn nodes_behind_a_wrong_edge_are_reached() {
         a - wrong >> b >> end
     ";
     let expected = r#"edge 1 Action: `a` has no action "wrong" [F001]
-help: if what it returns decides, say so where it is defined: `#[node(actions = …)]`; else write `a >> b`"#;
+help: to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; else write `a >> b`"#;
     assert_eq!(report(flow), expected);
 }
 
