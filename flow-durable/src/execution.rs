@@ -67,9 +67,9 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution from which it was forked.
-    pub fn forked_from(&self) -> Option<ExecutionId> {
-        self.row.forked_from
+    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy).
+    pub fn copied_from(&self) -> Option<ExecutionId> {
+        self.row.copied_from
     }
 
     /// Why it failed or was cancelled. `None` if it did not.

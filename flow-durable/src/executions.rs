@@ -154,13 +154,13 @@ impl Executions {
         self.runtime.state(id, seq).await
     }
 
-    /// Starts a new execution from a record of another one, as [`Runtime::fork`].
+    /// Starts a copy of an execution that continues from one of its records, as [`Runtime::copy`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::fork`].
-    pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
-        self.runtime.fork(id, seq).await
+    /// As [`Runtime::copy`].
+    pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
+        self.runtime.copy(id, seq).await
     }
 
     /// The journals of the executions as a stream, as [`Runtime::events`].

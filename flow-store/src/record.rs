@@ -52,7 +52,7 @@ pub enum RecordKind {
     RunStarted,
     /// The execution began as a copy of another one up to one of its records. The payload names
     /// both.
-    RunForked,
+    RunCopied,
     /// A node was reached.
     NodeStarted,
     /// An attempt of a node failed. The payload is the error's text.
@@ -94,7 +94,7 @@ impl RecordKind {
     /// All kinds.
     pub const ALL: [RecordKind; 18] = [
         RecordKind::RunStarted,
-        RecordKind::RunForked,
+        RecordKind::RunCopied,
         RecordKind::NodeStarted,
         RecordKind::AttemptFailed,
         RecordKind::Outcome,
@@ -117,7 +117,7 @@ impl RecordKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             RecordKind::RunStarted => "run_started",
-            RecordKind::RunForked => "run_forked",
+            RecordKind::RunCopied => "run_copied",
             RecordKind::NodeStarted => "node_started",
             RecordKind::AttemptFailed => "attempt_failed",
             RecordKind::Outcome => "outcome",

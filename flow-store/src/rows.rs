@@ -107,8 +107,8 @@ pub struct Row {
     pub next_seq: u64,
     /// The newest snapshot, from which a recovery resumes.
     pub snapshot_seq: Option<u64>,
-    /// The execution from which it was forked.
-    pub forked_from: Option<ExecutionId>,
+    /// The execution of which it is a copy, up to one of its records.
+    pub copied_from: Option<ExecutionId>,
     /// The output as JSON if it is completed; the reason as text if it failed or was cancelled.
     pub result: Option<String>,
     /// How often it was claimed. A process may write only while this is the fence of its claim.

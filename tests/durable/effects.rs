@@ -112,29 +112,29 @@ async fn a_start_that_fails_leaves_no_execution_and_one_that_is_stored_succeeds(
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_that_is_stored_is_no_error_though_it_cannot_go_on_here() {
+async fn a_copy_that_is_stored_is_no_error_though_it_cannot_go_on_here() {
     let (_, flaky, runtime, execution) = asked().await;
     flaky.fault.fail("create");
-    assert!(runtime.fork(execution.id(), 1).await.is_err());
+    assert!(runtime.copy(execution.id(), 1).await.is_err());
     assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
 
     flaky.fault.mend();
     flaky.fault.fail("claim");
-    let fork = runtime.fork(execution.id(), 1).await.unwrap();
-    assert_eq!(fork.forked_from(), Some(execution.id()));
+    let copy = runtime.copy(execution.id(), 1).await.unwrap();
+    assert_eq!(copy.copied_from(), Some(execution.id()));
     flaky.fault.mend();
     runtime.recover().await.unwrap();
-    let fork = runtime.get(fork.id()).await.unwrap();
-    assert_eq!(fork.settled().await.unwrap().status(), Status::Paused);
+    let copy = runtime.get(copy.id()).await.unwrap();
+    assert_eq!(copy.settled().await.unwrap().status(), Status::Paused);
 
     flaky.fault.lose_reply("create");
-    let fork = runtime.fork(execution.id(), 1).await.unwrap();
-    assert_eq!(fork.settled().await.unwrap().status(), Status::Paused);
+    let copy = runtime.copy(execution.id(), 1).await.unwrap();
+    assert_eq!(copy.settled().await.unwrap().status(), Status::Paused);
     assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_fork_has_all_of_a_history_that_is_pruned_while_it_is_read() {
+async fn a_copy_has_all_of_a_history_that_is_pruned_while_it_is_read() {
     let shared = store();
     let torn = Faulty::new(&shared, Torn::default());
     let runtime = runtime(torn.clone(), Short::new());
@@ -151,17 +151,17 @@ async fn a_fork_has_all_of_a_history_that_is_pruned_while_it_is_read() {
     let error = runtime.state(execution.id(), last).await.unwrap_err();
     assert!(matches!(error, RuntimeError::Unreadable { .. }), "{error}");
     torn.fault.tear();
-    assert!(runtime.fork(execution.id(), last).await.is_err());
+    assert!(runtime.copy(execution.id(), last).await.is_err());
     // What is loaded first is whole, and the history that is copied is torn once.
     torn.fault.tear_second();
-    let fork = runtime.fork(execution.id(), last).await.unwrap();
-    let fork = fork.settled().await.unwrap();
-    let copied = fork.journal().await.unwrap();
-    assert_eq!(copied[outcome.seq as usize].payload, outcome.payload);
-    let forked = copied.iter().find(|it| it.kind == RecordKind::RunForked);
-    assert_eq!(forked.unwrap().seq, last, "all but its end is copied");
+    let copy = runtime.copy(execution.id(), last).await.unwrap();
+    let copy = copy.settled().await.unwrap();
+    let journal = copy.journal().await.unwrap();
+    assert_eq!(journal[outcome.seq as usize].payload, outcome.payload);
+    let copied = journal.iter().find(|it| it.kind == RecordKind::RunCopied);
+    assert_eq!(copied.unwrap().seq, last, "all but its end is copied");
     assert_eq!(
-        fork.output_json().unwrap(),
+        copy.output_json().unwrap(),
         execution.output_json().unwrap()
     );
 }

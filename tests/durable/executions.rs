@@ -34,7 +34,7 @@ async fn a_start_returns_at_once() {
         (
             started.owner(),
             started.idempotency_key(),
-            started.forked_from()
+            started.copied_from()
         ),
         (None, None, None)
     );
@@ -102,7 +102,7 @@ async fn what_does_not_exist_is_not_found() {
         runtime.cancel(id).await.map(drop).unwrap_err(),
         runtime.delete(id).await.unwrap_err(),
         runtime.state(id, 0).await.map(drop).unwrap_err(),
-        runtime.fork(id, 0).await.map(drop).unwrap_err(),
+        runtime.copy(id, 0).await.map(drop).unwrap_err(),
     ] {
         assert!(
             matches!(error, RuntimeError::NotFound(of) if of == id),
@@ -241,7 +241,7 @@ async fn an_execution_is_its_owners() {
             other.delete(id).await.unwrap_err(),
             other.state(id, 0).await.map(drop).unwrap_err(),
             other.state(id, 999).await.map(drop).unwrap_err(),
-            other.fork(id, 0).await.map(drop).unwrap_err(),
+            other.copy(id, 0).await.map(drop).unwrap_err(),
         ] {
             assert!(
                 matches!(error, RuntimeError::NotFound(of) if of == id),
@@ -266,8 +266,8 @@ async fn an_execution_is_its_owners() {
     let now = ann.get(id).await.unwrap();
     assert_eq!(now.status(), Status::Paused);
     assert_eq!(now.journal().await.unwrap(), journal);
-    let fork = ann.fork(id, 0).await.unwrap();
-    assert_eq!(fork.owner(), Some("Ann"));
+    let copy = ann.copy(id, 0).await.unwrap();
+    assert_eq!(copy.owner(), Some("Ann"));
     ann.resume(token, name()).await.unwrap();
     ann.cancel(id).await.unwrap();
     for error in [

@@ -2,6 +2,7 @@
 
 mod asking;
 mod changed;
+mod copied;
 mod damaged;
 mod effects;
 mod endings;
@@ -9,7 +10,6 @@ mod events;
 mod executions;
 mod expiry;
 mod flows;
-mod forked;
 mod gates;
 mod leases;
 mod mixed;

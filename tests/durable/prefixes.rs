@@ -120,12 +120,12 @@ async fn the_same<F: DurableFlow>(
     flow: &impl Fn() -> F,
     input: &impl Fn() -> F::Input,
     answers: Answers,
-    forks: bool,
+    copies: bool,
 ) -> Value {
-    let seldom = the_same_with_snapshots(flow, input, answers, forks, 256).await;
+    let seldom = the_same_with_snapshots(flow, input, answers, copies, 256).await;
     for every in [5, 1] {
         assert_eq!(
-            the_same_with_snapshots(flow, input, answers, forks, every).await,
+            the_same_with_snapshots(flow, input, answers, copies, every).await,
             seldom
         );
     }
@@ -136,7 +136,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
     flow: &impl Fn() -> F,
     input: &impl Fn() -> F::Input,
     answers: Answers,
-    forks: bool,
+    copies: bool,
     every: usize,
 ) -> Value {
     let counted = Faulty::new(&store(), CrashAfter::appends(usize::MAX));
@@ -201,17 +201,17 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         }
     }
 
-    for record in journal.iter().filter(|_| forks) {
-        let fork = runtime.fork(id, record.seq).await.unwrap();
-        let forked = over(&runtime, fork.id(), answers).await.unwrap();
+    for record in journal.iter().filter(|_| copies) {
+        let copy = runtime.copy(id, record.seq).await.unwrap();
+        let copied = over(&runtime, copy.id(), answers).await.unwrap();
         let what = format!("from {record:?}");
-        assert_eq!(ending(&forked).await, expected, "{what}");
-        let mut of_fork = forked.journal().await.unwrap();
-        of_fork.retain(|record| record.kind != RecordKind::RunForked);
-        for (seq, record) in (0..).zip(&mut of_fork) {
+        assert_eq!(ending(&copied).await, expected, "{what}");
+        let mut of_copy = copied.journal().await.unwrap();
+        of_copy.retain(|record| record.kind != RecordKind::RunCopied);
+        for (seq, record) in (0..).zip(&mut of_copy) {
             record.seq = seq;
         }
-        assert_same_values(&journal, &of_fork, &what);
+        assert_same_values(&journal, &of_copy, &what);
     }
     expected.output.unwrap()
 }

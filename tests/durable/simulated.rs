@@ -102,7 +102,7 @@ async fn a_run_that_two_branches_make_fail_at_once_is_looked_back_at() {
         runtime.state(execution.id(), record.seq).await.unwrap();
     }
     let last = journal.len() as u64 - 1;
-    let again = runtime.fork(execution.id(), last).await.unwrap();
+    let again = runtime.copy(execution.id(), last).await.unwrap();
     let again = again.settled().await.unwrap();
     assert_eq!(again.status(), Status::Failed);
     assert_eq!(again.reason(), execution.reason());

@@ -217,21 +217,21 @@ async fn without_its_history_an_execution_goes_on_all_the_same() {
             matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
             "{error}"
         );
-        let error = second.fork(id, seq).await.unwrap_err();
+        let error = second.copy(id, seq).await.unwrap_err();
         assert!(
             matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
             "{error}"
         );
     }
-    let fork = second
-        .fork(id, first)
+    let copy = second
+        .copy(id, first)
         .await
         .unwrap()
         .settled()
         .await
         .unwrap();
     assert_eq!(
-        fork.output_json().unwrap(),
+        copy.output_json().unwrap(),
         execution.output_json().unwrap()
     );
 }
@@ -290,9 +290,9 @@ async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
     }
     for (reads_in_time, in_time) in [(0, false), (1, false), (2, false), (3, true)] {
         let (id, last) = execution().await;
-        match reader(reads_in_time).fork(id, last).await {
-            Ok(fork) => {
-                let state = runtime.state(fork.id(), 0).await.unwrap();
+        match reader(reads_in_time).copy(id, last).await {
+            Ok(copy) => {
+                let state = runtime.state(copy.id(), 0).await.unwrap();
                 assert_eq!(
                     (in_time, &state.flows["hourly"]["number"]),
                     (true, &json!(2))

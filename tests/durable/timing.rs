@@ -112,16 +112,16 @@ async fn a_flow_may_take_as_long_as_it_might_have_taken() {
         LimitedEnd::Late
     );
     assert_eq!(took, minutes(60));
-    let fork = second
-        .fork(
+    let copy = second
+        .copy(
             execution.id(),
             execution.journal().await.unwrap().len() as u64 - 1,
         )
         .await
         .unwrap();
-    let fork = fork.settled().await.unwrap();
+    let copy = copy.settled().await.unwrap();
     assert_eq!(
-        fork.output::<Limited>().unwrap().unwrap().end,
+        copy.output::<Limited>().unwrap().unwrap().end,
         LimitedEnd::Late
     );
     assert_eq!(

@@ -173,7 +173,7 @@ async fn a_record_that_does_not_exist() {
     );
     for error in [
         runtime.state(id, next).await.map(drop).unwrap_err(),
-        runtime.fork(id, next).await.map(drop).unwrap_err(),
+        runtime.copy(id, next).await.map(drop).unwrap_err(),
     ] {
         assert!(
             matches!(error, RuntimeError::NoRecord { execution, seq } if (execution, seq) == (id, next)),

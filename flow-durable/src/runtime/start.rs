@@ -98,7 +98,7 @@ impl Runtime {
             wake_ms: None,
             next_seq: 1,
             snapshot_seq: None,
-            forked_from: None,
+            copied_from: None,
             result: None,
             fence: 0,
         }

@@ -95,8 +95,8 @@ impl Runtime {
         })
     }
 
-    /// Starts a new execution that has the records of this one up to and including the given one,
-    /// and continues from there independently. Questions that were open at that point are asked
+    /// Copies an execution: starts a new one that has the records of this one up to and including the
+    /// given one, and continues from there independently. Questions that were open at that point are asked
     /// again, and waits and timeouts have as much time left as they had: the copied records have
     /// later times. The original execution stays as it is, whatever its status. So a failed
     /// execution can be tried again from before its failure.
@@ -109,7 +109,7 @@ impl Runtime {
     /// As [`state`](Runtime::state), or the store could not be written to: then there is no new
     /// execution. If the new one cannot continue here, this is not an error of this call, and
     /// [`Execution::settled`] says why.
-    pub async fn fork(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
+    pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let (row, _) = self.load_until(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
@@ -126,7 +126,7 @@ impl Runtime {
         records.push(Record {
             seq: records.len() as u64,
             at_ms: now_ms,
-            kind: RecordKind::RunForked,
+            kind: RecordKind::RunCopied,
             step: path.clone(),
             path,
             visit: 0,
@@ -134,7 +134,7 @@ impl Runtime {
             attempt: 0,
             payload: json!({ "execution": id.to_string(), "seq": seq }).to_string(),
         });
-        let fork = Row {
+        let copy = Row {
             id: new,
             idempotency_key: None,
             status: Status::Running,
@@ -143,7 +143,7 @@ impl Runtime {
             wake_ms: None,
             next_seq: records.len() as u64,
             snapshot_seq: newest_snapshot(&records),
-            forked_from: Some(id),
+            copied_from: Some(id),
             result: None,
             fence: 0,
             ..row
@@ -152,14 +152,14 @@ impl Runtime {
             .owned
             .inner
             .store
-            .create(fork.clone(), records, pauses, None)
+            .create(copy.clone(), records, pauses, None)
             .await;
         if let Err(error) = created {
-            self.created_all_the_same(&fork, error).await?;
+            self.created_all_the_same(&copy, error).await?;
         }
         self.owned.inner.committed.notify_waiters();
         self.owned.inner.try_to_launch(new).await;
-        Ok(Execution::new(self.owned.clone(), fork))
+        Ok(Execution::new(self.owned.clone(), copy))
     }
 
     /// The records up to this one, from the first in the store. If they are pruned while they are

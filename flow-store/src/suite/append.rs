@@ -45,7 +45,7 @@ pub async fn leaves_what_it_does_not_name(store: Stored) {
         idempotency_key: Some("key".to_owned()),
         result: Some("1".to_owned()),
         snapshot_seq: Some(0),
-        forked_from: Some(new_id()),
+        copied_from: Some(new_id()),
         ..row(id)
     };
     let pauses = vec![expiring(id, NOW + 9)];

@@ -17,7 +17,7 @@ pub async fn stores_what_it_is_given(store: Stored) {
         updated_ms: NOW + 2,
         wake_ms: Some(NOW + 500),
         next_seq: 2,
-        forked_from: Some(new_id()),
+        copied_from: Some(new_id()),
         result: Some("null".to_owned()),
         ..row(id)
     };

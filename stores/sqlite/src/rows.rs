@@ -13,7 +13,7 @@ use super::errors::{Damage, store_error};
 
 /// The columns of the tables. The checksum is the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
-     options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, forked_from, result, fence, holder, claimed_ms, \
+     options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, result, fence, holder, claimed_ms, \
      claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
@@ -57,7 +57,7 @@ impl Execution {
             row.next_seq.into(),
             self.first_seq.into(),
             row.snapshot_seq.into(),
-            row.forked_from.map(|id| id.to_string()).into(),
+            row.copied_from.map(|id| id.to_string()).into(),
             row.result.as_ref().into(),
             row.fence.into(),
             self.claim.map(|claim| claim.holder.to_string()).into(),
@@ -132,7 +132,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 updated_ms: columns.number(10)?,
                 next_seq: columns.number(11)?,
                 snapshot_seq: columns.number_or_none(13)?,
-                forked_from: columns.parsed_or_none(14)?,
+                copied_from: columns.parsed_or_none(14)?,
                 result: columns.text_or_none(15)?,
                 fence: columns.number(16)?,
                 wake_ms: columns.number_or_none(21)?,

@@ -21,7 +21,7 @@ CREATE TABLE executions (
     next_seq INTEGER NOT NULL,
     first_seq INTEGER NOT NULL, -- of the records that were not pruned
     snapshot_seq INTEGER,
-    forked_from TEXT,
+    copied_from TEXT,
     result TEXT, -- the output as JSON, or the reason
     fence INTEGER NOT NULL,
     holder TEXT, -- the UUID of who has claimed it

@@ -233,7 +233,7 @@ impl Call {
                     wake_ms: None,
                     next_seq: 1,
                     snapshot_seq: None,
-                    forked_from: None,
+                    copied_from: None,
                     result: None,
                     fence: 0,
                 };

@@ -24,7 +24,7 @@ pub struct Case {
     /// What happens to the processes, one after the other.
     pub stops: Vec<Stop>,
     /// Of how many records a new execution goes on.
-    pub forks: usize,
+    pub copies: usize,
 }
 
 /// Something that happens to a process.
@@ -93,7 +93,7 @@ impl Case {
             snapshot_every: [0, 1, 2, 5, 20][rng.usize(..5)],
             prune: rng.u8(..4) == 0,
             stops,
-            forks: usize::from(rng.u8(..4) == 0) * 2,
+            copies: usize::from(rng.u8(..4) == 0) * 2,
         }
     }
 
@@ -136,7 +136,7 @@ impl Case {
             snapshot_every: 0,
             prune: false,
             stops: Vec::new(),
-            forks: 0,
+            copies: 0,
             ..self.clone()
         }
     }
@@ -147,12 +147,12 @@ impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "cargo run -p flow-simulation -- --flow {} --world {} --stops {:?} --snapshot-every {} --forks {}",
+            "cargo run -p flow-simulation -- --flow {} --world {} --stops {:?} --snapshot-every {} --copies {}",
             self.flow,
             self.world,
             self.stops_as_text(),
             self.snapshot_every,
-            self.forks
+            self.copies
         )?;
         if self.prune {
             f.write_str(" --prune")?;
@@ -239,7 +239,7 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
         });
         let simpler = [
             Case {
-                forks: 0,
+                copies: 0,
                 ..case.clone()
             },
             Case {
@@ -334,8 +334,8 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
         laws::answers(execution.id(), &machine.accepted, &before);
     }
     let ending = ending(&execution, before);
-    for index in 1..=case.forks {
-        fork(case, &mut machine, &execution, &ending, index);
+    for index in 1..=case.copies {
+        copy(case, &mut machine, &execution, &ending, index);
     }
     verdict_keeps(case, &ending.journal)?;
     Ok(ending)
@@ -365,7 +365,7 @@ fn ending(execution: &Execution, journal: Vec<Record>) -> Ending {
 }
 
 /// Goes on from one of its records: the new execution ends as this one did.
-fn fork(
+fn copy(
     case: &Case,
     machine: &mut Machine,
     execution: &Execution,
@@ -378,12 +378,12 @@ fn fork(
         _ => return,
     };
     let seq = first + (index as u64 * 7919 + case.world) % (last - first + 1);
-    let (done, _) = machine.process(case, flow, Work::Fork(execution.id(), seq), None);
-    let Some(forked) = done else {
+    let (done, _) = machine.process(case, flow, Work::Copy(execution.id(), seq), None);
+    let Some(copied) = done else {
         return;
     };
-    let journal = records(machine, forked.id()).unwrap_or_default();
-    let ending = ending(&forked, journal);
+    let journal = records(machine, copied.id()).unwrap_or_default();
+    let ending = ending(&copied, journal);
     if expected.compared_with(&ending) == Compared::Same {
         let what = format!("the execution that goes on from record {seq}");
         expected.check_same(&ending, &what);

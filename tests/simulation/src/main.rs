@@ -43,7 +43,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
             snapshot_every: size("--snapshot-every", 0)?,
             prune: arguments.iter().any(|argument| argument == "--prune"),
             stops: Case::parse_stops(option(arguments, "--stops").unwrap_or_default())?,
-            forks: size("--forks", 0)?,
+            copies: size("--copies", 0)?,
         };
         return Ok(report(&case).is_some());
     }

@@ -128,7 +128,7 @@ pub(crate) enum Work {
     /// To start an execution with this input, unless it has been started, and see it to its end.
     Start(u64),
     /// To go on from a record of an execution, and see that to its end.
-    Fork(ExecutionId, u64),
+    Copy(ExecutionId, u64),
 }
 
 impl Work {
@@ -151,14 +151,14 @@ impl Work {
                 }
                 tokio::time::sleep(LOOK).await;
             },
-            Work::Fork(id, seq) => {
+            Work::Copy(id, seq) => {
                 if let Err(error) = runtime.state(id, seq).await {
                     expected(&error, "state");
                 }
-                match runtime.fork(id, seq).await {
+                match runtime.copy(id, seq).await {
                     Ok(execution) => execution.id(),
                     Err(error) => {
-                        expected(&error, "fork");
+                        expected(&error, "copy");
                         return None;
                     }
                 }

@@ -87,10 +87,10 @@ async fn damaged_rows_and_questions_are_reported() {
     for (damage, reason) in [
         ("status = 'runing'", "`runing` is not known"),
         (
-            "status = 'running', forked_from = 'nobody'",
+            "status = 'running', copied_from = 'nobody'",
             "`nobody` is not the id",
         ),
-        ("forked_from = NULL, next_seq = -2", "column `next_seq`"),
+        ("copied_from = NULL, next_seq = -2", "column `next_seq`"),
         ("next_seq = 3", NO_FIT),
         ("next_seq = 2, result = 'yes'", NO_FIT),
         ("result = NULL, claimed_until_ms = 0", NO_FIT),
@@ -435,7 +435,7 @@ async fn records_that_were_pruned_are_not_missing() {
 }
 
 #[tokio::test]
-async fn what_is_before_the_damage_can_be_looked_at_and_forked() {
+async fn what_is_before_the_damage_can_be_looked_at_and_copied() {
     let folder = Folder::new();
     let store = Arc::new(folder.open().await);
     let runtime = flips::runtime(store.clone(), RuntimeOptions::new());
@@ -449,12 +449,12 @@ async fn what_is_before_the_damage_can_be_looked_at_and_forked() {
         .unwrap();
     assert!(execution.journal().await.is_err());
     assert!(runtime.state(execution.id(), 9).await.is_err());
-    assert!(runtime.fork(execution.id(), 9).await.is_err());
+    assert!(runtime.copy(execution.id(), 9).await.is_err());
     assert_eq!(runtime.state(execution.id(), 5).await.unwrap(), before);
-    let fork = runtime.fork(execution.id(), 5).await.unwrap();
-    let fork = fork.settled().await.unwrap();
+    let copy = runtime.copy(execution.id(), 5).await.unwrap();
+    let copy = copy.settled().await.unwrap();
     assert_eq!(
-        fork.output_json().unwrap(),
+        copy.output_json().unwrap(),
         execution.output_json().unwrap()
     );
 }

@@ -127,9 +127,9 @@ async fn executions_in(path: &Path) -> Known {
     let settlement = Settlement::Answer("\"No\"".to_owned());
     let settled = store.settle(asked[5].unwrap(), settlement, NOW).await;
     settled.unwrap();
-    let fork = runtime.fork(completed.id(), 2).await.unwrap();
-    let fork = fork.settled().await.unwrap();
-    known.executions.push((fork.id(), None));
+    let copy = runtime.copy(completed.id(), 2).await.unwrap();
+    let copy = copy.settled().await.unwrap();
+    known.executions.push((copy.id(), None));
     // A process holds this one, and has held that one.
     for (claimed, now) in [(6, NOW), (2, NOW - 2 * LEASE)] {
         let id = known.executions[claimed].0;

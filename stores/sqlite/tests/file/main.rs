@@ -449,7 +449,7 @@ fn row(id: ExecutionId) -> Row {
         wake_ms: None,
         next_seq: 0,
         snapshot_seq: None,
-        forked_from: None,
+        copied_from: None,
         result: None,
         fence: 0,
     }

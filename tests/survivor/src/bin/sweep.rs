@@ -80,7 +80,7 @@ async fn main() -> Outcome {
     Ok(())
 }
 
-/// Completes the execution and those forked from it, and says what came of them.
+/// Completes the execution and its copies, and says what came of them.
 async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Outcome<Value> {
     runtime.register(flow)?;
     runtime.recover().await?;
@@ -97,19 +97,19 @@ async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Ou
     let state = runtime.state(execution.id(), last.seq).await?;
     let state = serde_json::to_value(&state.flows)?;
 
-    // It is never over before a fork of it is: those of processes that died are completed too.
-    let forks = runtime.list(ListOptions::new()).await?;
-    if forks.len() == 1 {
-        runtime.fork(execution.id(), middle.seq).await?;
+    // It is never over before a copy of it is: those of processes that died are completed too.
+    let copies = runtime.list(ListOptions::new()).await?;
+    if copies.len() == 1 {
+        runtime.copy(execution.id(), middle.seq).await?;
     }
-    let mut of_forks = Vec::new();
-    for fork in runtime.list(ListOptions::new()).await? {
-        if fork.id() != execution.id() {
-            of_forks.push(ending(&over(runtime, fork).await?)?);
+    let mut of_copies = Vec::new();
+    for copy in runtime.list(ListOptions::new()).await? {
+        if copy.id() != execution.id() {
+            of_copies.push(ending(&over(runtime, copy).await?)?);
         }
     }
-    of_forks.dedup();
-    Ok(json!({ "ended": ended, "forks": of_forks, "state": without_signature(state) }))
+    of_copies.dedup();
+    Ok(json!({ "ended": ended, "copies": of_copies, "state": without_signature(state) }))
 }
 
 /// How an execution ended.

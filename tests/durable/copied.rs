@@ -22,9 +22,9 @@ async fn seq_of(execution: &Execution, kind: RecordKind, path: &str) -> u64 {
 }
 
 /// What becomes of one that begins in the past of another, with this record as its last.
-async fn forked(runtime: &Runtime, execution: &Execution, seq: u64) -> Execution {
-    let fork = runtime.fork(execution.id(), seq).await.unwrap();
-    fork.settled().await.unwrap()
+async fn copied(runtime: &Runtime, execution: &Execution, seq: u64) -> Execution {
+    let copy = runtime.copy(execution.id(), seq).await.unwrap();
+    copy.settled().await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -36,28 +36,28 @@ async fn an_execution_that_begins_in_the_past_of_another_one() {
     take_effects();
     let seq = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
     pass(minutes(1)).await;
-    let started = runtime.fork(execution.id(), seq).await.unwrap();
-    assert_eq!(started.forked_from(), Some(execution.id()));
+    let started = runtime.copy(execution.id(), seq).await.unwrap();
+    assert_eq!(started.copied_from(), Some(execution.id()));
     assert!(started.id() > execution.id());
     assert_eq!(started.updated_at(), started.created_at());
-    let fork = started.settled().await.unwrap();
+    let copy = started.settled().await.unwrap();
     assert_eq!(
-        fork.output_json().unwrap(),
+        copy.output_json().unwrap(),
         execution.output_json().unwrap()
     );
     assert_eq!(
-        fork.created_at()
+        copy.created_at()
             .duration_since(execution.created_at())
             .unwrap()
             .as_secs(),
         60
     );
     let steps = [
-        format!("{}/rounds.triple#2", fork.id()),
-        format!("{}/rounds.double", fork.id()),
+        format!("{}/rounds.triple#2", copy.id()),
+        format!("{}/rounds.double", copy.id()),
     ];
     assert_eq!(take_effects(), steps, "what was done is not done again");
-    let journal = fork.journal().await.unwrap();
+    let journal = copy.journal().await.unwrap();
     let length = usize::try_from(seq).unwrap() + 1;
     let of_another_time = |record: &Record| Record {
         at_ms: 0,
@@ -69,7 +69,7 @@ async fn an_execution_that_begins_in_the_past_of_another_one() {
             .map(of_another_time)
             .eq(before.1[..length].iter().map(of_another_time))
     );
-    assert_eq!(journal[length].kind, RecordKind::RunForked);
+    assert_eq!(journal[length].kind, RecordKind::RunCopied);
     assert_eq!(
         journal[length].payload,
         json!({ "execution": execution.id(), "seq": seq }).to_string()
@@ -111,11 +111,11 @@ async fn a_failed_execution_can_be_tried_again_from_before_its_failure() {
     assert_eq!(failed.status(), Status::Failed);
     works.store(true, Ordering::SeqCst);
     let before = seq_of(&failed, RecordKind::NodeStarted, "switch.switched").await;
-    let again = forked(&runtime, &failed, before).await;
+    let again = copied(&runtime, &failed, before).await;
     assert_eq!(again.output::<Switch>().unwrap().unwrap().number, 200);
 
     let after = seq_of(&failed, RecordKind::NodeFailed, "switch.switched").await;
-    let again = forked(&runtime, &failed, after).await;
+    let again = copied(&runtime, &failed, after).await;
     assert_eq!(
         (again.status(), again.reason()),
         (Status::Failed, failed.reason()),
@@ -141,7 +141,7 @@ async fn a_flow_that_is_tried_again_later_has_its_time_again() {
     works.store(true, Ordering::SeqCst);
     pass(minutes(120)).await;
     let before = seq_of(&failed, RecordKind::NodeStarted, "hurried.switch.switched").await;
-    let again = forked(&runtime, &failed, before).await;
+    let again = copied(&runtime, &failed, before).await;
     assert_eq!(again.reason(), None);
     assert_eq!(again.output::<Hurried>().unwrap().unwrap().number, 200);
 }
@@ -175,7 +175,7 @@ async fn a_poll_that_is_tried_again_later_has_its_time_again() {
     assert_eq!(failed.status(), Status::Failed);
     pass(minutes(120)).await;
     let before = seq_of(&failed, RecordKind::NodeStarted, "polls.found").await;
-    let again = runtime.fork(failed.id(), before).await.unwrap();
+    let again = runtime.copy(failed.id(), before).await.unwrap();
     pass(minutes(5)).await;
     FOUND.set(true);
     let again = again.settled().await.unwrap();
@@ -200,17 +200,17 @@ async fn a_question_that_was_open_is_asked_anew() {
     let old = execution.questions().await.unwrap().remove(0);
     let seq = seq_of(&execution, RecordKind::Paused, "greeting.name").await;
     pass(minutes(1)).await;
-    let fork = forked(&runtime, &execution, seq).await;
-    assert_eq!(fork.status(), Status::Paused);
-    let new = fork.questions().await.unwrap();
+    let copy = copied(&runtime, &execution, seq).await;
+    assert_eq!(copy.status(), Status::Paused);
+    let new = copy.questions().await.unwrap();
     assert_eq!(new.len(), 1);
     assert_ne!(new[0].token(), old.token());
     assert_eq!(
         (new[0].execution(), new[0].path(), new[0].prompt()),
-        (fork.id(), old.path(), old.prompt())
+        (copy.id(), old.path(), old.prompt())
     );
     assert_eq!(new[0].expected(), old.expected());
-    let journal = fork.journal().await.unwrap();
+    let journal = copy.journal().await.unwrap();
     let asked = |record: &&Record| record.kind == RecordKind::Paused;
     assert_eq!(
         journal.iter().filter(asked).count(),
@@ -260,7 +260,7 @@ async fn a_question_that_is_asked_anew_twice_has_as_much_time_each_time() {
         assert_eq!(time.unwrap(), minutes(60));
         pass(minutes(120)).await;
         let seq = seq_of(&execution, RecordKind::Paused, "patient.name").await;
-        execution = forked(&runtime, &execution, seq).await;
+        execution = copied(&runtime, &execution, seq).await;
         assert_eq!(execution.status(), Status::Paused);
     }
 }
@@ -299,11 +299,11 @@ async fn only_questions_that_were_open_are_asked_anew() {
     for record in execution.journal().await.unwrap() {
         if let RecordKind::Paused | RecordKind::FlowFailed | RecordKind::NodeFinished = record.kind
         {
-            let fork = runtime.fork(execution.id(), record.seq).await.unwrap();
-            let open = fork.questions().await.unwrap();
+            let copy = runtime.copy(execution.id(), record.seq).await.unwrap();
+            let open = copy.questions().await.unwrap();
             let open: Vec<_> = open.iter().map(|question| question.step()).collect();
             seen.push(format!("{} {}: {open:?}", record.kind, record.step));
-            runtime.cancel(fork.id()).await.unwrap();
+            runtime.cancel(copy.id()).await.unwrap();
         }
     }
     assert_eq!(
@@ -323,7 +323,7 @@ async fn only_questions_that_were_open_are_asked_anew() {
 
 /// The key of the one that it begins in the past of stays with that one.
 #[tokio::test(start_paused = true)]
-async fn a_fork_of_an_execution_with_a_key_is_another_one() {
+async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     let store = store();
     let runtime = runtime(store.clone(), Greeting::new());
     let start = async || {
@@ -332,16 +332,16 @@ async fn a_fork_of_an_execution_with_a_key_is_another_one() {
         started.await.unwrap().settled().await.unwrap()
     };
     let execution = start().await;
-    let fork = forked(&runtime, &execution, 1).await;
-    assert_ne!(fork.id(), execution.id());
+    let copy = copied(&runtime, &execution, 1).await;
+    assert_ne!(copy.id(), execution.id());
     assert_eq!(
-        (fork.idempotency_key(), fork.status()),
+        (copy.idempotency_key(), copy.status()),
         (None, Status::Paused)
     );
     assert_eq!(start().await.id(), execution.id());
 
     let failed = runtime.cancel(execution.id()).await.unwrap();
     assert!(failed.reason().is_some());
-    let fork = forked(&runtime, &failed, 1).await;
-    assert_eq!(store.execution_row(fork.id()).await.result, None);
+    let copy = copied(&runtime, &failed, 1).await;
+    assert_eq!(store.execution_row(copy.id()).await.result, None);
 }
