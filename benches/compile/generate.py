@@ -79,27 +79,27 @@ class ByHand:
             made, work = TYPES[kind(node + 1)], WORK[kind(node)]
             yield f"async fn step_{node}(value: {BORROWED[kind(node)]}) -> {made} {{ {work} }}"
         yield "#[derive(Default)]"
-        yield "struct Store {"
+        yield "struct State {"
         for node in range(nodes + 1):
             yield f"    value_{node}: {TYPES[kind(node)]},"
         yield "}"
         yield "#[derive(Debug, Clone, Copy)]"
         yield f"enum Node {{ {', '.join(f'Step{node}' for node in range(nodes))} }}"
-        yield "async fn step(node: Node, store: &mut Store) -> Option<Node> {"
+        yield "async fn step(node: Node, state: &mut State) -> Option<Node> {"
         yield "    match node {"
         for node in range(nodes):
             following = f"Some(Node::Step{node + 1})" if node + 1 < nodes else "None"
             yield f"        Node::Step{node} => {{"
-            yield f"            store.value_{node + 1} = step_{node}(&store.value_{node}).await;"
+            yield f"            state.value_{node + 1} = step_{node}(&state.value_{node}).await;"
             yield f"            {following}"
             yield "        }"
         yield "    }"
         yield "}"
         yield "pub async fn run() {"
-        yield "    let mut store = Store { value_0: 1, ..Store::default() };"
+        yield "    let mut state = State { value_0: 1, ..State::default() };"
         yield "    let mut node = Node::Step0;"
-        yield "    while let Some(next) = step(node, &mut store).await { node = next; }"
-        yield f'    println!("{{:?}}", store.value_{nodes});'
+        yield "    while let Some(next) = step(node, &mut state).await { node = next; }"
+        yield f'    println!("{{:?}}", state.value_{nodes});'
         yield "}"
 
     @staticmethod

@@ -28,7 +28,7 @@ short. [`benches/README.md`] says how to run it and parts of it.
 What a contender does in a workload, and what has to come out, is the same for all
 ([`workload.rs`](../benches/harness/src/workload.rs)), and is checked before anything is measured. The work of a node is
 an addition, so that what is seen is the cost of the library. *By hand* is what a careful programmer writes instead of a
-flow: a loop over a `match`, a struct as the store, a `Result` that names the node that failed, and a limit on the steps.
+flow: a loop over a `match`, a struct as the state, a `Result` that names the node that failed, and a limit on the steps.
 *Bare* leaves the last two out; *boxed* calls boxed futures through a table. The value of 64 KiB is bytes, and a text
 where a library keeps its values as JSON. Each name in a table links to the source.
 """

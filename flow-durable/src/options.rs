@@ -52,7 +52,7 @@ impl RuntimeOptions {
     }
 
     /// Removes the records before a snapshot, which a recovery does not need. The store then does
-    /// not grow with the length of a run, but the past before the snapshot can no longer be
+    /// not grow with the length of an execution, but the past before the snapshot can no longer be
     /// inspected.
     pub fn prune_history(mut self) -> Self {
         self.prune = true;
@@ -160,7 +160,7 @@ impl StartOptions {
         self
     }
 
-    /// How many steps the run may take, including those before a recovery: see
+    /// How many steps the execution may take, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget).
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);

@@ -1,10 +1,11 @@
-//! Replays the records of a run: returns them again, in the order in which they were recorded.
+//! Replays the records of an execution: returns them again, in the order in which they were
+//! recorded.
 //!
 //! The hard thing is that order. Branches and items run at the same time, and which of them failed
 //! first decides where the run continues. So an outcome is returned only when all earlier ones have
 //! been used, and when every node that was reached before it has been reached again. Then at each
-//! of its records a replay is where the run was. All records are used, except those made in a frame
-//! (a fork, a loop, an attempt at a flow) that was already failing.
+//! of its records a replay is where the run was that made it. All records are used, except those made
+//! in a frame (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -52,7 +53,7 @@ pub(crate) struct Unused {
     pub(crate) path: String,
 }
 
-/// The recorded part of a run.
+/// The recorded part of an execution.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     visited: HashMap<String, Visited>,
@@ -64,8 +65,8 @@ pub(crate) struct Replay {
     starts: BTreeSet<u64>,
     /// The numbers of these records, by step.
     started: BTreeMap<String, u64>,
-    /// The records that this replay made and the run had not, because at that moment it had not
-    /// come that far.
+    /// The records that this replay made and the earlier run had not, because at that moment it had
+    /// not come that far.
     ahead: Vec<Record>,
     /// The running step of the outermost flow.
     outermost: Option<String>,
@@ -213,8 +214,8 @@ impl Replay {
         self.started_ms(place)
     }
 
-    /// Keeps a record that the run had not made. It is added when the replay is over, unless its
-    /// step is dropped before.
+    /// Keeps a record that the earlier run had not made. It is added when the replay is over,
+    /// unless its step is dropped before.
     pub(crate) fn run_ahead(&mut self, record: Record) {
         self.ahead.push(record);
     }
@@ -336,7 +337,7 @@ impl Replay {
 
     /// Called when nothing moves: stops waiting for the nodes that should have been reached before
     /// the next record. Returns true if there were any. If there were none, the replay takes
-    /// another path than the run did.
+    /// another path than the earlier run did.
     pub(crate) fn skip_starts(&mut self) -> bool {
         let Some(next) = self.next().map(|next| next.seq) else {
             return false;

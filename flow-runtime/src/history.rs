@@ -1,4 +1,4 @@
-//! What a run remembers of its earlier lives.
+//! What is known of the earlier runs of an execution.
 
 use std::error::Error;
 use std::fmt;
@@ -8,12 +8,13 @@ use futures_util::future::BoxFuture;
 
 use crate::frame::{Frame, Place};
 
-/// What a run remembers of its earlier lives, in other processes or before a crash. The run asks it
-/// in places where it has no access to the engine.
+/// What is known of the earlier runs of an execution, in other processes or before a crash. The run
+/// asks it in places where it has no access to the engine.
 ///
-/// An engine with stored runs passes it to [`Run::with_history`](crate::engine::Run::with_history).
+/// An engine that keeps executions passes it to
+/// [`Run::with_history`](crate::engine::Run::with_history).
 pub trait History: fmt::Debug + Send + Sync {
-    /// The name of this step among all steps of all runs:
+    /// The name of this step among all steps of all executions:
     /// [`Context::step_id`](crate::Context::step_id).
     fn step_id(&self, place: &Place) -> String;
 
@@ -30,7 +31,7 @@ pub trait History: fmt::Debug + Send + Sync {
         error: &(dyn Error + Send + Sync + 'static),
     ) -> bool;
 
-    /// Returns when a running step may be tried again, or its fallback may begin: when the run
-    /// still belongs to this process.
+    /// Returns when a running step may be tried again, or its fallback may begin: when the
+    /// execution still belongs to this process.
     fn may_try(&self) -> BoxFuture<'_, ()>;
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// A value that a journal can keep: `Serialize` and `Deserialize`, without borrowing.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be stored, so a flow with such a value cannot be a durable run",
+    message = "`{Self}` cannot be stored, so a flow with such a value cannot be run durably",
     label = "not `Serialize` and `Deserialize`",
     note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a plain `run` does not need them"
 )]

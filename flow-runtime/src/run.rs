@@ -139,7 +139,8 @@ impl Run {
         self.with()?.history.as_ref()
     }
 
-    /// How long ago the node was first reached, in an earlier life of the run. Zero without one.
+    /// How long ago the node was first reached, in an earlier run of the execution. Zero without
+    /// one.
     pub(crate) fn spent_at(&self, frame: &Frame<'_>) -> Duration {
         let history = self.history();
         history.map_or(Duration::ZERO, |history| history.spent_at(frame))

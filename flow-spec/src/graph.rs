@@ -77,7 +77,7 @@ pub enum NodeKind {
     Step,
     /// A flow used as a node, with its name. Its reads and writes are those of its signature.
     Flow(String),
-    /// Branches that run at the same time, each from the store as it was at the fork.
+    /// Branches that run at the same time, each from the state as it was at the fork.
     Fork(Vec<Branch>),
     /// The node `body`, run once for each item of a collection.
     Each {
@@ -105,7 +105,7 @@ pub struct Branch {
 /// A key that a node reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeRead {
-    /// The key in the flow's store.
+    /// The key in the flow's state.
     pub key: String,
     /// How it is read.
     pub mode: ReadMode,
@@ -122,7 +122,7 @@ pub struct NodeRead {
 pub enum ReadMode {
     /// By reference: `&T`.
     Borrow,
-    /// By value: `T`. Moved out of the store if no path reads it later, cloned otherwise.
+    /// By value: `T`. Moved out of the state if no path reads it later, cloned otherwise.
     Take,
 }
 
@@ -138,7 +138,7 @@ pub struct Action {
 /// A key that a node writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeWrite {
-    /// The key in the flow's store.
+    /// The key in the flow's state.
     pub key: String,
     /// True if it may be left unwritten (an optional output of a flow used as a node).
     pub optional: bool,

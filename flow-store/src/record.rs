@@ -1,4 +1,4 @@
-//! The records of the journal: what a run did, in order.
+//! The records of the journal: what happened in an execution, in order.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub struct Record {
     /// What happened.
     pub kind: RecordKind,
     /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; for a record
-    /// about the whole run, the path of the flow.
+    /// about the whole execution, the path of the flow.
     pub path: String,
     /// The name of the step: the flows, forks and loops that contain it, from the outermost flow
     /// on, and the node, each counted within the one that contains it. No other step of the
@@ -34,7 +34,7 @@ pub struct Record {
     /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
     pub step: String,
     /// The number of the visit to the node within the part that contains it, from 1. 0 for a record
-    /// about the whole run.
+    /// about the whole execution.
     pub visit: u32,
     /// The index of the item that the node ran for, in a loop over items.
     pub item: Option<u32>,

@@ -17,7 +17,7 @@ pub enum Status {
     Paused,
     /// It has reached an end.
     Completed,
-    /// A node failed or panicked, or the run exceeded a limit.
+    /// A node failed or panicked, or the execution exceeded a limit.
     Failed,
     /// It was cancelled.
     Cancelled,
@@ -68,7 +68,7 @@ impl FromStr for Status {
 }
 
 /// The format of the journals that this version of the library reads and writes. Format 1, in which
-/// the names of steps counted the visits to their path in the whole run, was never released.
+/// the names of steps counted the visits to their path in the whole execution, was never released.
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// An execution, as stored.
@@ -153,7 +153,7 @@ pub enum PauseState {
     Used,
     /// There was no answer in time, and the run has continued.
     Expired,
-    /// The run continued without it: the node that asked was dropped, or the run is over.
+    /// The run continued without it: the node that asked was dropped, or the execution is over.
     Withdrawn,
 }
 

@@ -388,7 +388,7 @@ async fn batches_may_be_nested() {
     );
 }
 
-/// PF-37, and PF-25: the item's value wins over the one in the store, which stays as it was.
+/// PF-37, and PF-25: the item's value wins over the one in the state, which stays as it was.
 #[tokio::test(start_paused = true)]
 async fn nested_batches_may_be_parallel() {
     let (calls, began) = (Calls::default(), Instant::now());

@@ -24,7 +24,7 @@ mod options;
 mod questions;
 mod retry_and_fallback;
 mod scripted;
-mod store;
+mod state;
 mod support;
 mod sync_and_async;
 mod waiting;

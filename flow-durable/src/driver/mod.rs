@@ -85,8 +85,8 @@ pub(crate) struct Driver {
     pub(crate) committed: Arc<Notify>,
     /// The path of the flow itself.
     pub(crate) path: String,
-    /// The name of the flow and its changes, if it is not the version with which the run was
-    /// started.
+    /// The name of the flow and its changes, if it is not the version with which the execution
+    /// was started.
     pub(crate) changes: Option<(String, Vec<String>)>,
     /// The new version, to be stored with the next records.
     pub(crate) structure: Option<String>,

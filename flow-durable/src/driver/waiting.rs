@@ -53,8 +53,8 @@ pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
         let before = store.settle(token, Settlement::TimedOut, now_ms).await?;
-        // The process that now has the run has closed the question. Without this check, the driver
-        // would look at it again and again without a pause.
+        // The process that now has the execution has closed the question. Without this check, the
+        // driver would look at it again and again without a pause.
         if before.state.is_closed() && journal.is_asked(token) {
             return Err(StoreError::LeaseLost(journal.execution()));
         }

@@ -220,7 +220,7 @@ impl Durable {
     }
 }
 
-/// The run number for observers, the same in each life of the run.
+/// The run number for observers, the same whenever the execution is run.
 fn run_id(journal: &Journal) -> RunId {
     let (_, low) = journal.execution().as_uuid().as_u64_pair();
     RunId::new(low)

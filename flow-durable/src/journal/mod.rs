@@ -26,7 +26,7 @@ use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
 pub(crate) use visits::{Visits, name_of};
 
-/// The journal of one run.
+/// The journal of one execution, for the run of it in this process.
 pub(crate) struct Journal {
     execution: ExecutionId,
     clock: Clock,

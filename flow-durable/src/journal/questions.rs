@@ -16,7 +16,7 @@ pub(super) struct Asking {
 }
 
 impl Journal {
-    /// The question that was asked at a visit in an earlier life of the run.
+    /// The question that was asked at a visit in an earlier run of the execution.
     pub(crate) fn open_question(&self, place: &Place) -> Option<PauseRow> {
         let state = self.state();
         let found = state.open.iter().find(|row| row.step == place.step);

@@ -1,4 +1,4 @@
-//! How often nodes are visited, and the history of a run.
+//! How often nodes are visited, and the history of an execution.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -104,7 +104,7 @@ impl Journal {
     }
 
     /// Returns true if the visit to a node of the outermost flow that begins now had begun in an
-    /// earlier life of the run. The node becomes the frame's current one.
+    /// earlier run of the execution. The node becomes the frame's current one.
     pub(crate) fn begins_again(&self, frame: &Frame<'_>, node: u16) -> bool {
         let visits = self.visits(&frame.flow_step());
         let before = visits.get(name_of(frame, node)).copied().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Passes on values: from the store to a node, from a collection to the loop over it, to another
+//! Passes on values: from the state to a node, from a collection to the loop over it, to another
 //! thread.
 //!
 //! Each way is a trait or a function of its own so that the error for a type that does not fit is

@@ -1,4 +1,4 @@
-//! Liveness: which values may be moved out of the store because nothing reads them later.
+//! Liveness: which values may be moved out of the state because nothing reads them later.
 //!
 //! This pass runs only on a sound flow. For each key that some node takes, one search goes back
 //! from all its readers, until the key is written anew or no node that takes it can come earlier.
@@ -19,7 +19,7 @@ use crate::graph::{Node, NodeId, NodeKind, NodeRead, ReadMode};
 /// What to do with a value that a node takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// No path reads it later: move it out of the store.
+    /// No path reads it later: move it out of the state.
     Move,
     /// This node may read it later: clone it.
     Clone {

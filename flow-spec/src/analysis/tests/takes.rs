@@ -1,4 +1,4 @@
-//! Which values are moved out of the store, and which are cloned for whom.
+//! Which values are moved out of the state, and which are cloned for whom.
 
 use super::notation::graph;
 use crate::graph::ReadMode;

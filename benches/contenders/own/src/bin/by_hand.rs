@@ -1,4 +1,4 @@
-//! The fair floor: what a careful programmer writes instead of a flow. A loop over a `match`, a struct as the store, a
+//! The fair floor: what a careful programmer writes instead of a flow. A loop over a `match`, a struct as the state, a
 //! `Result` that names the node that failed, and a limit on the steps.
 
 use std::error::Error;
@@ -76,7 +76,7 @@ fn step_limit(node: &dyn fmt::Debug) -> Failed {
     })
 }
 
-/// Ten steps over a store of one value.
+/// Ten steps over a state of one value.
 macro_rules! chain {
     (
         $run:ident, $field:ident: $type:ty, $call:ident,
@@ -97,52 +97,52 @@ macro_rules! chain {
                 Nine,
                 Ten,
             }
-            struct Store {
+            struct State {
                 $field: $type,
             }
-            let mut store = Store { $field };
+            let mut state = State { $field };
             let mut budget = Budget::new();
             let mut node = Node::One;
             loop {
                 budget.count(node)?;
                 node = match node {
                     Node::One => {
-                        store.$field = $call!($one, store.$field);
+                        state.$field = $call!($one, state.$field);
                         Node::Two
                     }
                     Node::Two => {
-                        store.$field = $call!($two, store.$field);
+                        state.$field = $call!($two, state.$field);
                         Node::Three
                     }
                     Node::Three => {
-                        store.$field = $call!($three, store.$field);
+                        state.$field = $call!($three, state.$field);
                         Node::Four
                     }
                     Node::Four => {
-                        store.$field = $call!($four, store.$field);
+                        state.$field = $call!($four, state.$field);
                         Node::Five
                     }
                     Node::Five => {
-                        store.$field = $call!($five, store.$field);
+                        state.$field = $call!($five, state.$field);
                         Node::Six
                     }
                     Node::Six => {
-                        store.$field = $call!($six, store.$field);
+                        state.$field = $call!($six, state.$field);
                         Node::Seven
                     }
                     Node::Seven => {
-                        store.$field = $call!($seven, store.$field);
+                        state.$field = $call!($seven, state.$field);
                         Node::Eight
                     }
                     Node::Eight => {
-                        store.$field = $call!($eight, store.$field);
+                        state.$field = $call!($eight, state.$field);
                         Node::Nine
                     }
                     Node::Nine => {
-                        store.$field = $call!($nine, store.$field);
+                        state.$field = $call!($nine, state.$field);
                         Node::Ten
                     }
-                    Node::Ten => return Ok($call!($ten, store.$field)),
+                    Node::Ten => return Ok($call!($ten, state.$field)),
                 };
             }
         }
@@ -194,23 +194,23 @@ async fn rounds(total: u64, limit: u64) -> Result<u64, Failed> {
         One,
         Check,
     }
-    struct Store {
+    struct State {
         total: u64,
         limit: u64,
     }
-    let mut store = Store { total, limit };
+    let mut state = State { total, limit };
     let mut budget = Budget::new();
     let mut node = Node::One;
     loop {
         budget.count(node)?;
         node = match node {
             Node::One => {
-                store.total = one(store.total).await;
+                state.total = one(state.total).await;
                 Node::Check
             }
-            Node::Check => match check(store.total, store.limit).await {
+            Node::Check => match check(state.total, state.limit).await {
                 Round::Again => Node::One,
-                Round::Done => return Ok(store.total),
+                Round::Done => return Ok(state.total),
             },
         };
     }
@@ -225,33 +225,33 @@ async fn ways(value: u64) -> Result<u64, Failed> {
         Right,
         Meet,
     }
-    struct Store {
+    struct State {
         value: u64,
     }
-    let mut store = Store { value };
+    let mut state = State { value };
     let mut budget = Budget::new();
     let mut node = Node::Choose;
     loop {
         budget.count(node)?;
         node = match node {
-            Node::Choose => match choose(store.value).await {
+            Node::Choose => match choose(state.value).await {
                 Way::Left => Node::Left,
                 Way::Middle => Node::Middle,
                 Way::Right => Node::Right,
             },
             Node::Left => {
-                store.value = left(store.value).await;
+                state.value = left(state.value).await;
                 Node::Meet
             }
             Node::Middle => {
-                store.value = middle(store.value).await;
+                state.value = middle(state.value).await;
                 Node::Meet
             }
             Node::Right => {
-                store.value = right(store.value).await;
+                state.value = right(state.value).await;
                 Node::Meet
             }
-            Node::Meet => return Ok(meet(store.value).await),
+            Node::Meet => return Ok(meet(state.value).await),
         };
     }
 }
@@ -296,17 +296,17 @@ mod nested {
                     $($node,)*
                     $last,
                 }
-                struct Store {
+                struct State {
                     total: u64,
                 }
-                let mut store = Store { total };
+                let mut state = State { total };
                 let mut node = Node::$first;
                 loop {
                     $budget.count(node)?;
-                    let $total = store.total;
+                    let $total = state.total;
                     node = match node {
                         $(Node::$node => {
-                            store.total = $work;
+                            state.total = $work;
                             Node::$next
                         })*
                         Node::$last => return Ok($last_work),

@@ -14,7 +14,7 @@ mod nodes;
 
 use nodes::*;
 
-/// Ten steps over a store of one value.
+/// Ten steps over a state of one value.
 macro_rules! chain {
     (
         $run:ident, $field:ident: $type:ty, $([or $instead:literal])?
@@ -23,50 +23,50 @@ macro_rules! chain {
     ) => {
         async fn $run($field: $type) -> $type {
             enum Node { One, Two, Three, Four, Five, Six, Seven, Eight, Nine, Ten }
-            struct Store {
+            struct State {
                 $field: $type,
             }
-            let mut store = Store { $field };
+            let mut state = State { $field };
             let mut node = Node::One;
             loop {
                 node = match node {
                     Node::One => {
-                        store.$field = $one(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $one(state.$field).await$(.unwrap_or($instead))?;
                         Node::Two
                     }
                     Node::Two => {
-                        store.$field = $two(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $two(state.$field).await$(.unwrap_or($instead))?;
                         Node::Three
                     }
                     Node::Three => {
-                        store.$field = $three(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $three(state.$field).await$(.unwrap_or($instead))?;
                         Node::Four
                     }
                     Node::Four => {
-                        store.$field = $four(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $four(state.$field).await$(.unwrap_or($instead))?;
                         Node::Five
                     }
                     Node::Five => {
-                        store.$field = $five(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $five(state.$field).await$(.unwrap_or($instead))?;
                         Node::Six
                     }
                     Node::Six => {
-                        store.$field = $six(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $six(state.$field).await$(.unwrap_or($instead))?;
                         Node::Seven
                     }
                     Node::Seven => {
-                        store.$field = $seven(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $seven(state.$field).await$(.unwrap_or($instead))?;
                         Node::Eight
                     }
                     Node::Eight => {
-                        store.$field = $eight(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $eight(state.$field).await$(.unwrap_or($instead))?;
                         Node::Nine
                     }
                     Node::Nine => {
-                        store.$field = $nine(store.$field).await$(.unwrap_or($instead))?;
+                        state.$field = $nine(state.$field).await$(.unwrap_or($instead))?;
                         Node::Ten
                     }
-                    Node::Ten => return $ten(store.$field).await$(.unwrap_or($instead))?,
+                    Node::Ten => return $ten(state.$field).await$(.unwrap_or($instead))?,
                 };
             }
         }
@@ -103,21 +103,21 @@ async fn rounds(total: u64, limit: u64) -> u64 {
         One,
         Check,
     }
-    struct Store {
+    struct State {
         total: u64,
         limit: u64,
     }
-    let mut store = Store { total, limit };
+    let mut state = State { total, limit };
     let mut node = Node::One;
     loop {
         node = match node {
             Node::One => {
-                store.total = one(store.total).await;
+                state.total = one(state.total).await;
                 Node::Check
             }
-            Node::Check => match check(store.total, store.limit).await {
+            Node::Check => match check(state.total, state.limit).await {
                 Round::Again => Node::One,
-                Round::Done => return store.total,
+                Round::Done => return state.total,
             },
         };
     }
@@ -131,31 +131,31 @@ async fn ways(value: u64) -> u64 {
         Right,
         Meet,
     }
-    struct Store {
+    struct State {
         value: u64,
     }
-    let mut store = Store { value };
+    let mut state = State { value };
     let mut node = Node::Choose;
     loop {
         node = match node {
-            Node::Choose => match choose(store.value).await {
+            Node::Choose => match choose(state.value).await {
                 Way::Left => Node::Left,
                 Way::Middle => Node::Middle,
                 Way::Right => Node::Right,
             },
             Node::Left => {
-                store.value = left(store.value).await;
+                state.value = left(state.value).await;
                 Node::Meet
             }
             Node::Middle => {
-                store.value = middle(store.value).await;
+                state.value = middle(state.value).await;
                 Node::Meet
             }
             Node::Right => {
-                store.value = right(store.value).await;
+                state.value = right(state.value).await;
                 Node::Meet
             }
-            Node::Meet => return meet(store.value).await,
+            Node::Meet => return meet(state.value).await,
         };
     }
 }
@@ -189,18 +189,18 @@ mod nested {
                     $($node,)*
                     $last,
                 }
-                struct Store {
+                struct State {
                     total: u64,
                 }
-                let mut store = Store { total };
+                let mut state = State { total };
                 let mut node = Node::$first;
                 loop {
                     node = match node {
                         $(Node::$node => {
-                            store.total = $function(store.total).await;
+                            state.total = $function(state.total).await;
                             Node::$next
                         })*
-                        Node::$last => return $last_function(store.total).await,
+                        Node::$last => return $last_function(state.total).await,
                     };
                 }
             }

@@ -1,5 +1,5 @@
 //! The floor for a graph that is put together at run time: nodes are boxed functions that return boxed futures, edges
-//! are found by index. A typed struct is the store.
+//! are found by index. A typed struct is the state.
 
 use std::error::Error;
 use std::mem;
@@ -20,7 +20,7 @@ use nodes::*;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// What a node is: it changes the store and says which of its edges to follow.
+/// What a node is: it changes the state and says which of its edges to follow.
 type Node<S> = Box<dyn for<'a> Fn(&'a mut S) -> BoxFuture<'a, Result<usize, Failed>> + Send + Sync>;
 
 /// Nodes, and by node and action where to go on; `END` is no node.
@@ -48,13 +48,13 @@ impl<S> Graph<S> {
         self.edges.push(edges.to_vec());
     }
 
-    async fn run(&self, store: &mut S) -> Result<(), Failed> {
+    async fn run(&self, state: &mut S) -> Result<(), Failed> {
         let mut at = 0;
         for _ in 0..1_000_000 {
             let (Some(node), Some(edges)) = (self.nodes.get(at), self.edges.get(at)) else {
                 return Ok(());
             };
-            let action = node(store).await?;
+            let action = node(state).await?;
             at = *edges.get(action).ok_or("no edge for this action")?;
         }
         Err("too many steps".into())
@@ -68,9 +68,9 @@ struct Totals {
 }
 
 macro_rules! chain {
-    ($graph:ident, $store:ident.$field:ident, $($function:ident)*) => {{
-        $($graph.add(&[$graph.nodes.len() + 1], |$store| async move {
-            $store.$field = $function(mem::take(&mut $store.$field)).await;
+    ($graph:ident, $state:ident.$field:ident, $($function:ident)*) => {{
+        $($graph.add(&[$graph.nodes.len() + 1], |$state| async move {
+            $state.$field = $function(mem::take(&mut $state.$field)).await;
             Ok(0)
         }.boxed());)*
         if let Some(last) = $graph.edges.last_mut() {
@@ -81,7 +81,7 @@ macro_rules! chain {
 
 fn plain() -> Graph<Totals> {
     let mut graph = Graph::<Totals>::new();
-    chain!(graph, store.total, one two three four five six seven eight nine ten);
+    chain!(graph, state.total, one two three four five six seven eight nine ten);
     graph
 }
 
@@ -89,8 +89,8 @@ fn can_fail() -> Graph<Totals> {
     let mut graph = Graph::new();
     macro_rules! add {
         ($($function:ident)*) => {
-            $(graph.add(&[graph.nodes.len() + 1], |store: &mut Totals| async move {
-                store.total = $function(store.total).await?;
+            $(graph.add(&[graph.nodes.len() + 1], |state: &mut Totals| async move {
+                state.total = $function(state.total).await?;
                 Ok(0)
             }.boxed());)*
         };
@@ -107,7 +107,7 @@ fn large() -> Graph<Large> {
     let mut graph = Graph::<Large>::new();
     chain!(
         graph,
-        store.payload,
+        state.payload,
         large_one large_two large_three large_four large_five large_six large_seven large_eight large_nine large_ten
     );
     graph
@@ -117,7 +117,7 @@ fn waiting() -> Graph<Totals> {
     let mut graph = Graph::<Totals>::new();
     chain!(
         graph,
-        store.total,
+        state.total,
         waiting_one waiting_two waiting_three waiting_four waiting_five waiting_six waiting_seven waiting_eight
         waiting_nine waiting_ten
     );
@@ -126,20 +126,20 @@ fn waiting() -> Graph<Totals> {
 
 fn rounds() -> Graph<Totals> {
     let mut graph = Graph::<Totals>::new();
-    chain!(graph, store.total, one);
+    chain!(graph, state.total, one);
     graph.edges[0][0] = 1;
-    graph.add(&[0, END], |store| {
-        async move { Ok(check(store.total, store.limit).await as usize) }.boxed()
+    graph.add(&[0, END], |state| {
+        async move { Ok(check(state.total, state.limit).await as usize) }.boxed()
     });
     graph
 }
 
 fn ways() -> Graph<Totals> {
     let mut graph = Graph::new();
-    graph.add(&[1, 2, 3], |store: &mut Totals| {
-        async move { Ok(choose(store.total).await as usize) }.boxed()
+    graph.add(&[1, 2, 3], |state: &mut Totals| {
+        async move { Ok(choose(state.total).await as usize) }.boxed()
     });
-    chain!(graph, store.total, left middle right meet);
+    chain!(graph, state.total, left middle right meet);
     for way in 1..=3 {
         graph.edges[way][0] = 4;
     }
@@ -171,19 +171,19 @@ fn fork() -> Graph<Branches> {
         branch!(h),
     ];
     let mut graph = Graph::new();
-    graph.add(&[1], move |store: &mut Branches| {
+    graph.add(&[1], move |state: &mut Branches| {
         async move {
-            let value = &store.value;
+            let value = &state.value;
             let found = try_join_all(branches.iter().map(|branch| branch(value))).await?;
-            store.found.copy_from_slice(&found);
+            state.found.copy_from_slice(&found);
             Ok(0)
         }
         .boxed()
     });
-    graph.add(&[END], |store| {
+    graph.add(&[END], |state| {
         async move {
-            let [a, b, c, d, e, f, g, h] = store.found;
-            store.sum = sum(a, b, c, d, e, f, g, h).await;
+            let [a, b, c, d, e, f, g, h] = state.found;
+            state.sum = sum(a, b, c, d, e, f, g, h).await;
             Ok(0)
         }
         .boxed()
@@ -194,38 +194,38 @@ fn fork() -> Graph<Branches> {
 fn nested() -> Graph<Totals> {
     let within = |graph: &mut Graph<Totals>, inner: Graph<Totals>| {
         let inner = Arc::new(inner);
-        graph.add(&[graph.nodes.len() + 1], move |store: &mut Totals| {
+        graph.add(&[graph.nodes.len() + 1], move |state: &mut Totals| {
             let inner = Arc::clone(&inner);
             async move {
-                inner.run(store).await?;
+                inner.run(state).await?;
                 Ok(0)
             }
             .boxed()
         });
     };
     let mut innermost = Graph::<Totals>::new();
-    chain!(innermost, store.total, four five six seven);
+    chain!(innermost, state.total, four five six seven);
     let mut inner = Graph::<Totals>::new();
-    chain!(inner, store.total, two three);
+    chain!(inner, state.total, two three);
     inner.edges[1][0] = 2;
     within(&mut inner, innermost);
-    chain!(inner, store.total, eight nine);
+    chain!(inner, state.total, eight nine);
     let mut outer = Graph::<Totals>::new();
-    chain!(outer, store.total, one);
+    chain!(outer, state.total, one);
     outer.edges[0][0] = 1;
     within(&mut outer, inner);
-    chain!(outer, store.total, ten);
+    chain!(outer, state.total, ten);
     outer
 }
 
 fn totals_task(graph: Graph<Totals>, limit: u64) -> Task {
     task(async move |total| {
-        let mut store = Totals {
+        let mut state = Totals {
             total,
             limit: total + limit,
         };
-        match graph.run(&mut store).await {
-            Ok(()) => store.total,
+        match graph.run(&mut state).await {
+            Ok(()) => state.total,
             Err(_) => 0,
         }
     })
@@ -253,25 +253,25 @@ impl Contender for Boxed {
             Workload::Fork => {
                 let graph = fork();
                 task(async move |value| {
-                    let mut store = Branches {
+                    let mut state = Branches {
                         value,
                         ..Branches::default()
                     };
-                    match graph.run(&mut store).await {
-                        Ok(()) => store.sum,
+                    match graph.run(&mut state).await {
+                        Ok(()) => state.sum,
                         Err(_) => 0,
                     }
                 })
             }
             Workload::Payload => {
                 let graph = large();
-                let mut store = Large {
+                let mut state = Large {
                     payload: work::payload(),
                 };
                 task(async move |_| {
-                    let before = work::first_of(&store.payload);
-                    match graph.run(&mut store).await {
-                        Ok(()) => work::changes(before, &store.payload),
+                    let before = work::first_of(&state.payload);
+                    match graph.run(&mut state).await {
+                        Ok(()) => work::changes(before, &state.payload),
                         Err(_) => 0,
                     }
                 })
@@ -285,9 +285,9 @@ impl Contender for Boxed {
                     for _ in 0..CHAINS {
                         let graph = Arc::clone(&graph);
                         chains.spawn(async move {
-                            let mut store = Totals { total, limit: 0 };
-                            match graph.run(&mut store).await {
-                                Ok(()) => store.total,
+                            let mut state = Totals { total, limit: 0 };
+                            match graph.run(&mut state).await {
+                                Ok(()) => state.total,
                                 Err(_) => 0,
                             }
                         });

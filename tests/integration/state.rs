@@ -261,7 +261,7 @@ flow! {
 }
 
 #[tokio::test]
-async fn reads_borrow_what_the_store_owns() {
+async fn reads_borrow_what_the_state_owns() {
     let input = DescribesInput::builder()
         .text("t".into())
         .words(vec!["w".into()])
@@ -498,7 +498,7 @@ flow! {
 }
 
 #[tokio::test]
-async fn the_phases_of_a_type_read_the_store() {
+async fn the_phases_of_a_type_read_the_state() {
     let context = vec!["a".to_owned(), "b".to_owned()];
     let input = AsksInput::builder()
         .question("why".into())
