@@ -160,7 +160,7 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 OLD and NEW are as FILE in the other commands, or folders of flow JSON. Flows are compared with those of the same
-namespace. The exit code is 1 if a change breaks callers or stored runs.
+namespace. The exit code is 1 if a change breaks callers, or executions that were started with OLD.
 
 Examples:
   cargo flow diff old/app new/app

@@ -33,17 +33,17 @@ fn breaking_changes_have_the_exit_code_1() {
     assert_snapshot!(folder.run("diff old new"), @r#"
     ExpenseApproval (expense_approval)
       breaking:
-        input `claim` was renamed to `request` (callers, stored runs)
+        input `claim` was renamed to `request` (callers, executions)
         output `receipt` was `Receipt`, and is `Voucher` (callers)
         end "rejected" was removed (callers)
-        `review` no longer takes "rejected" (stored runs)
-        `pay` writes: `receipt` was `Receipt`, and is `Voucher` (stored runs)
-        `pay.transfer` writes: `receipt` was `Receipt`, and is `Voucher` (stored runs)
+        `review` no longer takes "rejected" (executions)
+        `pay` writes: `receipt` was `Receipt`, and is `Voucher` (executions)
+        `pay.transfer` writes: `receipt` was `Receipt`, and is `Voucher` (executions)
       compatible:
-        input `note` was added, and may be left out (callers, stored runs)
-        `review` reads `request` instead of `claim` (stored runs)
-        `review` also reads `note` (stored runs)
-        edge `review` - "rejected" to end "rejected" was removed (stored runs)
+        input `note` was added, and may be left out (callers, executions)
+        `review` reads `request` instead of `claim` (executions)
+        `review` also reads `note` (executions)
+        edge `review` - "rejected" to end "rejected" was removed (executions)
     [exit code 1]
     "#);
 }
@@ -60,8 +60,8 @@ fn compatible_changes_do_not() {
     assert_snapshot!(folder.run("diff old.json new.json"), @"
     ExpenseApproval (expense_approval)
       compatible:
-        input `note` was added, and may be left out (callers, stored runs)
-        `review` also reads `note` (stored runs)
+        input `note` was added, and may be left out (callers, executions)
+        `review` also reads `note` (executions)
     ");
     assert_snapshot!(folder.run("diff old.json new.json --json"), @r#"
     {
@@ -80,7 +80,7 @@ fn compatible_changes_do_not() {
               "kind": "added",
               "message": "input `note` was added, and may be left out",
               "callers": "compatible",
-              "runs": "compatible"
+              "executions": "compatible"
             },
             {
               "path": "review",
@@ -89,7 +89,7 @@ fn compatible_changes_do_not() {
               "kind": "added",
               "message": "`review` also reads `note`",
               "callers": "none",
-              "runs": "compatible"
+              "executions": "compatible"
             }
           ]
         }

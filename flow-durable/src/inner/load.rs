@@ -121,7 +121,8 @@ impl Inner {
             })
         };
         let diff = flow_spec::diff(&parse(&old)?, &parse(flow.structure())?);
-        let breaks = |change: &&Change| change.runs == Effect::Breaking && reached.concerns(change);
+        let breaks =
+            |change: &&Change| change.executions == Effect::Breaking && reached.concerns(change);
         let breaking: Vec<String> = diff
             .changes
             .iter()

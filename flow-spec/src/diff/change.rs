@@ -20,7 +20,7 @@ impl Diff {
         self.changes.is_empty()
     }
 
-    /// Returns true if a change breaks callers or stored runs.
+    /// Returns true if a change breaks callers or executions.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
@@ -48,8 +48,9 @@ pub struct Change {
     pub message: String,
     /// The effect on code that calls the flow.
     pub callers: Effect,
-    /// The effect on runs that were stored before, and continue with the new version.
-    pub runs: Effect,
+    /// The effect on executions that were started with the old version and continue with the new
+    /// one.
+    pub executions: Effect,
 }
 
 /// A part of a flow.
@@ -114,7 +115,7 @@ pub enum Effect {
 }
 
 impl Change {
-    /// Returns true if it breaks callers or stored runs.
+    /// Returns true if it breaks callers or executions.
     pub fn is_breaking(&self) -> bool {
         self.concerns() == Effect::Breaking
     }
@@ -124,14 +125,14 @@ impl Change {
         self
     }
 
-    pub(super) fn for_runs(mut self, effect: Effect) -> Self {
-        self.runs = effect;
+    pub(super) fn for_executions(mut self, effect: Effect) -> Self {
+        self.executions = effect;
         self
     }
 
     /// The worst effect on anyone.
     fn concerns(&self) -> Effect {
-        self.callers.max(self.runs)
+        self.callers.max(self.executions)
     }
 }
 
@@ -140,7 +141,7 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(&self.message))?;
         let concerns = self.concerns();
-        let those = [(self.callers, "callers"), (self.runs, "stored runs")];
+        let those = [(self.callers, "callers"), (self.executions, "executions")];
         let those = those.into_iter().filter(|(effect, _)| *effect == concerns);
         match concerns {
             Effect::None => Ok(()),

@@ -96,7 +96,7 @@ impl Context {
         }
     }
 
-    /// A change of the flow itself, at this place inside it. For runs, an inner flow is a part of
+    /// A change of the flow itself, at this place inside it. For executions, an inner flow is a part of
     /// their path.
     pub(super) fn change(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
         let around = match kind {
@@ -111,14 +111,14 @@ impl Context {
             kind,
             message,
             callers: Effect::None,
-            runs: match self.is_outermost() {
+            executions: match self.is_outermost() {
                 true => Effect::None,
                 false => Effect::Compatible,
             },
         }
     }
 
-    /// A change of a node, which only affects runs.
+    /// A change of a node, which only affects executions.
     pub(super) fn node_change(
         &self,
         part: Part,

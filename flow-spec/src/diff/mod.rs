@@ -53,6 +53,6 @@ fn compare(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &
     if changes.len() == before {
         let message = format!("{} is written in another order", context.flow());
         let change = context.change(Part::Flow, Kind::Changed, "", message);
-        changes.push(change.for_runs(Effect::Compatible));
+        changes.push(change.for_executions(Effect::Compatible));
     }
 }

@@ -33,19 +33,19 @@ pub(super) fn compare<'a>(
                 let mut change =
                     context.node_change(Part::Node, Kind::Renamed, after[new], "/id", message);
                 change.old_path = Some(context.node(old));
-                changes.push(change.for_runs(Effect::Breaking));
+                changes.push(change.for_executions(Effect::Breaking));
                 node::compare(before[old], after[new], &renamed, context, changes);
             }
             Match::Added(id) => {
                 let message = format!("node `{}` was added", context.node(id));
                 let change = context.node_change(Part::Node, Kind::Added, after[id], "", message);
-                changes.push(change.for_runs(Effect::Compatible));
+                changes.push(change.for_executions(Effect::Compatible));
             }
             Match::Removed(id) => {
                 let message = format!("node `{}` was removed", context.node(id));
                 let change =
                     context.node_change(Part::Node, Kind::Removed, before[id], "", message);
-                changes.push(change.for_runs(Effect::Breaking));
+                changes.push(change.for_executions(Effect::Breaking));
             }
         }
     }

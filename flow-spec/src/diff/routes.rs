@@ -1,4 +1,4 @@
-//! The places where the flow begins, continues and ends. A stored run that reaches them follows the
+//! The places where the flow begins, continues and ends. An execution that reaches them follows the
 //! new version.
 
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub(super) fn compare(
     let of_flow = context.of_flow();
     let mut add = |kind, pointer: &str, message: String| {
         let change = context.change(Part::Edge, kind, pointer, format!("{of_flow}{message}"));
-        changes.push(change.for_runs(Effect::Compatible));
+        changes.push(change.for_executions(Effect::Compatible));
     };
     for route in &after {
         let Some(was) = before.iter().find(|was| was.from == route.from) else {
@@ -88,7 +88,7 @@ fn compare_entry(
         called(before)
     );
     let change = context.change(Part::Entry, Kind::Changed, "/entryNodeId", message);
-    changes.push(change.for_runs(Effect::Compatible));
+    changes.push(change.for_executions(Effect::Compatible));
 }
 
 /// The edges and ends of a flow, with the new names of its nodes.

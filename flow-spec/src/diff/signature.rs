@@ -31,7 +31,7 @@ pub(super) fn compare(
 /// there.
 fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
-    let for_runs = match context.is_outermost() {
+    let for_executions = match context.is_outermost() {
         true => Effect::Breaking,
         false => Effect::Compatible,
     };
@@ -42,7 +42,11 @@ fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mu
         );
         let change = context.change(Part::Flow, Kind::Renamed, "/name", message);
         let for_callers = context.to_callers(Effect::Breaking);
-        changes.push(change.for_callers(for_callers).for_runs(for_runs));
+        changes.push(
+            change
+                .for_callers(for_callers)
+                .for_executions(for_executions),
+        );
     }
     if old.namespace != new.namespace {
         let message = format!(
@@ -50,7 +54,7 @@ fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mu
             old.namespace, new.namespace
         );
         let change = context.change(Part::Flow, Kind::Renamed, "/namespace", message);
-        changes.push(change.for_runs(for_runs));
+        changes.push(change.for_executions(for_executions));
     }
 }
 
@@ -233,8 +237,8 @@ impl Side {
                     let message = format!("`{name}` was removed");
                     let change = self.change(Kind::Removed, name, message, true, context);
                     // A run may have been started with more inputs than are read.
-                    let runs = change.runs.min(Effect::Compatible);
-                    changes.push(change.for_runs(runs));
+                    let executions = change.executions.min(Effect::Compatible);
+                    changes.push(change.for_executions(executions));
                 }
             }
         }
@@ -298,13 +302,13 @@ impl Side {
         let place = inside(&inside(self.field, "properties"), name);
         let message = format!("{}{} {message}", context.of_flow(), self.what());
         let change = context.change(self.part, kind, &place, message);
-        let runs = match self.is_input && context.is_outermost() {
+        let executions = match self.is_input && context.is_outermost() {
             true => effect,
-            false => change.runs,
+            false => change.executions,
         };
         change
             .for_callers(context.to_callers(effect))
-            .for_runs(runs)
+            .for_executions(executions)
     }
 }
 

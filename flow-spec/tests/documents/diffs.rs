@@ -25,21 +25,21 @@ fn two_versions_of_expense_approval() {
     assert!(diff.is_breaking());
     assert_snapshot!(diff, @r#"
     breaking:
-      input `claim` was renamed to `request` (callers, stored runs)
+      input `claim` was renamed to `request` (callers, executions)
       output `receipt` was `Receipt`, and is `Invoice` (callers)
-      `review` no longer takes "needs_revision" (stored runs)
-      `pay` writes: `receipt` was `Receipt`, and is `Invoice` (stored runs)
-      node `revise` was removed (stored runs)
+      `review` no longer takes "needs_revision" (executions)
+      `pay` writes: `receipt` was `Receipt`, and is `Invoice` (executions)
+      node `revise` was removed (executions)
     compatible:
-      input `note` was added, and may be left out (callers, stored runs)
+      input `note` was added, and may be left out (callers, executions)
       the flow is described otherwise (callers)
-      `review` no longer writes `feedback` (stored runs)
-      `review` reads `request` instead of `claim` (stored runs)
-      `pay` reads `request` instead of `claim` (stored runs)
-      `pay` also reads `note` (stored runs)
-      `pay`: setting `retry.attempts` was 3, and is 5 (stored runs)
-      edge `review` - "needs_revision" to `revise` was removed (stored runs)
-      edge `revise` - "default" to `review` was removed (stored runs)
+      `review` no longer writes `feedback` (executions)
+      `review` reads `request` instead of `claim` (executions)
+      `pay` reads `request` instead of `claim` (executions)
+      `pay` also reads `note` (executions)
+      `pay`: setting `retry.attempts` was 3, and is 5 (executions)
+      edge `review` - "needs_revision" to `revise` was removed (executions)
+      edge `revise` - "default" to `review` was removed (executions)
     "#);
 }
 
@@ -68,7 +68,7 @@ fn changes(text: &str, edits: &[(&str, &str)]) -> Vec<Change> {
     diff(&parse(text), &FlowDocument::from_value(&value).unwrap()).changes
 }
 
-/// One line for each change: what it is to callers and to runs, where it is, and the sentence.
+/// One line for each change: what it is to callers and to executions, where it is, and the sentence.
 fn lines(text: &str, edits: &[(&str, &str)]) -> String {
     let changes = changes(text, edits);
     let lines = changes.iter().map(|change| {
@@ -77,8 +77,11 @@ fn lines(text: &str, edits: &[(&str, &str)]) -> String {
             Effect::Compatible => 'c',
             Effect::Breaking => 'B',
         };
-        let (callers, runs) = (effect(change.callers), effect(change.runs));
-        format!("{callers}{runs} {} {}\n", change.pointer, change.message)
+        let (callers, executions) = (effect(change.callers), effect(change.executions));
+        format!(
+            "{callers}{executions} {} {}\n",
+            change.pointer, change.message
+        )
     });
     lines.collect()
 }
@@ -276,7 +279,7 @@ fn as_json() {
             "kind": "renamed",
             "message": "input `claim` was renamed to `request`",
             "callers": "breaking",
-            "runs": "breaking"
+            "executions": "breaking"
         })
     );
 }

@@ -49,7 +49,7 @@ impl Pair<'_> {
     fn compare_failure(&self, changes: &mut Vec<Change>) {
         let name = &self.name;
         match (self.old.1.fallible, self.new.1.fallible) {
-            // The failure of a stored run now takes this action.
+            // The failure in an execution now takes this action.
             (true, false) if !takes_timeout(self.old.1) && takes_timeout(self.new.1) => {}
             (true, false) => {
                 let message = format!("`{name}` can no longer fail");

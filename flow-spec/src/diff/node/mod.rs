@@ -73,7 +73,7 @@ impl Pair<'_> {
         let mut change = self.context.node_change(part, kind, node, place, message);
         let (old, new) = (&self.old.1.id, &self.new.1.id);
         change.old_path = (old != new).then(|| self.context.node(old));
-        change.for_runs(effect)
+        change.for_executions(effect)
     }
 
     fn harmless(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {

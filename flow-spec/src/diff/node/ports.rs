@@ -67,7 +67,7 @@ impl Pair<'_> {
         changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
     }
 
-    /// The effect of an added or removed write on stored runs. They are not affected if no action
+    /// The effect of an added or removed write on executions. They are not affected if no action
     /// that they can have taken always writes it.
     fn effect_on_stored(&self, node: &NodeDocument, write: &str) -> Effect {
         let has_it = match (&self.old.1.actions, &self.new.1.actions) {
