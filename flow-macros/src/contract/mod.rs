@@ -114,7 +114,7 @@ pub(crate) enum Mode {
     Take,
     /// `Option<&T>`
     MaybeBorrow,
-    /// `Option<&str>` and the like: the store holds a value that dereferences to it.
+    /// `Option<&str>` and the like: the state holds a value that dereferences to it.
     MaybeDeref,
     /// `Option<T>`
     MaybeTake,

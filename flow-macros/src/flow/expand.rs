@@ -18,7 +18,7 @@ use super::instances::{InstanceKind, Instances, path_key};
 use super::items::node_variant;
 use super::plan::{Place, Plan};
 use super::resolve::Resolved;
-use super::store::Store;
+use super::state::State;
 use super::stored;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
@@ -44,7 +44,7 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
         let (stub, uses) = (stub(flow), editor::uses(&plan));
         return quote!(#stub #uses);
     }
-    plan.expand(&Store::of(&plan))
+    plan.expand(&State::of(&plan))
 }
 
 /// The items that a flow with mistakes has instead, so that an outer flow has no further error.
@@ -68,32 +68,32 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
 }
 
 impl Plan<'_> {
-    fn expand(&self, store: &Store) -> TokenStream {
+    fn expand(&self, state: &State) -> TokenStream {
         let names = &self.names;
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = names;
         let site = here(name.span());
         let rt = runtime_at(site);
-        let state = store.expand(self.flow, names);
+        let definition = state.expand(self.flow, names);
         let visits: Vec<Visit<'_>> = self
             .in_order()
             .into_iter()
-            .map(|index| Visit::new(self, store, index, Place::Loop))
+            .map(|index| Visit::new(self, state, index, Place::Loop))
             .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
-            InstanceKind::Fork(_) => visit::structs(self, store, visit),
+            InstanceKind::Fork(_) => visit::structs(self, state, visit),
             _ => TokenStream::new(),
         });
-        let (drive, parts) = self.drive(&visits, store);
-        let described = self.described(store);
-        let stored = stored::stored(self, store);
+        let (drive, parts) = self.drive(&visits, state);
+        let described = self.described(state);
+        let stored = stored::stored(self, state);
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
         quote_spanned! {site=>
             const _: () = {
-                #state
+                #definition
                 #(#branches)*
                 #described
                 #stored
@@ -119,7 +119,7 @@ impl Plan<'_> {
     }
 
     /// The function with which an engine runs the flow, and the functions that it calls.
-    fn drive(&self, visits: &[Visit<'_>], store: &Store) -> (TokenStream, TokenStream) {
+    fn drive(&self, visits: &[Visit<'_>], state: &State) -> (TokenStream, TokenStream) {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
         let site = here(name.span());
@@ -130,7 +130,7 @@ impl Plan<'_> {
             .flat_map(Visit::bounds)
             .filter(|bound| seen.insert(bound.to_string()));
         let (run, functions) = self.run(visits);
-        let (values, fields) = self.outputs(store);
+        let (values, fields) = self.outputs(state);
         let drive = quote_spanned! {site=>
             impl<__E> #rt::Drive<__E> for #name
             where
@@ -159,7 +159,7 @@ impl Plan<'_> {
     }
 
     /// An expression of the end that the flow reaches, and the functions that the expression calls.
-    /// `state` is the store.
+    /// In it, `state` is the state itself.
     fn run(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -374,7 +374,7 @@ impl Plan<'_> {
     }
 
     /// The description of the flow: its JSON, and the means by which an export reads its values.
-    fn described(&self, store: &Store) -> TokenStream {
+    fn described(&self, state: &State) -> TokenStream {
         let name = &self.flow.name;
         let site = here(name.span());
         let rt = runtime_at(site);
@@ -391,7 +391,7 @@ impl Plan<'_> {
             }
         });
         let asks = self.asks();
-        let types = store
+        let types = state
             .types()
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));
         quote_spanned! {site=>
@@ -442,14 +442,14 @@ impl Plan<'_> {
     }
 
     /// The values of the outputs, each bound to a separate name, and the fields of the output.
-    fn outputs(&self, store: &Store) -> (Vec<TokenStream>, Vec<TokenStream>) {
+    fn outputs(&self, state: &State) -> (Vec<TokenStream>, Vec<TokenStream>) {
         let field = |(index, output): (usize, &super::syntax::Parameter)| {
             let name = &output.name;
             let site = here(name.span());
             let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
-            let value = match (store.has(&plain(name)), output.optional) {
+            let value = match (state.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> ::core::option::Option::None),
-                (true, true) if store.flattens(&plain(name), &type_text(&output.ty)) => {
+                (true, true) if state.flattens(&plain(name), &type_text(&output.ty)) => {
                     quote_spanned!(site=> state.#slot.flatten())
                 }
                 (true, true) => quote_spanned!(site=> state.#slot),

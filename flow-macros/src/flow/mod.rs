@@ -21,7 +21,7 @@ mod plan;
 mod printed;
 mod resolve;
 mod results;
-mod store;
+mod state;
 mod stored;
 mod syntax;
 mod types;

@@ -10,19 +10,19 @@ use crate::runtime::runtime_crate_at;
 
 use super::instances::{Instance, InstanceKind};
 use super::plan::Plan;
-use super::store::Store;
+use super::state::State;
 use super::syntax::Parameter;
 use super::types::TypeNames;
 
 /// The call of the runtime's macro that implements it.
-pub(super) fn stored(plan: &Plan<'_>, store: &Store) -> TokenStream {
+pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
     let name = &plan.flow.name;
     let TypeNames {
         input, output, end, ..
     } = &plan.names;
     let inputs = plan.flow.inputs.iter().map(parameter);
     let outputs = plan.flow.outputs.iter().map(parameter);
-    let keys = store.fields().map(|(key, ty)| {
+    let keys = state.fields().map(|(key, ty)| {
         let text = plain(key);
         quote_spanned!(here(key.span())=> optional #text #key #ty)
     });

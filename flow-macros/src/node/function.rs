@@ -300,7 +300,7 @@ fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> T
     }
 }
 
-/// A call on the pool for blocking work. It can outlive the store, so it gets values of its own.
+/// A call on the pool for blocking work. It can outlive the state, so it gets values of its own.
 fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
     let rt = runtime();
     let mut owned = Vec::new();

@@ -25,7 +25,7 @@ pub(super) struct Returned {
     value_type: Option<Type>,
 }
 
-/// What `flow!` and the store have to know about a node's return type.
+/// What `flow!` and the state have to know about a node's return type.
 pub(super) struct Outcome {
     /// The type of `Step::Outcome`.
     pub(super) ty: TokenStream,
@@ -304,7 +304,7 @@ fn refuse_lifetime(ty: &Type, lifetime: &Lifetime, report: &mut Report) {
     report.error(Code::Malformed, lifetime.ident.span(), message, help);
 }
 
-/// Refuses a borrowed or unnamed type: the flow stores what a node returns, so it has to be owned
+/// Refuses a borrowed or unnamed type: the flow keeps what a node returns, so it has to be owned
 /// and have a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     let is_future = match ty {

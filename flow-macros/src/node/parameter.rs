@@ -150,7 +150,7 @@ fn value_type(ty: &Type, mode: Mode) -> &Type {
     }
 }
 
-/// Returns true if the store holds another type, which dereferences to this one: `str`, `[T]`,
+/// Returns true if the state holds another type, which dereferences to this one: `str`, `[T]`,
 /// `Path`, `dyn Trait`.
 fn is_unsized(ty: &Type) -> bool {
     matches!(ty, Type::Slice(_) | Type::TraitObject(_))

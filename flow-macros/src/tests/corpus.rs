@@ -134,7 +134,7 @@ pub(super) const FLOWS: [&str; 21] = [
         b - "z" >> std >> end;
     }"#,
     r#"
-    Stores(text: String) -> (spelling: Option<String>, averages: Vec<f64>) {
+    Keys(text: String) -> (spelling: Option<String>, averages: Vec<f64>) {
         node averages: for text in lines { average };
         start >> lines >> [averages >> spelling, facts] >> take_text >> end;
     }"#,

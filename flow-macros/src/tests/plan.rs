@@ -30,10 +30,10 @@ fn plan(flow: &str) -> String {
 fn a_value_is_moved_to_the_last_who_takes_it() {
     insta::assert_snapshot!(plan("F(text: Text) { start >> eat >> eat_again >> end; }"), @r#"
     eat
-      text: of the store, cloned, since eat_again needs it later
+      text: of the state, cloned, since eat_again needs it later
       "default" is route 1
     eat_again
-      text: of the store, moved
+      text: of the state, moved
       "default" is route 2
     "#);
 }
@@ -42,10 +42,10 @@ fn a_value_is_moved_to_the_last_who_takes_it() {
 fn a_value_that_the_flow_returns_is_cloned() {
     insta::assert_snapshot!(plan("F(text: Text) -> (text: Text) { start >> look >> eat >> end; }"), @r#"
     look
-      text: of the store, borrowed
+      text: of the state, borrowed
       "default" is route 1
     eat
-      text: of the store, cloned, since the flow returns it
+      text: of the state, cloned, since the flow returns it
       "default" is route 2
     "#);
 }
@@ -66,10 +66,10 @@ fn a_loop_clones_what_its_next_turn_needs() {
          start >> eat >> more; more - \"more\" >> eat; more - \"done\" >> end; }"
     ), @r#"
     eat
-      text: of the store, cloned, since more needs it later
+      text: of the state, cloned, since more needs it later
       "default" is route 1
     more
-      text: of the store, borrowed
+      text: of the state, borrowed
       "more" is route 2
       "done" is route 3
     "#);
@@ -80,18 +80,18 @@ fn a_branch_takes_its_values_before_it_starts() {
     insta::assert_snapshot!(plan("F(text: Text) { start >> [eat, look] >> end; }"), @r#"
     [eat, look]
       branch 0
-        takes text: of the store, cloned, since look needs it later
+        takes text: of the state, cloned, since look needs it later
         eat
           text: taken for read 0 of eat, moved
       branch 1
         look
-          text: of the store at the fork, borrowed
+          text: of the state at the fork, borrowed
       "default" is route 1
     "#);
     insta::assert_snapshot!(plan("F(text: Text) { start >> [look >> eat, counted] >> end; }"), @r#"
     [look >> eat, counted]
       branch 0
-        takes text: of the store, moved
+        takes text: of the state, moved
         look
           text: taken for read 0 of eat, borrowed
         eat
@@ -111,7 +111,7 @@ fn a_branch_reads_what_it_wrote_itself() {
         eat
           text: of the branch, moved
       branch 1
-        takes item: of the store, moved
+        takes item: of the state, moved
         eat_item
           item: taken for read 0 of eat_item, moved
       "default" is route 1
@@ -119,12 +119,12 @@ fn a_branch_reads_what_it_wrote_itself() {
 }
 
 #[test]
-fn the_body_of_a_loop_over_items_gets_the_item_and_looks_at_the_store() {
+fn the_body_of_a_loop_over_items_gets_the_item_and_looks_at_the_state() {
     insta::assert_snapshot!(plan(
         "F(items: Vec<Item>) -> (eaten: Vec<Count>) { node eaten: for item in items { eat_item }; start >> eaten >> end; }"
     ), @r#"
     eaten
-      items: of the store, borrowed
+      items: of the state, borrowed
         eaten.eat_item
           item: the item, moved
       "default" is route 1
@@ -133,10 +133,10 @@ fn the_body_of_a_loop_over_items_gets_the_item_and_looks_at_the_store() {
         "F(items: Vec<Item>, text: Text) { node both: for item in items { eat_both }; start >> both >> end; }"
     ), @r#"
     both
-      items: of the store, borrowed
+      items: of the state, borrowed
         both.eat_both
           item: the item, borrowed
-          text: of the store, cloned, since both.eat_both needs it later
+          text: of the state, cloned, since both.eat_both needs it later
       "default" is route 1
     "#);
 }
@@ -145,7 +145,7 @@ fn the_body_of_a_loop_over_items_gets_the_item_and_looks_at_the_store() {
 fn a_flow_that_is_tried_again_keeps_what_it_takes() {
     insta::assert_snapshot!(plan("F(text: Text) { node eats: Eats with retry(attempts = 2); start >> eats >> end; }"), @r#"
     eats
-      text: of the store, cloned, since eats needs it later
+      text: of the state, cloned, since eats needs it later
       "default" is route 1
     "#);
 }

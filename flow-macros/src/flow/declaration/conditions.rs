@@ -1,5 +1,5 @@
 //! Checks that the conditions of a `branch` use only the keys that the branch names, since they see
-//! nothing else of the store.
+//! nothing else of the state.
 //!
 //! The hard thing is to avoid false reports: a name in a condition may be anything. So a name is
 //! reported only if it stands for a value and is that of a key, and only if the condition cannot

@@ -1,12 +1,12 @@
-//! A branch of a fork: what it writes, and what it takes out of the flow's store before it starts.
+//! A branch of a fork: what it writes, and what it takes out of the flow's state before it starts.
 //!
-//! Values are taken out before, because branches can only read the flow's store while they run.
+//! Values are taken out before, because branches can only read the flow's state while they run.
 
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
 use super::Plan;
 
-/// A branch, with the store of its own that it needs.
+/// A branch, with the state of its own that it needs.
 pub(in crate::flow) struct BranchPlan<'a> {
     pub(in crate::flow) fork: usize,
     /// The index of the branch in its fork.
@@ -15,7 +15,7 @@ pub(in crate::flow) struct BranchPlan<'a> {
     pub(in crate::flow) chain: &'a [usize],
     /// The keys that a node writes, by the node's position in the chain.
     writes: Vec<Vec<BranchWrite<'a>>>,
-    /// The reads whose values are taken out of the store as it was at the fork.
+    /// The reads whose values are taken out of the state as it was at the fork.
     pub(in crate::flow) takes: Vec<TakenBy>,
     /// Those of these reads that leave the key empty.
     moves: Vec<(&'a str, TakenBy)>,
@@ -74,7 +74,7 @@ impl<'a> BranchPlan<'a> {
             .reduce(|first, second| first && second)
     }
 
-    /// The read for which a key was moved out of the store, for a later node in the branch.
+    /// The read for which a key was moved out of the state, for a later node in the branch.
     pub(super) fn moved(&self, key: &str) -> Option<TakenBy> {
         let (_, by) = self.moves.iter().find(|(moved, _)| *moved == key)?;
         Some(*by)

@@ -13,11 +13,11 @@ use super::{BranchPlan, Plan, TakenBy};
 pub(in crate::flow) enum Place<'a> {
     /// In the flow's own loop.
     Loop,
-    /// In a branch of a fork, which sees the store as it was at the fork and what the branch
+    /// In a branch of a fork, which sees the state as it was at the fork and what the branch
     /// writes.
     Branch(&'a BranchPlan<'a>),
     /// The body of a loop over items, the node `of`, which is in the loop or in a branch. It cannot
-    /// change the store.
+    /// change the state.
     Item {
         branch: Option<&'a BranchPlan<'a>>,
         of: usize,
@@ -35,15 +35,15 @@ pub(in crate::flow) struct Read<'a> {
 /// The place of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) enum Slot {
-    /// In the flow's store.
+    /// In the flow's state.
     State,
-    /// In the flow's store as it was at the fork.
+    /// In the flow's state as it was at the fork.
     Base,
-    /// In the branch's own store.
+    /// In the branch's own state.
     Own,
-    /// In the branch's own store if it was written there, or else in the flow's.
+    /// In the branch's own state if it was written there, or else in the flow's.
     OwnOrBase,
-    /// In the branch's own store, which took the value for this read before it started.
+    /// In the branch's own state, which took the value for this read before it started.
     Taken(TakenBy),
     /// The value is the item of a loop.
     Item,

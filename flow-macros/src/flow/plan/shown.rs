@@ -78,10 +78,10 @@ impl Plan<'_> {
     ) -> String {
         let name = |node: usize| &self.instances.list[node].shown;
         let slot = match slot {
-            Slot::State => "of the store".to_owned(),
-            Slot::Base => "of the store at the fork".to_owned(),
+            Slot::State => "of the state".to_owned(),
+            Slot::Base => "of the state at the fork".to_owned(),
             Slot::Own => "of the branch".to_owned(),
-            Slot::OwnOrBase => "of the branch or the store at the fork".to_owned(),
+            Slot::OwnOrBase => "of the branch or the state at the fork".to_owned(),
             Slot::Taken(TakenBy { node, read }) => {
                 format!("taken for read {read} of {}", name(*node))
             }

@@ -24,8 +24,8 @@ impl Visit<'_> {
             false => quote_spanned!(site=> result?),
         });
         let collection = self.value(0, &self.contract.reads[0]);
-        let store = self.store_arguments();
-        let run = quote_spanned!(site=> self.#function(engine, scope, #store index, item));
+        let state = self.state_arguments();
+        let run = quote_spanned!(site=> self.#function(engine, scope, #state index, item));
         let each = match self.settings.concurrency {
             None => self.one_by_one(&run, kept.as_ref()),
             Some((_, limit)) => self.at_once(limit, &run, kept.as_ref()),
@@ -110,8 +110,8 @@ impl Visit<'_> {
         }
     }
 
-    /// The store, as arguments of the function for one item.
-    fn store_arguments(&self) -> TokenStream {
+    /// The state, as arguments of the function for one item.
+    fn state_arguments(&self) -> TokenStream {
         match self.place {
             Place::Branch(_) => quote_spanned!(self.site=> base, own,),
             _ => quote_spanned!(self.site=> state,),
@@ -127,7 +127,7 @@ impl Visit<'_> {
         };
         let body_visit = Visit::new(
             self.plan,
-            self.store,
+            self.state,
             body,
             Place::Item {
                 branch,
@@ -138,7 +138,7 @@ impl Visit<'_> {
         let bounds = body_visit.bounds();
         let result = item_type(self.plan, body);
         let (value, action) = (body_visit.item_value(), body_visit.item_action());
-        let store = match branch {
+        let state = match branch {
             Some(branch) => {
                 let own = self.branch_struct(branch);
                 quote_spanned!(site=> base: &__State, own: &#own,)
@@ -149,13 +149,13 @@ impl Visit<'_> {
             &self.plan.resolved.graph.graph().nodes[self.index].reads[0].key,
             self.instance.span,
         );
-        let collection = self.store.ty(&plain(&over));
+        let collection = self.state.ty(&plain(&over));
         quote_spanned! {site=>
             async fn #function<'i, __E>(
                 &self,
                 engine: &__E,
                 scope: &#rt::Scope<'_>,
-                #store
+                #state
                 index: u32,
                 item: <&'i #collection as ::core::iter::IntoIterator>::Item,
             ) -> ::core::result::Result<#result, #rt::Failed>

@@ -1,5 +1,5 @@
-//! A fork: its branches run at the same time in the run's own task. Each sees the store as it was
-//! at the fork, and has a small store of its own for what it writes, which is written back when all
+//! A fork: its branches run at the same time in the run's own task. Each sees the state as it was
+//! at the fork, and has a small state of its own for what it writes, which is written back when all
 //! branches are done.
 
 use flow_spec::DEFAULT_ACTION;
@@ -11,12 +11,12 @@ use crate::flow::plan::{BranchPlan, Place};
 use crate::names::ident;
 
 use super::Visit;
-use super::branch_store::taken_field;
+use super::branch_state::taken_field;
 
 /// A branch, and its variables in the expansion.
 struct Branch<'a> {
     plan: &'a BranchPlan<'a>,
-    /// Its store.
+    /// Its state.
     own: Ident,
     /// Its future.
     run: Ident,
@@ -28,7 +28,7 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let branches = self.branches();
         let made = branches.iter().map(|branch| {
-            let (own, value) = (&branch.own, self.branch_store(branch.plan));
+            let (own, value) = (&branch.own, self.branch_state(branch.plan));
             quote_spanned!(site=> let mut #own = #value;)
         });
         let limit = self
@@ -117,7 +117,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Writes the values of a branch to the store of the flow.
+    /// Writes the values of a branch to the state of the flow.
     fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
         let keys = plan.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
@@ -130,8 +130,8 @@ impl Visit<'_> {
         keys.collect()
     }
 
-    /// The value of a branch's store at the fork.
-    fn branch_store(&self, branch: &BranchPlan<'_>) -> TokenStream {
+    /// The value of a branch's state at the fork.
+    fn branch_state(&self, branch: &BranchPlan<'_>) -> TokenStream {
         let site = self.site;
         let name = self.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {
@@ -139,7 +139,7 @@ impl Visit<'_> {
             quote_spanned!(site=> #field: ::core::option::Option::None)
         });
         let taken = branch.takes.iter().map(|&by| {
-            let visit = Visit::new(self.plan, self.store, by.node, Place::Loop);
+            let visit = Visit::new(self.plan, self.state, by.node, Place::Loop);
             let port = &visit.contract.reads[by.read];
             let value = visit.value(by.read, port);
             let field = taken_field(by, site);
@@ -156,7 +156,7 @@ impl Visit<'_> {
         let visits = branch
             .chain
             .iter()
-            .map(|&node| Visit::new(self.plan, self.store, node, Place::Branch(branch)));
+            .map(|&node| Visit::new(self.plan, self.state, node, Place::Branch(branch)));
         visits.collect()
     }
 

@@ -2,10 +2,10 @@
 //! it reads, runs it, and writes what it returned.
 //!
 //! Generated code knows the engine as `engine`, the position of the run as `scope`, and the flow's
-//! store as `state`. In a branch, the flow's store is `base`, and `own` is what the branch itself
+//! state as `state`. In a branch, the flow's state is `base`, and `own` is what the branch itself
 //! writes.
 
-mod branch_store;
+mod branch_state;
 mod carry_out;
 mod conditions;
 mod each;
@@ -25,15 +25,15 @@ use crate::settings::{Settings, duration_tokens};
 use super::instances::{Instance, InstanceKind};
 use super::mapped::mapping;
 use super::plan::{Place, Plan};
-use super::store::Store;
+use super::state::State;
 use super::syntax::Mapping;
 
-pub(super) use branch_store::structs;
+pub(super) use branch_state::structs;
 
 /// One node, with what its expansion needs.
 pub(super) struct Visit<'a> {
     pub(super) plan: &'a Plan<'a>,
-    pub(super) store: &'a Store,
+    pub(super) state: &'a State,
     pub(super) index: usize,
     pub(super) instance: &'a Instance,
     pub(super) contract: &'a Contract,
@@ -50,7 +50,7 @@ pub(super) struct Visit<'a> {
 impl<'a> Visit<'a> {
     pub(super) fn new(
         plan: &'a Plan<'a>,
-        store: &'a Store,
+        state: &'a State,
         index: usize,
         place: Place<'a>,
     ) -> Self {
@@ -58,7 +58,7 @@ impl<'a> Visit<'a> {
         let site = here(instance.span);
         Visit {
             plan,
-            store,
+            state,
             index,
             instance,
             contract: &plan.resolved.contracts[index],
@@ -74,7 +74,7 @@ impl<'a> Visit<'a> {
     /// The bounds on the engine for this node.
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
-        let of = |index: usize| Visit::new(self.plan, self.store, index, self.place).bounds();
+        let of = |index: usize| Visit::new(self.plan, self.state, index, self.place).bounds();
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
@@ -117,7 +117,7 @@ impl<'a> Visit<'a> {
     }
 
     /// The code of the visit in the loop or the branch. In the loop, it is an expression of the
-    /// index of the route that the node took. `state` is a mutable reference to the flow's store.
+    /// index of the route that the node took. `state` is a mutable reference to the flow's state.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
         if self.is_plain() {
@@ -132,11 +132,11 @@ impl<'a> Visit<'a> {
                 #route
             });
         }
-        let store = match self.place {
+        let state = match self.place {
             Place::Branch(_) => quote_spanned!(site=> base, own),
             _ => state.clone(),
         };
-        quote_spanned!(site=> self.#function(engine, scope, #store).await?)
+        quote_spanned!(site=> self.#function(engine, scope, #state).await?)
     }
 
     /// Its `async fn`, and those that it calls. In the loop, the `async fn` returns the index of
@@ -149,11 +149,11 @@ impl<'a> Visit<'a> {
         let name = self.function();
         let (body, more) = self.body();
         let bounds = self.bounds();
-        let (store, result) = match self.place {
+        let (state, result) = match self.place {
             Place::Branch(branch) => {
                 let own = self.branch_struct(branch);
-                let store = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
-                (store, quote_spanned!(self.site=> ()))
+                let state = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
+                (state, quote_spanned!(self.site=> ()))
             }
             _ => (
                 quote_spanned!(self.site=> state: &mut __State,),
@@ -164,7 +164,7 @@ impl<'a> Visit<'a> {
             #more
             #[inline]
             async fn #name<__E>(
-                &self, engine: &__E, scope: &#rt::Scope<'_>, #store
+                &self, engine: &__E, scope: &#rt::Scope<'_>, #state
             ) -> ::core::result::Result<#result, #rt::Failed>
             where
                 __E: #rt::Hooks,

@@ -13,7 +13,7 @@ use crate::flow::plan::{Handover, Read, Slot};
 use crate::names::{camel_case, ident, plain};
 
 use super::Visit;
-use super::branch_store::taken_field;
+use super::branch_state::taken_field;
 
 /// A value that a node reads, and the name to which it is bound. When bound first, it has its own
 /// type, which is then coerced to that of the parameter, such as `&String` to `&str`.
@@ -142,7 +142,7 @@ impl Visit<'_> {
     /// Makes an `Option` that a node returned readable like any other value that may be missing.
     fn flattened(&self, value: TokenStream, key: &str, port: &ReadPort) -> TokenStream {
         let site = self.site;
-        if !port.mode.optional() || !self.store.flattens(key, &port.rust_type) {
+        if !port.mode.optional() || !self.state.flattens(key, &port.rust_type) {
             return value;
         }
         match port.mode {
@@ -155,7 +155,7 @@ impl Visit<'_> {
     /// The value to which a value dereferences, such as `str` for `String`.
     fn deref(&self, value: TokenStream, key: &str) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let value = match self.store.flattens(key, "") {
+        let value = match self.state.flattens(key, "") {
             true => quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref)),
             false => value,
         };

@@ -1,6 +1,6 @@
 //! The values that a node writes, and the route that it takes.
 //!
-//! A key with several writers is written through a trait of the store, so that they agree on its
+//! A key with several writers is written through a trait of the state, so that they agree on its
 //! type.
 
 use flow_spec::DEFAULT_ACTION;
@@ -10,7 +10,7 @@ use quote::{format_ident, quote_spanned};
 use crate::contract::{ActionPort, Kind, WritePort};
 use crate::flow::mapped::key_of;
 use crate::flow::plan::Place;
-use crate::flow::store::agreement_trait;
+use crate::flow::state::agreement_trait;
 use crate::names::{ident, plain};
 
 use super::Visit;
@@ -78,12 +78,12 @@ impl Visit<'_> {
         let places: Vec<Ident> = (0..fields.len())
             .map(|index| format_ident!("field_{index}", span = site))
             .collect();
-        let stores = writes
+        let written = writes
             .iter()
             .zip(&places)
             .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
         let route = self.route_at_end(&name.value());
-        quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#stores)* #route })
+        quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#written)* #route })
     }
 
     /// Writes the outputs of a flow. An output that the flow left unwritten leaves the key as it
@@ -126,7 +126,7 @@ impl Visit<'_> {
     /// Writes a value under a key.
     pub(super) fn write(&self, key: &str, value: TokenStream) -> TokenStream {
         let (site, field) = (self.site, ident(key, self.instance.span));
-        let value = match self.store.shared(key) {
+        let value = match self.state.shared(key) {
             Some(shared) => {
                 let (flow, span) = (self.plan.flow, self.instance.span);
                 let (ty, agreement) = (&shared.ty, agreement_trait(key, flow, span));
@@ -134,11 +134,11 @@ impl Visit<'_> {
             }
             None => value,
         };
-        let store = match self.place {
+        let state = match self.place {
             Place::Branch(_) => quote_spanned!(site=> own),
             _ => quote_spanned!(site=> state),
         };
-        quote_spanned!(site=> #store.#field = ::core::option::Option::Some(#value);)
+        quote_spanned!(site=> #state.#field = ::core::option::Option::Some(#value);)
     }
 
     /// The index of a route, at the end of a block. A branch has none: it ends with its last

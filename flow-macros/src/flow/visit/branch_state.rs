@@ -1,10 +1,10 @@
-//! The store of a branch of a fork, as a struct.
+//! The state of a branch of a fork, as a struct.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::flow::plan::{BranchPlan, Plan, TakenBy};
-use crate::flow::store::Store;
+use crate::flow::state::State;
 use crate::names::{here, ident, plain};
 
 use super::Visit;
@@ -23,18 +23,18 @@ pub(super) fn taken_field(TakenBy { node, read }: TakenBy, site: Span) -> Ident 
     format_ident!("taken_{node}_{read}", span = site)
 }
 
-/// The structs of all branches' stores, which cannot be defined inside an `impl`.
-pub(in crate::flow) fn structs(plan: &Plan<'_>, store: &Store, visit: &Visit<'_>) -> TokenStream {
+/// The structs of all branches' states, which cannot be defined inside an `impl`.
+pub(in crate::flow) fn structs(plan: &Plan<'_>, state: &State, visit: &Visit<'_>) -> TokenStream {
     let site = visit.site;
     let structs = plan.branches(visit.index).iter().map(|branch| {
         let name = visit.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {
-            let (field, ty) = (ident(key, visit.instance.span), store.ty(key));
+            let (field, ty) = (ident(key, visit.instance.span), state.ty(key));
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
         let taken = branch.takes.iter().map(|&by| {
             let field = taken_field(by, site);
-            let ty = store.ty(&plan.resolved.graph.graph().nodes[by.node].reads[by.read].key);
+            let ty = state.ty(&plan.resolved.graph.graph().nodes[by.node].reads[by.read].key);
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
         quote_spanned! {site=>

@@ -1,4 +1,4 @@
-//! The store of a flow: a struct with a field for each key, whose type is that of the key's first
+//! The state of a flow: a struct with a field for each key, whose type is that of the key's first
 //! writer.
 
 use std::collections::HashMap;
@@ -21,12 +21,12 @@ use super::types::TypeNames;
 
 /// The keys of a flow.
 #[derive(Default)]
-pub(super) struct Store {
+pub(super) struct State {
     keys: Vec<Key>,
     by_name: HashMap<String, usize>,
 }
 
-/// A key of the store.
+/// A key of the state.
 pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
@@ -38,14 +38,14 @@ pub(super) struct Key {
     options: usize,
 }
 
-impl Store {
+impl State {
     /// The keys that the inputs and the nodes write.
     pub(super) fn of(plan: &Plan<'_>) -> Self {
-        let mut store = Store::default();
+        let mut state = State::default();
         for input in &plan.flow.inputs {
             let (ty, text) = (&input.ty, type_text(&input.ty));
             let name = ident(&plain(&input.name), input.name.span());
-            store.add(
+            state.add(
                 name,
                 quote_spanned!(here(input.name.span())=> #ty),
                 None,
@@ -58,7 +58,7 @@ impl Store {
             let key =
                 |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
-                store.add(
+                state.add(
                     key(&port.name, &[]),
                     results_type(plan, instance),
                     writer,
@@ -68,7 +68,7 @@ impl Store {
             if plan.error_route(index, contract).is_some() {
                 let rt = runtime_at(site);
                 let name = ident(ERROR_KEY, instance.span);
-                store.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
+                state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
             let (Some(path), false) = (instance.path(), plan.bodies.contains(&index)) else {
                 continue;
@@ -84,7 +84,7 @@ impl Store {
                     true => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
                     false => quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type),
                 };
-                store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
+                state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             let actions = match contract.kind {
                 Kind::Flow => quote_spanned!(site=> #path),
@@ -93,10 +93,10 @@ impl Store {
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
                 let index = port.index;
                 let ty = quote_spanned!(site=> <#actions as #rt::Writes<#index>>::Type);
-                store.add(key(&port.name, mapping), ty, writer, &port.rust_type);
+                state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
-        store
+        state
     }
 
     fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&str>, rust_type: &str) {
