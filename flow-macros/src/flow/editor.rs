@@ -6,7 +6,7 @@
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::Path;
+use syn::{Expr, ExprPath, Path};
 
 use crate::contract::{ActionPort, WritePort};
 use crate::editor::{expands, located_at, out_of_sight};
@@ -162,7 +162,10 @@ fn steps(body: TokenStream) -> Vec<Path> {
 
 /// The path of these tokens, unless it is a word of the language.
 fn step(tokens: &mut Vec<TokenTree>) -> Option<Path> {
-    let path: Path = syn::parse2(tokens.drain(..).collect()).ok()?;
+    // Not read as a `Path`, which may be `try`: that is not an expression.
+    let Ok(Expr::Path(ExprPath { path, .. })) = syn::parse2(tokens.drain(..).collect()) else {
+        return None;
+    };
     let reserved = RESERVED.iter().any(|word| path.is_ident(word));
     (!reserved).then_some(path)
 }
