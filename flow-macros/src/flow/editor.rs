@@ -6,7 +6,7 @@
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{Expr, ExprPath, Path};
+use syn::{Path, Stmt};
 
 use crate::contract::{ActionPort, WritePort};
 use crate::editor::{expands, located_at, out_of_sight};
@@ -62,10 +62,6 @@ fn function(flow: &FlowSyntax, body: &TokenStream) -> TokenStream {
 /// A declared node: the definition of its name, and what it is.
 fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
     let name = &node.name;
-    let ty = |path: &Path| match is_type(path) {
-        true => quote!(let _: #path;),
-        false => quote!(let _ = #path;),
-    };
     match &node.source {
         NodeSource::Path { path, value, .. } if has_field(name, flow) => {
             let value = value.as_ref().map(|value| quote!(= #value));
@@ -74,7 +70,7 @@ fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
             quote!(let _: #path #value; let #known = ();)
         }
         NodeSource::Path { path, .. } | NodeSource::Each { path, .. } => {
-            let path = ty(path);
+            let path = named(path);
             quote!(#path let #name = ();)
         }
         NodeSource::Fork(_) => quote!(let #name = ();),
@@ -85,9 +81,18 @@ fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
 fn mention(path: &Path, flow: &FlowSyntax) -> TokenStream {
     match path.get_ident() {
         Some(name) if has_field(name, flow) => quote!(self.#name;),
-        _ if is_type(path) => quote!(let _: #path;),
-        _ => quote!(let _ = #path;),
+        _ => named(path).unwrap_or_default(),
     }
+}
+
+/// A node by its path. `None` for a path that is not one in an expression: `try`, `start<Bank>`.
+fn named(path: &Path) -> Option<TokenStream> {
+    let named = match is_type(path) {
+        true => quote!(let _: #path;),
+        false => quote!(let _ = #path;),
+    };
+    let can_be_read = syn::parse2::<Stmt>(named.clone()).is_ok();
+    can_be_read.then_some(named)
 }
 
 fn is_type(path: &Path) -> bool {
@@ -162,10 +167,7 @@ fn steps(body: TokenStream) -> Vec<Path> {
 
 /// The path of these tokens, unless it is a word of the language.
 fn step(tokens: &mut Vec<TokenTree>) -> Option<Path> {
-    // Not read as a `Path`, which may be `try`: that is not an expression.
-    let Ok(Expr::Path(ExprPath { path, .. })) = syn::parse2(tokens.drain(..).collect()) else {
-        return None;
-    };
+    let path: Path = syn::parse2(tokens.drain(..).collect()).ok()?;
     let reserved = RESERVED.iter().any(|word| path.is_ident(word));
     (!reserved).then_some(path)
 }

@@ -108,8 +108,9 @@ fn nodes_are_shown_also_in_a_flow_with_mistakes() {
 }
 
 #[test]
-fn a_keyword_where_a_node_is_to_be_leaves_code_that_can_be_read() {
-    let flow = parse("Expense(claim: u64) { start >> try >> review; review >> end; }");
+fn what_stands_where_a_node_is_to_be_leaves_code_that_can_be_read() {
+    let body = "node pay: start<Bank>; node file: try; start >> try >> review; review >> end;";
+    let flow = parse(&format!("Expense(claim: u64) {{ {body} }}"));
     let expansions = expanded(&Rustc::default(), &flow);
     assert!(!errors(&expansions[0]).is_empty());
     check(&flow, &expansions[0]).unwrap_or_else(|error| panic!("{error}"));
