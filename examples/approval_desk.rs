@@ -215,9 +215,10 @@ async fn nothing_to_decide(execution: &Execution) -> Result<String, Box<dyn Erro
     }
     let journal = execution.journal().await?;
     let mut kinds = journal.iter().map(|record| record.kind);
-    Ok(match kinds.any(|kind| kind == RecordKind::Paused) {
-        true => format!("claim {id} has been decided already: it is {status}"),
-        false => format!("claim {id} needs no approval: it is {status}"),
+    Ok(if kinds.any(|kind| kind == RecordKind::Paused) {
+        format!("claim {id} has been decided already: it is {status}")
+    } else {
+        format!("claim {id} needs no approval: it is {status}")
     })
 }
 
@@ -263,12 +264,13 @@ fn since(from: SystemTime, to: SystemTime) -> String {
 fn demonstrate() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let call = |arguments: &[&str]| -> Result<String, Box<dyn Error>> {
-        let quoted = arguments
-            .iter()
-            .map(|argument| match argument.contains(' ') {
-                true => format!("\"{argument}\""),
-                false => (*argument).to_owned(),
-            });
+        let quoted = arguments.iter().map(|argument| {
+            if argument.contains(' ') {
+                format!("\"{argument}\"")
+            } else {
+                (*argument).to_owned()
+            }
+        });
         println!("$ approval_desk {}", quoted.collect::<Vec<_>>().join(" "));
         let output = std::process::Command::new(std::env::current_exe()?)
             .args(arguments)

@@ -45,9 +45,10 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
             }
         }
     }
-    match child.wait().map_err(failed)?.success() {
-        true => sorted(artifacts, options),
-        false => Err(Error::Build),
+    if child.wait().map_err(failed)?.success() {
+        sorted(artifacts, options)
+    } else {
+        Err(Error::Build)
     }
 }
 

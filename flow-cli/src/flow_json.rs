@@ -56,9 +56,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Located>, Vec<Problem>> {
             break;
         }
     }
-    match problems.is_empty() {
-        true => Ok(flows),
-        false => Err(problems.into_vec()),
+    if problems.is_empty() {
+        Ok(flows)
+    } else {
+        Err(problems.into_vec())
     }
 }
 

@@ -105,9 +105,10 @@ impl Flows {
 
 /// A name that cannot lead out of a folder, whatever the document contains.
 fn stem(flow: &FlowDocument) -> String {
-    let name = match flow.namespace.is_empty() {
-        true => &flow.name,
-        false => &flow.namespace,
+    let name = if flow.namespace.is_empty() {
+        &flow.name
+    } else {
+        &flow.namespace
     };
     let mut stem: String = name
         .chars()

@@ -17,9 +17,10 @@ use crate::{Error, cargo, read};
 pub(crate) fn in_paths(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for path in paths {
-        match path.is_dir() {
-            true => add_folder(path, &mut files)?,
-            false => files.push(path.clone()),
+        if path.is_dir() {
+            add_folder(path, &mut files)?
+        } else {
+            files.push(path.clone())
         }
     }
     let mut seen = HashSet::new();

@@ -41,9 +41,10 @@ fn push_line(text: &mut Text, widths: &[usize], cells: &[&str], heading: bool) {
         if !cell.is_empty() {
             text.push(" ".repeat(pending));
             pending = 0;
-            match heading {
-                true => text.push_styled(HEADER, cell),
-                false => text.push(cell),
+            if heading {
+                text.push_styled(HEADER, cell)
+            } else {
+                text.push(cell)
             };
         }
         pending += column + 2 - width(cell);

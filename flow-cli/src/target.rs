@@ -45,9 +45,10 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
         .iter()
         .map(|file| found(file))
         .collect::<Result<_, _>>()?;
-    match files.is_empty() {
-        true => some(vec![path.to_owned()], Vec::new()),
-        false => some(files, found),
+    if files.is_empty() {
+        some(vec![path.to_owned()], Vec::new())
+    } else {
+        some(files, found)
     }
 }
 
@@ -72,9 +73,10 @@ pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
             break;
         }
     }
-    match places.is_empty() {
-        true => Err(Error::NothingBuilt),
-        false => some(places, found),
+    if places.is_empty() {
+        Err(Error::NothingBuilt)
+    } else {
+        some(places, found)
     }
 }
 
@@ -165,13 +167,17 @@ fn some(places: Vec<PathBuf>, found: Vec<Found>) -> Result<Flows, Error> {
     let absence = found
         .iter()
         .filter_map(|found| found.absence)
-        .reduce(|first, other| match first == other {
-            true => first,
-            false => Absence::default(),
+        .reduce(|first, other| {
+            if first == other {
+                first
+            } else {
+                Absence::default()
+            }
         });
     let flows: Vec<FlowDocument> = found.into_iter().flat_map(|found| found.flows).collect();
-    match flows.is_empty() {
-        true => Err(Error::NoFlows { places, absence }),
-        false => Ok(Flows::new(flows)),
+    if flows.is_empty() {
+        Err(Error::NoFlows { places, absence })
+    } else {
+        Ok(Flows::new(flows))
     }
 }

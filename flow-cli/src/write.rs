@@ -23,9 +23,10 @@ impl<'a> Destination<'a> {
         let ends_in_slash = text
             .last()
             .is_some_and(|last| std::path::is_separator(char::from(*last)));
-        match path.extension().is_none() || ends_in_slash || path.is_dir() {
-            true => Destination::Folder(path),
-            false => Destination::File(path),
+        if path.extension().is_none() || ends_in_slash || path.is_dir() {
+            Destination::Folder(path)
+        } else {
+            Destination::File(path)
         }
     }
 

@@ -51,10 +51,11 @@ impl Owned {
     }
 
     pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
-        match row.owner.as_deref() == self.owner() {
-            true => Ok(row),
+        if row.owner.as_deref() == self.owner() {
+            Ok(row)
+        } else {
             // As if there were none: the caller must not learn that it exists.
-            false => Err(RuntimeError::NotFound(row.id)),
+            Err(RuntimeError::NotFound(row.id))
         }
     }
 

@@ -222,9 +222,10 @@ impl Replay {
 
     /// The records to add, now that the replay is over. Empty before.
     pub(crate) fn take_ahead(&mut self) -> Vec<Record> {
-        match self.is_over() {
-            true => std::mem::take(&mut self.ahead),
-            false => Vec::new(),
+        if self.is_over() {
+            std::mem::take(&mut self.ahead)
+        } else {
+            Vec::new()
         }
     }
 

@@ -76,9 +76,12 @@ impl Picture {
         if let Some(id) = self.ids.get(key) {
             return id.clone();
         }
-        let plain = |letter: char| match letter.is_ascii_alphanumeric() {
-            true => letter,
-            false => '_',
+        let plain = |letter: char| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '_'
+            }
         };
         let base: String = key.trim_start_matches('/').chars().map(plain).collect();
         let mut id = format!("n_{base}");
@@ -163,9 +166,10 @@ impl Picture {
                 Port::Node(key) | Port::Whole { flow: key, .. } => self.id(key),
             };
             let to = self.id(&link.to);
-            let arrow = match link.arrow.action == Some(ERROR_ACTION) {
-                true => "-.->",
-                false => "-->",
+            let arrow = if link.arrow.action == Some(ERROR_ACTION) {
+                "-.->"
+            } else {
+                "-->"
             };
             let label = at_arrow(&link.arrow.label);
             self.line(1, &format!("{from} {arrow}{label} {to}"));
@@ -220,9 +224,10 @@ impl Picture {
 /// The text at an arrow, directly after it. Empty if it has none.
 fn at_arrow(label: &ArrowLabel) -> String {
     let lines: Vec<String> = label.lines().map(escaped).collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("|\"{}\"|", lines.join("<br/>")),
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("|\"{}\"|", lines.join("<br/>"))
     }
 }
 

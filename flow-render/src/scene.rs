@@ -236,9 +236,10 @@ impl<'a, 'p> Cast<'a, 'p> {
             branches.push(branch.iter().filter_map(|id| self.named(id)).collect());
         }
         branches.retain(|branch| !branch.is_empty());
-        match branches.is_empty() {
-            true => Inside::Nothing,
-            false => Inside::Fork(branches),
+        if branches.is_empty() {
+            Inside::Nothing
+        } else {
+            Inside::Fork(branches)
         }
     }
 

@@ -41,9 +41,10 @@ const COLUMN: usize = 56;
 pub fn text(flow: &FlowDocument) -> String {
     let scene = Scene::new(flow);
     let namespace = words::one_line(&flow.namespace);
-    let title = match namespace.is_empty() {
-        true => words::one_line(flow.title()),
-        false => format!("{} ({namespace})", words::one_line(flow.title())),
+    let title = if namespace.is_empty() {
+        words::one_line(flow.title())
+    } else {
+        format!("{} ({namespace})", words::one_line(flow.title()))
     };
     let mut text = String::new();
     push_scene(&scene, &title, &mut text);
@@ -125,9 +126,10 @@ impl<'s, 'a> Walk<'s, 'a> {
             let main = arrows.remove(self.main(&arrows));
             for arrow in arrows {
                 if let Some(index) = self.show(arrow, &format!("{indent}├ ")) {
-                    match depth < DEEPEST {
-                        true => self.from(Place::Member(index), &format!("{indent}│ "), depth + 1),
-                        false => self.later.push_back(index),
+                    if depth < DEEPEST {
+                        self.from(Place::Member(index), &format!("{indent}│ "), depth + 1)
+                    } else {
+                        self.later.push_back(index)
                     }
                 }
             }
@@ -155,9 +157,10 @@ impl<'s, 'a> Walk<'s, 'a> {
     /// Adds the line of an arrow. Returns the node that it leads to, if it was not shown before.
     fn show(&mut self, arrow: &Arrow<'_>, indent: &str) -> Option<usize> {
         let label: Vec<&str> = arrow.label.about_action().collect();
-        let label = match label.is_empty() {
-            true => String::new(),
-            false => format!("{} → ", label.join(": ")),
+        let label = if label.is_empty() {
+            String::new()
+        } else {
+            format!("{} → ", label.join(": "))
         };
         let name = match arrow.to {
             Place::Member(index) if self.shown[index] => {

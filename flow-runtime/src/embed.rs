@@ -187,18 +187,16 @@ impl Inner {
     /// The end of the node that this flow is: the beginning of the flow, or a mark that it is left
     /// out.
     pub const fn before(&self) -> &'static [u8] {
-        match self.fits() {
-            true => b"\"internalFlow\":{\"version\":\"2.0.0\",",
-            false => b"\"internalFlowOmitted\":true",
+        if self.fits() {
+            b"\"internalFlow\":{\"version\":\"2.0.0\","
+        } else {
+            b"\"internalFlowOmitted\":true"
         }
     }
 
     /// The text after [`before`](Self::before).
     pub const fn text(&self) -> &'static [u8] {
-        match self.fits() {
-            true => self.text,
-            false => b"",
-        }
+        if self.fits() { self.text } else { b"" }
     }
 }
 

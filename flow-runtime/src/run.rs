@@ -207,9 +207,10 @@ impl Run {
     /// [`FlowError::StepLimit`] if there is no step left.
     #[inline]
     pub fn count_step(&self, frame: &Frame<'_>) -> Result<(), Failed> {
-        match self.take_step() {
-            true => Ok(()),
-            false => Err(self.step_limit(frame)),
+        if self.take_step() {
+            Ok(())
+        } else {
+            Err(self.step_limit(frame))
         }
     }
 

@@ -70,9 +70,10 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     }
     let mut visible = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
-        match is_deceptive(letter) {
-            true => visible.extend(letter.escape_default()),
-            false => visible.push(letter),
+        if is_deceptive(letter) {
+            visible.extend(letter.escape_default())
+        } else {
+            visible.push(letter)
         }
     }
     Cow::Owned(visible)

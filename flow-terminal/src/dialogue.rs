@@ -75,15 +75,19 @@ fn value(prompts: &mut impl Prompts, label: &str, shape: &Shape) -> Result<Value
 fn optional(prompts: &mut impl Prompts, label: &str, inner: &Shape) -> Result<Value, BoxError> {
     match inner {
         Shape::Unit | Shape::Bool | Shape::Option(_) | Shape::Struct(_) | Shape::Enum(_) => {
-            match prompts.confirm(&format!("is there a {label}?"))? {
-                true => value(prompts, label, inner),
-                false => Ok(Value::Null),
+            if prompts.confirm(&format!("is there a {label}?"))? {
+                value(prompts, label, inner)
+            } else {
+                Ok(Value::Null)
             }
         }
         inner => {
-            let parse = |line: &str| match line.trim().is_empty() {
-                true => Ok(Value::Null),
-                false => parse(line, inner),
+            let parse = |line: &str| {
+                if line.trim().is_empty() {
+                    Ok(Value::Null)
+                } else {
+                    parse(line, inner)
+                }
             };
             let prompt = format!("{}, or nothing", described(label, inner));
             let line = prompts.input(&prompt, &|line| parse(line).map(drop))?;
@@ -108,9 +112,10 @@ fn one_of(
     variants: &[Variant],
 ) -> Result<Value, BoxError> {
     let names: Vec<&str> = variants.iter().map(|variant| variant.name).collect();
-    let chosen = match names.is_empty() {
-        true => None,
-        false => variants.get(prompts.select(label, &names)?),
+    let chosen = if names.is_empty() {
+        None
+    } else {
+        variants.get(prompts.select(label, &names)?)
     };
     let Some(Variant { name, content }) = chosen else {
         return Err(format!("there is no `{label}` to choose").into());

@@ -84,9 +84,10 @@ struct Switched {
 #[node(writes = number)]
 impl Switched {
     fn exec(&self, number: &u64) -> Result<u64, String> {
-        match self.works.load(Ordering::SeqCst) {
-            true => Ok(number * 100),
-            false => Err("switched off".into()),
+        if self.works.load(Ordering::SeqCst) {
+            Ok(number * 100)
+        } else {
+            Err("switched off".into())
         }
     }
 }

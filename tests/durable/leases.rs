@@ -123,9 +123,10 @@ struct Renewing(AtomicBool);
 
 impl Fault for Renewing {
     fn renew(&self) -> Result<(), StoreError> {
-        match self.0.load(Ordering::SeqCst) {
-            true => Err(StoreError::Other("no connection".into())),
-            false => Ok(()),
+        if self.0.load(Ordering::SeqCst) {
+            Err(StoreError::Other("no connection".into()))
+        } else {
+            Ok(())
         }
     }
 }
@@ -162,9 +163,10 @@ impl Fault for Stopped {
     }
 
     fn renew(&self) -> Result<(), StoreError> {
-        match self.renews.load(Ordering::SeqCst) {
-            true => Ok(()),
-            false => Err(StoreError::Other("no connection".into())),
+        if self.renews.load(Ordering::SeqCst) {
+            Ok(())
+        } else {
+            Err(StoreError::Other("no connection".into()))
         }
     }
 }

@@ -119,16 +119,18 @@ fn crashed() -> StoreError {
 
 impl Fault for CrashAfter {
     fn write(&self) -> Result<(), StoreError> {
-        match self.made() > self.appends {
-            true => Err(crashed()),
-            false => Ok(()),
+        if self.made() > self.appends {
+            Err(crashed())
+        } else {
+            Ok(())
         }
     }
 
     fn append(&self, _: &Append) -> Result<(), StoreError> {
-        match self.made.fetch_add(1, Ordering::SeqCst) >= self.appends {
-            true => Err(crashed()),
-            false => Ok(()),
+        if self.made.fetch_add(1, Ordering::SeqCst) >= self.appends {
+            Err(crashed())
+        } else {
+            Ok(())
         }
     }
 }
@@ -167,9 +169,10 @@ impl Fault for Refusing {
             .records
             .iter()
             .any(|record| record.path == self.from_path);
-        match concerned && self.refuses.load(Ordering::SeqCst) {
-            true => Err((self.reason)()),
-            false => Ok(()),
+        if concerned && self.refuses.load(Ordering::SeqCst) {
+            Err((self.reason)())
+        } else {
+            Ok(())
         }
     }
 }
@@ -320,16 +323,18 @@ impl Broken {
 impl Fault for Broken {
     fn before(&self, method: &'static str) -> Result<(), StoreError> {
         self.calls.call(method);
-        match *self.before.lock().unwrap() == Some(method) {
-            true => Err(StoreError::Other("it does not work".into())),
-            false => Ok(()),
+        if *self.before.lock().unwrap() == Some(method) {
+            Err(StoreError::Other("it does not work".into()))
+        } else {
+            Ok(())
         }
     }
 
     fn after(&self, method: &'static str) -> Result<(), StoreError> {
-        match *self.after.lock().unwrap() == Some(method) {
-            true => Err(StoreError::Other("the connection was cut".into())),
-            false => Ok(()),
+        if *self.after.lock().unwrap() == Some(method) {
+            Err(StoreError::Other("the connection was cut".into()))
+        } else {
+            Ok(())
         }
     }
 }

@@ -12,9 +12,10 @@ enum Funds {
 
 #[node(actions = Funds)]
 fn check_funds(balance: &u64, price: &u64) -> Funds {
-    match balance >= price {
-        true => Funds::Enough,
-        false => Funds::TooLittle,
+    if balance >= price {
+        Funds::Enough
+    } else {
+        Funds::TooLittle
     }
 }
 

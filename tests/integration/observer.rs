@@ -31,9 +31,10 @@ impl Judge {
     }
 
     fn post(&self, prep_res: String, exec_res: bool) -> Verdict {
-        match exec_res {
-            true => Verdict::Accepted { accepted: prep_res },
-            false => Verdict::Rejected,
+        if exec_res {
+            Verdict::Accepted { accepted: prep_res }
+        } else {
+            Verdict::Rejected
         }
     }
 }

@@ -162,9 +162,10 @@ pub(crate) enum Way {
 
 #[node(actions = Way)]
 fn guess(known: &bool) -> Way {
-    match known {
-        true => Way::Right,
-        false => Way::Left { steps: 2 },
+    if *known {
+        Way::Right
+    } else {
+        Way::Left { steps: 2 }
     }
 }
 
@@ -344,19 +345,16 @@ async fn a_question_tells_its_time() {
             );
             json!({ "name": "Ann" })
         });
-        let signed = match flow_has {
-            false => {
-                let run = Contract::new()
-                    .run_with(ContractInput { contract: 1 }, options)
-                    .await;
-                run.unwrap().signature.unwrap()
-            }
-            true => {
-                let run = Strict::new()
-                    .run_with(StrictInput { contract: 1 }, options)
-                    .await;
-                run.unwrap().signature
-            }
+        let signed = if flow_has {
+            let run = Strict::new()
+                .run_with(StrictInput { contract: 1 }, options)
+                .await;
+            run.unwrap().signature
+        } else {
+            let run = Contract::new()
+                .run_with(ContractInput { contract: 1 }, options)
+                .await;
+            run.unwrap().signature.unwrap()
         };
         assert_eq!(signed.name, "Ann");
     }

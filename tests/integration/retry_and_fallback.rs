@@ -28,9 +28,10 @@ impl Unreliable {
 
     fn attempt(&self, attempt: u32) -> Result<String, Broken> {
         self.calls.note(format!("exec {attempt}"));
-        match attempt < self.failures {
-            true => Err(Broken("out of order")),
-            false => Ok("success".into()),
+        if attempt < self.failures {
+            Err(Broken("out of order"))
+        } else {
+            Ok("success".into())
         }
     }
 }

@@ -280,9 +280,10 @@ impl<'a> Generator<'a> {
         if inner.timed || self.rng.u8(..4) == 0 {
             settings.push(format!("timeout = \"{}m\"", [30, 120, 480][inner.level]));
         }
-        let with = match settings.is_empty() {
-            true => String::new(),
-            false => format!(" with {}", settings.join(", ")),
+        let with = if settings.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", settings.join(", "))
         };
         let (node, name) = (format!("n{id}"), &inner.name);
         self.declare(&format!(
@@ -447,9 +448,10 @@ impl<'a> Generator<'a> {
             2 => ("tried".to_owned(), true),
             _ => {
                 let untimed: Vec<&&Inner> = self.inner.iter().filter(|it| !it.timed).collect();
-                match untimed.is_empty() {
-                    true => ("risky".to_owned(), true),
-                    false => (untimed[self.rng.usize(..untimed.len())].name.clone(), true),
+                if untimed.is_empty() {
+                    ("risky".to_owned(), true)
+                } else {
+                    (untimed[self.rng.usize(..untimed.len())].name.clone(), true)
                 }
             }
         };
@@ -462,9 +464,10 @@ impl<'a> Generator<'a> {
         if collects {
             settings.push("collect_errors".to_owned());
         }
-        let with = match settings.is_empty() {
-            true => String::new(),
-            false => format!(" with {}", settings.join(", ")),
+        let with = if settings.is_empty() {
+            String::new()
+        } else {
+            format!(" with {}", settings.join(", "))
         };
         self.declare(&format!("node b{id}: for a in k{list} {{ {body} }}{with}"));
         let sum = if collects { "sum_results" } else { "sum" };

@@ -116,9 +116,10 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
             push_problem(&mut text, path, problem);
         }
     }
-    let outcome = match text.is_empty() {
-        true => Outcome::Fine,
-        false => Outcome::Found,
+    let outcome = if text.is_empty() {
+        Outcome::Fine
+    } else {
+        Outcome::Found
     };
     screen.show(&text)?;
     Ok(outcome)

@@ -34,9 +34,10 @@ pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, E
         }
         screen.show(&text)?;
     }
-    Ok(match breaking {
-        true => Outcome::Found,
-        false => Outcome::Fine,
+    Ok(if breaking {
+        Outcome::Found
+    } else {
+        Outcome::Fine
     })
 }
 
@@ -113,9 +114,10 @@ fn compare(pair: Pair<'_>) -> Option<Compared<'_>> {
         Pair::Old(flow) => Some(Compared::Removed(flow)),
         Pair::Both(old, new) => {
             let changes = flow_spec::diff(old, new);
-            match changes.is_empty() {
-                true => None,
-                false => Some(Compared::Changed(new, changes)),
+            if changes.is_empty() {
+                None
+            } else {
+                Some(Compared::Changed(new, changes))
             }
         }
     }

@@ -12,9 +12,10 @@ use crate::{Error, Outcome, Screen, Text, read, sources, write};
 pub(crate) fn fmt(options: &Fmt, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut worst = Outcome::Fine;
     for path in paths(options)? {
-        let outcome = match path.as_os_str() == "-" {
-            true => standard_input(options.check, screen),
-            false => file(&path, options.check, screen),
+        let outcome = if path.as_os_str() == "-" {
+            standard_input(options.check, screen)
+        } else {
+            file(&path, options.check, screen)
         };
         worst = worst.max(outcome.unwrap_or_else(|error| {
             screen.error(&error);

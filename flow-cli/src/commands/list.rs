@@ -10,16 +10,13 @@ use crate::{Error, Outcome, Screen, target};
 
 pub(crate) fn list(options: &List, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let flows = target::flows(&options.source)?;
-    match options.json {
-        true => {
-            let list: Value = flows.as_slice().iter().map(as_json).collect();
-            screen.data(&visible_json(format!("{list:#}\n")))?;
-        }
-        false => {
-            let headings = ["FLOW", "NAMESPACE", "NODES", "INPUTS", "OUTPUTS", "ENDS"];
-            let rows: Vec<Vec<Vec<String>>> = flows.as_slice().iter().map(row).collect();
-            screen.show(&table(&headings, &rows))?;
-        }
+    if options.json {
+        let list: Value = flows.as_slice().iter().map(as_json).collect();
+        screen.data(&visible_json(format!("{list:#}\n")))?;
+    } else {
+        let headings = ["FLOW", "NAMESPACE", "NODES", "INPUTS", "OUTPUTS", "ENDS"];
+        let rows: Vec<Vec<Vec<String>>> = flows.as_slice().iter().map(row).collect();
+        screen.show(&table(&headings, &rows))?;
     }
     Ok(Outcome::Fine)
 }

@@ -185,9 +185,10 @@ impl<'s, 'a> Cursor<'s, 'a> {
         self.depth -= 1;
         self.end = end;
         // The gap of a closing bracket is that of the first token in the brackets.
-        let gap = match open + 1 < close {
-            true => self.gaps[open + 1 - self.first],
-            false => Gap::NONE,
+        let gap = if open + 1 < close {
+            self.gaps[open + 1 - self.first]
+        } else {
+            Gap::NONE
         };
         Ok((open, parsed, self.take(gap)))
     }

@@ -244,9 +244,10 @@ fn is_word(letter: char) -> bool {
 fn comment(text: &str) -> Option<Result<usize, &'static str>> {
     if text.starts_with("//") {
         let line = text.find('\n').map_or(text, |end| &text[..end]);
-        let line = match line.len() == text.len() {
-            true => line,
-            false => line.strip_suffix('\r').unwrap_or(line),
+        let line = if line.len() == text.len() {
+            line
+        } else {
+            line.strip_suffix('\r').unwrap_or(line)
         };
         return Some(Ok(line.len()));
     }
@@ -299,9 +300,10 @@ fn raw(text: &str) -> Option<Result<usize, &'static str>> {
 
 /// The length of a suffix directly after a literal, which is part of it: `"x"suffix`.
 fn suffix(text: &str) -> usize {
-    match text.starts_with(|letter: char| is_word(letter) && !letter.is_ascii_digit()) {
-        true => text.find(|letter| !is_word(letter)).unwrap_or(text.len()),
-        false => 0,
+    if text.starts_with(|letter: char| is_word(letter) && !letter.is_ascii_digit()) {
+        text.find(|letter| !is_word(letter)).unwrap_or(text.len())
+    } else {
+        0
     }
 }
 

@@ -68,9 +68,10 @@ fn style(source: &Source<'_>) -> Style {
         .lines()
         .filter(|line| line.starts_with([' ', '\t']));
     Style {
-        line_end: match first_line.is_some_and(|line| line.ends_with("\r\n")) {
-            true => "\r\n",
-            false => "\n",
+        line_end: if first_line.is_some_and(|line| line.ends_with("\r\n")) {
+            "\r\n"
+        } else {
+            "\n"
         },
         tabs: indented.next().is_some_and(|line| line.starts_with('\t')),
     }
@@ -84,15 +85,16 @@ fn block(source: &Source<'_>, open: usize, close: usize, style: Style) -> Result
     let block = print(source, &parsed, close, style, indent);
     let (from, to) = (source.tokens[open].start, source.tokens[close].start + 1);
     let ends = (source.tokens[open].text, source.tokens[close].text);
-    match is_same(
+    if is_same(
         &source.text[from..to],
         &format!("{}{block}{}", ends.0, ends.1),
     ) {
-        true => Ok(block),
-        false => Err(Fault {
+        Ok(block)
+    } else {
+        Err(Fault {
             at: from,
             message: "its layout would change more than space: please report this flow".to_owned(),
-        }),
+        })
     }
 }
 

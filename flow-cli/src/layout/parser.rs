@@ -165,12 +165,11 @@ impl Cursor<'_, '_> {
         let from = self.at;
         let is_human =
             self.text(0) == "human" && self.kind(1) == Some(Kind::Word) && self.text(1) != "with";
-        let gap = match is_human {
-            true => {
-                self.take(gap);
-                Gap::ONE
-            }
-            false => gap,
+        let gap = if is_human {
+            self.take(gap);
+            Gap::ONE
+        } else {
+            gap
         };
         self.rust(gap, Rust::Path, "what the node is")?;
         segment.push(Part::Tokens(from..self.at));

@@ -122,9 +122,10 @@ impl<'s, 'a> Printer<'s, 'a> {
         let mut last_has_own_line = false;
         for (at, comment) in comments.iter().enumerate() {
             last_has_own_line = self.source.has_own_line(comment);
-            match last_has_own_line {
-                true => self.new_line(indent_of_comments, empty(at, comment)),
-                false => self.push(" "),
+            if last_has_own_line {
+                self.new_line(indent_of_comments, empty(at, comment))
+            } else {
+                self.push(" ")
             }
             self.comment(comment);
         }
@@ -176,9 +177,10 @@ impl<'s, 'a> Printer<'s, 'a> {
     }
 
     fn comment(&mut self, comment: &Token<'_>) {
-        let shift = match comment.text.contains('\n') {
-            true => distance(self.source.indent_of(comment), self.indent),
-            false => 0,
+        let shift = if comment.text.contains('\n') {
+            distance(self.source.indent_of(comment), self.indent)
+        } else {
+            0
         };
         self.push_comment(comment, shift);
     }
@@ -224,9 +226,10 @@ impl<'s, 'a> Printer<'s, 'a> {
     }
 
     fn space(&self, width: usize) -> String {
-        match self.style.tabs {
-            true => "\t".repeat(width / INDENT) + &" ".repeat(width % INDENT),
-            false => " ".repeat(width),
+        if self.style.tabs {
+            "\t".repeat(width / INDENT) + &" ".repeat(width % INDENT)
+        } else {
+            " ".repeat(width)
         }
     }
 
@@ -264,9 +267,10 @@ impl<'s, 'a> Printer<'s, 'a> {
                 break;
             };
             self.tokens(start..list.open);
-            match last.is_none() && self.fits(list.tokens(), self.column) {
-                true => self.tokens(list.tokens()),
-                false => self.broken(list),
+            if last.is_none() && self.fits(list.tokens(), self.column) {
+                self.tokens(list.tokens())
+            } else {
+                self.broken(list)
             }
             rest = &rest[at + 1..];
         }
@@ -306,9 +310,10 @@ impl<'s, 'a> Printer<'s, 'a> {
 
     /// Whether these tokens fit on a line after this column.
     fn fits(&self, tokens: Range<usize>, column: usize) -> bool {
-        let before = match self.led == Some(tokens.start) {
-            true => Some(0),
-            false => self.measure.width_before(tokens.start),
+        let before = if self.led == Some(tokens.start) {
+            Some(0)
+        } else {
+            self.measure.width_before(tokens.start)
         };
         let width = self.measure.width(tokens);
         before

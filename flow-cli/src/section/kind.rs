@@ -92,8 +92,9 @@ fn instead(bytes: &[u8]) -> &'static str {
         // A character that is cut off at the end is not an error.
         Err(error) => error.error_len().is_none(),
     };
-    match text && !start.contains(&0) {
-        true => "text",
-        false => "of a kind that is not known",
+    if text && !start.contains(&0) {
+        "text"
+    } else {
+        "of a kind that is not known"
     }
 }

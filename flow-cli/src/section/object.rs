@@ -43,15 +43,12 @@ impl<'a> Reader<'a> {
     /// Reads the file of each processor. They usually contain the same flows.
     pub(super) fn universal(&mut self, part: Part<'a>, depth: usize) -> Result<(), SectionError> {
         let wide = matches!(FileKind::parse(part.bytes), Ok(FileKind::MachOFat64));
-        match wide {
-            true => {
-                let file = MachOFatFile64::parse(part.bytes).map_err(damaged)?;
-                self.slices(part, file.arches(), depth)
-            }
-            false => {
-                let file = MachOFatFile32::parse(part.bytes).map_err(damaged)?;
-                self.slices(part, file.arches(), depth)
-            }
+        if wide {
+            let file = MachOFatFile64::parse(part.bytes).map_err(damaged)?;
+            self.slices(part, file.arches(), depth)
+        } else {
+            let file = MachOFatFile32::parse(part.bytes).map_err(damaged)?;
+            self.slices(part, file.arches(), depth)
         }
     }
 

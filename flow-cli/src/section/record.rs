@@ -35,9 +35,10 @@ pub(super) fn read<'a>(section: Part<'a>, records: &mut Vec<Record<'a>>) -> Resu
         };
         let Some(header) = rest.strip_prefix(&MAGIC) else {
             let begins = rest.len() < MAGIC.len() && MAGIC.starts_with(rest);
-            return Err(broken(match begins {
-                true => "the section ends inside of it",
-                false => "it does not begin with `FLOWSPEC`",
+            return Err(broken(if begins {
+                "the section ends inside of it"
+            } else {
+                "it does not begin with `FLOWSPEC`"
             }));
         };
         let numbers = header.split_first_chunk().and_then(|(version, rest)| {

@@ -65,9 +65,10 @@ impl Damage {
             Damage::Truncate(at) => file.truncate(at % length),
             Damage::Flip(at, bit) => file[at % length] ^= 1 << bit,
             Damage::Lie(at, number, width, big) => {
-                let bytes = match big {
-                    true => number.to_be_bytes()[8 - width..].to_vec(),
-                    false => number.to_le_bytes()[..*width].to_vec(),
+                let bytes = if *big {
+                    number.to_be_bytes()[8 - width..].to_vec()
+                } else {
+                    number.to_le_bytes()[..*width].to_vec()
                 };
                 for (place, byte) in file[at % length..].iter_mut().zip(bytes) {
                     *place = byte;

@@ -108,9 +108,10 @@ impl Stream for Events {
                 let Poll::Ready((reader, events)) = reading.as_mut().poll(cx) else {
                     return Poll::Pending;
                 };
-                this.reading = match events.is_empty() {
-                    true => Reading::Ended,
-                    false => Reading::Idle(reader),
+                this.reading = if events.is_empty() {
+                    Reading::Ended
+                } else {
+                    Reading::Idle(reader)
                 };
                 this.ready = events;
             }

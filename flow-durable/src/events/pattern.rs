@@ -143,12 +143,13 @@ fn named(segment: &str) -> Result<Part, Problem> {
         return Err(Problem::Character(letter));
     }
     let Some((name, index)) = segment.split_once('[') else {
-        return match segment.contains(']') {
-            true => Err(Problem::Index),
-            false => Ok(Part::Named {
+        return if segment.contains(']') {
+            Err(Problem::Index)
+        } else {
+            Ok(Part::Named {
                 name: segment.to_owned(),
                 item: None,
-            }),
+            })
         };
     };
     let index = index.strip_suffix(']').ok_or(Problem::Index)?;

@@ -165,9 +165,10 @@ impl Reader {
             return Ok(());
         }
         let inner = self.owned.inner.clone();
-        let described = match self.filter.allows(&logged.record) {
-            true => Some(self.executions.describe(&*inner.store, logged).await?),
-            false => None,
+        let described = if self.filter.allows(&logged.record) {
+            Some(self.executions.describe(&*inner.store, logged).await?)
+        } else {
+            None
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
@@ -250,9 +251,10 @@ impl Reader {
                 Some((execution, seq)) => delta.execution == execution && delta.next_seq <= seq,
                 None => self.executions.has_passed(delta.execution, delta.next_seq),
             };
-            match comes {
-                true => events.push_back(Ok(ExecutionEvent::Delta(delta))),
-                false => self.held.push_back(delta),
+            if comes {
+                events.push_back(Ok(ExecutionEvent::Delta(delta)))
+            } else {
+                self.held.push_back(delta)
             }
         }
     }

@@ -124,9 +124,10 @@ impl Inner {
         };
         let held: HashSet<ExecutionId> = held.into_iter().collect();
         for (id, run) in before {
-            match held.contains(&id) {
-                true => run.lease.prolong(term),
-                false => run.signals.lost.cancel(),
+            if held.contains(&id) {
+                run.lease.prolong(term)
+            } else {
+                run.signals.lost.cancel()
             }
         }
     }

@@ -73,9 +73,10 @@ pub(crate) fn without_items(path: &str) -> String {
     let mut kept = String::new();
     for part in path.split('[') {
         // In each part except the first, the text before `]` is an index.
-        kept.push_str(match kept.is_empty() {
-            true => part,
-            false => part.split_once(']').map_or("", |(_, rest)| rest),
+        kept.push_str(if kept.is_empty() {
+            part
+        } else {
+            part.split_once(']').map_or("", |(_, rest)| rest)
         });
     }
     kept

@@ -190,9 +190,10 @@ impl Journal {
             attempt: entry.attempt,
             payload: entry.payload,
         };
-        match state.replay.is_over() {
-            true => state.push(record),
-            false => state.replay.run_ahead(record),
+        if state.replay.is_over() {
+            state.push(record)
+        } else {
+            state.replay.run_ahead(record)
         }
         seq
     }
@@ -300,12 +301,13 @@ impl Journal {
     /// turn has come.
     pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
-            self.replay(|replay| match replay.is_turn(seq, cx.waker()) {
-                true => {
+            self.replay(|replay| {
+                if replay.is_turn(seq, cx.waker()) {
                     replay.advance();
                     Poll::Ready(())
+                } else {
+                    Poll::Pending
                 }
-                false => Poll::Pending,
             })
         })
     }

@@ -66,10 +66,11 @@ impl Runtime {
         pause: &PauseRow,
         value: impl Submission,
     ) -> Result<String, RuntimeError> {
-        let changes = match row.structure == flow.hash() {
-            true => None,
+        let changes = if row.structure == flow.hash() {
+            None
+        } else {
             // Whether the journal fits depends on its records.
-            false => self.owned.inner.load(row, flow, None).await?.changes,
+            self.owned.inner.load(row, flow, None).await?.changes
         };
         let asked = flow
             .question(&pause.path)

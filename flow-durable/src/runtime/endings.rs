@@ -119,9 +119,10 @@ impl Runtime {
             .map_err(RuntimeError::of(id))?;
         self.owned.inner.drop_run(id);
         lock(&self.owned.inner.halted).remove(&id);
-        match deleted {
-            true => Ok(()),
-            false => Err(RuntimeError::NotFound(id)),
+        if deleted {
+            Ok(())
+        } else {
+            Err(RuntimeError::NotFound(id))
         }
     }
 }

@@ -210,9 +210,10 @@ fn targets(flow: &FlowDocument, node: &NodeDocument, around: &str, action: &str)
     match flow.owner(&node.id) {
         Some(owner) if action == ERROR_ACTION => {
             let owner_button = pick(around, &owner.id);
-            match owner.settings.collect_errors {
-                true => html! { "kept as a value by " (owner_button) },
-                false => html! { (owner_button) " fails" },
+            if owner.settings.collect_errors {
+                html! { "kept as a value by " (owner_button) }
+            } else {
+                html! { (owner_button) " fails" }
             }
         }
         None if action == ERROR_ACTION => html! { "the flow fails" },

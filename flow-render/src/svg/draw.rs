@@ -90,9 +90,10 @@ impl Image {
         match &tile.node {
             Some(label) => {
                 let path = escaped(&label.path);
-                let button = match self.buttons {
-                    true => format!(" role=\"button\" tabindex=\"0\" aria-label=\"{path}\""),
-                    false => String::new(),
+                let button = if self.buttons {
+                    format!(" role=\"button\" tabindex=\"0\" aria-label=\"{path}\"")
+                } else {
+                    String::new()
                 };
                 self.line(&format!(
                     "<g class=\"tile {class}\" data-path=\"{path}\"{button}>"

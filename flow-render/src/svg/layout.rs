@@ -187,9 +187,10 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     });
     let found: Vec<Point> = found.collect();
     let (from, to) = (&tiles[link.from], &tiles[link.to]);
-    let points = match link.from == link.to {
-        true => found,
-        false => wire::between(from, to, &found, rows),
+    let points = if link.from == link.to {
+        found
+    } else {
+        wire::between(from, to, &found, rows)
     };
     let (width, height) = label_size(&link.label);
     let label = match (label.x, label.y) {

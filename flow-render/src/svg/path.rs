@@ -62,12 +62,13 @@ fn distance(from: Point, to: Point) -> f64 {
 /// A direction of length 1. It points down if the points are the same.
 fn direction(from: Point, to: Point) -> Point {
     let distance = distance(from, to);
-    match distance > 0.0 {
-        true => Point {
+    if distance > 0.0 {
+        Point {
             x: (to.x - from.x) / distance,
             y: (to.y - from.y) / distance,
-        },
-        false => Point { x: 0.0, y: 1.0 },
+        }
+    } else {
+        Point { x: 0.0, y: 1.0 }
     }
 }
 

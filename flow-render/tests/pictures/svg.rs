@@ -391,9 +391,10 @@ fn crossings(picture: &str) -> Vec<String> {
                 .reduce(Rect::around)
                 .expect("a shape");
             // Of a diamond, only its middle is sure to be within it.
-            let margin = match class(&tile) == "tile branch" {
-                true => (place.bottom - place.top) / 2.0 - 4.0,
-                false => 1.5,
+            let margin = if class(&tile) == "tile branch" {
+                (place.bottom - place.top) / 2.0 - 4.0
+            } else {
+                1.5
             };
             let crossed = way.windows(2).any(|ends| {
                 (0..=100).map(f64::from).any(|step| {

@@ -34,9 +34,10 @@ where
         work.instrument(tracing::info_span!("node", path = %scope.frame().path(), %run))
     };
     CarriedOut {
-        room: match limited {
-            true => Room::NotAsked,
-            false => Room::Enough,
+        room: if limited {
+            Room::NotAsked
+        } else {
+            Room::Enough
         },
         work,
         scope,

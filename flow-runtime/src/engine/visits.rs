@@ -21,15 +21,14 @@ impl Visits {
     pub fn begin(&self, frame: &Frame<'_>, node: u16) {
         frame.enter(node);
         // A branch visits its nodes once, within the visit to its fork.
-        let visit = match frame.is_branch() {
-            true => 1,
-            false => {
-                let mut flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-                let nodes = flows.entry(frame.flow_step()).or_default();
-                let count = nodes.entry(node).or_default();
-                *count += 1;
-                *count
-            }
+        let visit = if frame.is_branch() {
+            1
+        } else {
+            let mut flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let nodes = flows.entry(frame.flow_step()).or_default();
+            let count = nodes.entry(node).or_default();
+            *count += 1;
+            *count
         };
         frame.set_visit(visit);
     }

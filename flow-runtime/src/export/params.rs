@@ -58,9 +58,10 @@ impl ParamsWriter {
 
     /// Writes a secret: `***`, unless the export asks for secrets.
     pub fn secret(&mut self, name: &str, value: &impl Serialize) {
-        match self.include_sensitive {
-            true => self.value(name, value),
-            false => self.mask(name),
+        if self.include_sensitive {
+            self.value(name, value)
+        } else {
+            self.mask(name)
         }
     }
 
@@ -182,36 +183,40 @@ pub trait OpaqueParam {
 
 impl<T: Expose + ?Sized> ExposedParam for &&&ParamOf<'_, T> {
     fn __write(&self, name: &str, params: &mut ParamsWriter) {
-        match params.include_sensitive {
-            true => params.put(name, self.value.exposed()),
-            false => params.mask(name),
+        if params.include_sensitive {
+            params.put(name, self.value.exposed())
+        } else {
+            params.mask(name)
         }
     }
 }
 
 impl<T: Secret + ?Sized> SecretParam for &&ParamOf<'_, T> {
     fn __write(&self, name: &str, params: &mut ParamsWriter) {
-        match params.include_sensitive {
-            true => params.omit(name),
-            false => params.mask(name),
+        if params.include_sensitive {
+            params.omit(name)
+        } else {
+            params.mask(name)
         }
     }
 }
 
 impl<T: Serialize + ?Sized> SerializeParam for &ParamOf<'_, T> {
     fn __write(&self, name: &str, params: &mut ParamsWriter) {
-        match self.secret {
-            true => params.secret(name, &self.value),
-            false => params.value(name, &self.value),
+        if self.secret {
+            params.secret(name, &self.value)
+        } else {
+            params.value(name, &self.value)
         }
     }
 }
 
 impl<T: ?Sized> OpaqueParam for ParamOf<'_, T> {
     fn __write(&self, name: &str, params: &mut ParamsWriter) {
-        match self.secret && !params.include_sensitive {
-            true => params.mask(name),
-            false => params.omit(name),
+        if self.secret && !params.include_sensitive {
+            params.mask(name)
+        } else {
+            params.omit(name)
         }
     }
 }

@@ -107,9 +107,10 @@ impl<T: Params> ParamsSettings for &&SettingsOf<'_, T> {
 
 impl<T: Serialize> SerializeSettings for &SettingsOf<'_, T> {
     fn __settings(&self, include_sensitive: bool) -> NodeParams {
-        match include_sensitive {
-            true => NodeParams::of(to_param(self.0)),
-            false => NodeParams::omitted::<T>(),
+        if include_sensitive {
+            NodeParams::of(to_param(self.0))
+        } else {
+            NodeParams::omitted::<T>()
         }
     }
 }

@@ -277,9 +277,10 @@ fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
 }
 
 fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) -> Diagnostic {
-    let (key, what) = match first.site == Site::Node(id) {
-        true => (&write.key, "with another action as"),
-        false => (&write.key, first.what.as_str()),
+    let (key, what) = if first.site == Site::Node(id) {
+        (&write.key, "with another action as")
+    } else {
+        (&write.key, first.what.as_str())
     };
     let message = format!(
         "`{name}` writes `{key}` as `{}`, but {what} `{}`",

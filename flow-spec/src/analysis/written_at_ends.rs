@@ -16,9 +16,10 @@ pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Ac
     let any_optional = outputs.iter().any(|output| output.optional);
     let mut actions = Vec::new();
     for (label, ends) in ends(model) {
-        let before = match any_optional {
-            true => written_before(model, &ends),
-            false => HashSet::new(),
+        let before = if any_optional {
+            written_before(model, &ends)
+        } else {
+            HashSet::new()
         };
         let is_possible =
             |output: &&Output| !output.optional || before.contains(output.key.as_str());

@@ -68,17 +68,19 @@ impl Context {
 
     /// The name of the flow in messages.
     pub(super) fn flow(&self) -> String {
-        match self.is_outermost() {
-            true => "the flow".to_owned(),
-            false => format!("`{}`", self.path.join(".")),
+        if self.is_outermost() {
+            "the flow".to_owned()
+        } else {
+            format!("`{}`", self.path.join("."))
         }
     }
 
     /// The prefix of a message about this flow. Empty for the outermost flow.
     pub(super) fn of_flow(&self) -> String {
-        match self.is_outermost() {
-            true => String::new(),
-            false => format!("{}: ", self.flow()),
+        if self.is_outermost() {
+            String::new()
+        } else {
+            format!("{}: ", self.flow())
         }
     }
 
@@ -90,9 +92,10 @@ impl Context {
 
     /// The effect on callers: they see the outermost flow only.
     pub(super) fn to_callers(&self, effect: Effect) -> Effect {
-        match self.is_outermost() {
-            true => effect,
-            false => Effect::None,
+        if self.is_outermost() {
+            effect
+        } else {
+            Effect::None
         }
     }
 
@@ -111,9 +114,10 @@ impl Context {
             kind,
             message,
             callers: Effect::None,
-            executions: match self.is_outermost() {
-                true => Effect::None,
-                false => Effect::Compatible,
+            executions: if self.is_outermost() {
+                Effect::None
+            } else {
+                Effect::Compatible
             },
         }
     }

@@ -31,9 +31,10 @@ pub(super) fn compare(
 /// there.
 fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
-    let for_executions = match context.is_outermost() {
-        true => Effect::Breaking,
-        false => Effect::Compatible,
+    let for_executions = if context.is_outermost() {
+        Effect::Breaking
+    } else {
+        Effect::Compatible
     };
     if old.name != new.name {
         let message = format!(
@@ -190,17 +191,15 @@ impl Side {
     }
 
     fn schema<'a>(&self, flow: &'a FlowDocument) -> &'a Schema {
-        match self.is_input {
-            true => &flow.inputs,
-            false => &flow.outputs,
+        if self.is_input {
+            &flow.inputs
+        } else {
+            &flow.outputs
         }
     }
 
     fn what(&self) -> &'static str {
-        match self.is_input {
-            true => "input",
-            false => "output",
-        }
+        if self.is_input { "input" } else { "output" }
     }
 
     fn compare(
@@ -295,16 +294,18 @@ impl Side {
         breaks: bool,
         context: &Context,
     ) -> Change {
-        let effect = match breaks {
-            true => Effect::Breaking,
-            false => Effect::Compatible,
+        let effect = if breaks {
+            Effect::Breaking
+        } else {
+            Effect::Compatible
         };
         let place = inside(&inside(self.field, "properties"), name);
         let message = format!("{}{} {message}", context.of_flow(), self.what());
         let change = context.change(self.part, kind, &place, message);
-        let executions = match self.is_input && context.is_outermost() {
-            true => effect,
-            false => change.executions,
+        let executions = if self.is_input && context.is_outermost() {
+            effect
+        } else {
+            change.executions
         };
         change
             .for_callers(context.to_callers(effect))

@@ -104,9 +104,10 @@ impl FlowDocument {
 
     /// Its name or, if it has none, the namespace.
     pub fn title(&self) -> &str {
-        match self.name.is_empty() {
-            true => &self.namespace,
-            false => &self.name,
+        if self.name.is_empty() {
+            &self.namespace
+        } else {
+            &self.name
         }
     }
 

@@ -20,9 +20,10 @@ impl NodeDocument {
 
     /// The id of the node that a loop runs for each item. `None` for any other node.
     pub fn body(&self) -> Option<&str> {
-        match self.r#type == types::EACH {
-            true => self.params.get("body")?.as_str(),
-            false => None,
+        if self.r#type == types::EACH {
+            self.params.get("body")?.as_str()
+        } else {
+            None
         }
     }
 }

@@ -54,27 +54,29 @@ fn document(dice: &mut Dice, depth: usize) -> FlowDocument {
 }
 
 fn maybe<T>(dice: &mut Dice, make: impl FnOnce(&mut Dice) -> T) -> Option<T> {
-    match dice.one_in(2) {
-        true => Some(make(dice)),
-        false => None,
+    if dice.one_in(2) {
+        Some(make(dice))
+    } else {
+        None
     }
 }
 
 fn wire(dice: &mut Dice, ids: &[&str], flow: &mut FlowDocument) {
     for _ in 0..dice.below(6) {
         let (from, condition) = (dice.pick(ids).to_owned(), dice.pick(&ACTIONS).to_owned());
-        match dice.one_in(3) {
-            true => flow.ends.push(EndDocument {
+        if dice.one_in(3) {
+            flow.ends.push(EndDocument {
                 from: Some(from),
                 condition: Some(condition),
                 label: dice.pick(&ACTIONS).to_owned(),
-            }),
-            false => flow.edges.push(EdgeDocument {
+            })
+        } else {
+            flow.edges.push(EdgeDocument {
                 from,
                 condition,
                 to: dice.pick(ids).to_owned(),
                 mappings: renaming(dice, &KEYS),
-            }),
+            })
         }
     }
 }
@@ -146,20 +148,23 @@ fn step(dice: &mut Dice, flow: &FlowDocument) -> NodeDocument {
         title: maybe(dice, |_| "Review the claim".to_owned()),
         icon: maybe(dice, |_| "🏦".to_owned()),
         group: maybe(dice, |_| "finance".to_owned()),
-        tags: match dice.one_in(3) {
-            true => vec!["slow".to_owned(), "by hand".to_owned()],
-            false => Vec::new(),
+        tags: if dice.one_in(3) {
+            vec!["slow".to_owned(), "by hand".to_owned()]
+        } else {
+            Vec::new()
         },
-        params_omitted: match dice.one_in(5) {
-            true => vec!["*".to_owned()],
-            false => Vec::new(),
+        params_omitted: if dice.one_in(5) {
+            vec!["*".to_owned()]
+        } else {
+            Vec::new()
         },
         settings: settings(dice),
         actions: maybe(dice, |dice| actions(dice, &outputs)),
         fallible: dice.one_in(3),
-        dependencies: match dice.one_in(5) {
-            true => vec!["model".to_owned()],
-            false => Vec::new(),
+        dependencies: if dice.one_in(5) {
+            vec!["model".to_owned()]
+        } else {
+            Vec::new()
         },
         inputs,
         outputs,

@@ -12,9 +12,10 @@ pub(crate) fn text() -> impl Strategy<Value = String> {
     let letters = "[\\PC\"\\\\{}\\[\\],:0-9]{0,6}";
     let changes = prop::collection::vec((any::<Index>(), 0..12_usize, letters), 0..4);
     (documents(), any::<bool>(), changes).prop_map(|(flow, is_compact, changes)| {
-        let text = match is_compact {
-            true => flow.to_compact_json(),
-            false => flow.to_json(),
+        let text = if is_compact {
+            flow.to_compact_json()
+        } else {
+            flow.to_json()
         };
         let mut letters: Vec<char> = text.chars().collect();
         for (at, removed, inserted) in changes {

@@ -96,9 +96,10 @@ async fn main() {
     let numbers: Vec<u64> = std::env::args()
         .filter_map(|arg| arg.parse().ok())
         .collect();
-    let numbers = match numbers.is_empty() {
-        true => vec![100, 800],
-        false => numbers,
+    let numbers = if numbers.is_empty() {
+        vec![100, 800]
+    } else {
+        numbers
     };
     for number in numbers {
         let memory = Arc::new(MemoryStore::new());

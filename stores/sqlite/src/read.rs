@@ -172,9 +172,10 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
         conditions.push("id < ?");
         values.push(id.to_string().into());
     }
-    let conditions = match conditions.is_empty() {
-        true => String::new(),
-        false => format!("WHERE {}", conditions.join(" AND ")),
+    let conditions = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!("WHERE {}", conditions.join(" AND "))
     };
     let sql = format!("SELECT id FROM executions INDEXED BY {index} {conditions} ORDER BY id DESC");
     (sql, values)
@@ -202,9 +203,10 @@ pub(super) fn records(
     let values = params![id.to_string(), integer(from_seq), rows::limit(limit)];
     let records = all(connection, &sql, values, |row| {
         let logged = rows::logged(row)?;
-        match logged.execution == id {
-            true => Ok(logged.record),
-            false => Err(execution.damage(format!("{LED_ASTRAY} than its records"))),
+        if logged.execution == id {
+            Ok(logged.record)
+        } else {
+            Err(execution.damage(format!("{LED_ASTRAY} than its records")))
         }
     })?;
 

@@ -25,9 +25,10 @@ enum Verdict {
 
 #[node(crate = flows, actions = Verdict)]
 fn review(claim: &u64, limit: &u64) -> Verdict {
-    match claim <= limit {
-        true => Verdict::Approved { amount: *claim },
-        false => Verdict::Rejected,
+    if claim <= limit {
+        Verdict::Approved { amount: *claim }
+    } else {
+        Verdict::Rejected
     }
 }
 

@@ -211,9 +211,10 @@ pub fn check(case: &Case) -> Result<Compared, Box<Failure>> {
 impl Ending {
     /// Whether this execution and another one ended for the same reasons. Both journals are whole.
     fn compared_with(&self, other: &Ending) -> Compared {
-        match laws::timed_out(&self.journal) == laws::timed_out(&other.journal) {
-            true => Compared::Same,
-            false => Compared::OtherTimeouts,
+        if laws::timed_out(&self.journal) == laws::timed_out(&other.journal) {
+            Compared::Same
+        } else {
+            Compared::OtherTimeouts
         }
     }
 
@@ -264,12 +265,13 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
 fn check_as_it_is(case: &Case) -> Result<Compared, Box<Failure>> {
     let expected = run(&case.undisturbed())?;
     let ending = run(case)?;
-    let compared = match case.prune {
-        false => expected.compared_with(&ending),
-        true => expected.compared_with(&run(&Case {
+    let compared = if case.prune {
+        expected.compared_with(&run(&Case {
             prune: false,
             ..case.clone()
-        })?),
+        })?)
+    } else {
+        expected.compared_with(&ending)
     };
     if compared == Compared::Same {
         expected.check_same(&ending, "it");
@@ -288,14 +290,15 @@ fn verdict(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
     let World {
         violations, runs, ..
     } = world(std::mem::take);
-    match violations.is_empty() {
-        true => Ok(()),
-        false => Err(Box::new(Failure {
+    if violations.is_empty() {
+        Ok(())
+    } else {
+        Err(Box::new(Failure {
             case: case.clone(),
             violations,
             runs,
             journal: journal.to_vec(),
-        })),
+        }))
     }
 }
 
@@ -343,9 +346,10 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
 
 /// As [`verdict`], and what was noted stays.
 fn verdict_keeps(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
-    match world(|world| world.violations.is_empty()) {
-        true => Ok(()),
-        false => verdict(case, journal),
+    if world(|world| world.violations.is_empty()) {
+        Ok(())
+    } else {
+        verdict(case, journal)
     }
 }
 

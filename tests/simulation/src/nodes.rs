@@ -48,9 +48,10 @@ fn mixed(cx: &Context, reads: &[u64]) -> u64 {
 
 /// Whether an attempt fails, in so many of a hundred cases.
 fn fails(cx: &Context, reads: &[u64], percent: u64) -> Result<(), String> {
-    match roll(cx, reads, "fails") % 100 < percent {
-        true => Err("it was decided so".to_owned()),
-        false => Ok(()),
+    if roll(cx, reads, "fails") % 100 < percent {
+        Err("it was decided so".to_owned())
+    } else {
+        Ok(())
     }
 }
 

@@ -116,9 +116,10 @@ fn options(case: &Case) -> RuntimeOptions {
         Some(records) => options.snapshot_every(records),
         None => options,
     };
-    match case.prune {
-        true => options.prune_history(),
-        false => options,
+    if case.prune {
+        options.prune_history()
+    } else {
+        options
     }
 }
 

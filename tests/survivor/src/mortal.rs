@@ -99,9 +99,10 @@ fn stop() -> io::Result<()> {
     note_line(&json!({ "stops": true }))?;
     let id = std::process::id().to_string();
     let sent = Command::new("kill").args(["-STOP", &id]).status()?;
-    match sent.success() {
-        true => Ok(()),
-        false => Err(io::Error::other("`kill -STOP` failed")),
+    if sent.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("`kill -STOP` failed"))
     }
 }
 

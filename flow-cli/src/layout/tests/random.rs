@@ -142,10 +142,7 @@ proptest! {
     #[test]
     fn flows_with_other_space(changes in vec((any::<Index>(), any::<usize>()), 0..12), windows in any::<bool>()) {
         let text = spaced(FLOW, &changes);
-        checked(&match windows {
-            true => text.replace('\n', "\r\n"),
-            false => text,
-        });
+        checked(&if windows { text.replace('\n', "\r\n") } else { text });
     }
 
     #[test]

@@ -45,9 +45,12 @@ impl Arcs {
 
     /// The one of these dominators of a vertex that all others dominate.
     fn lowest(&self, chain: impl Iterator<Item = usize>) -> Option<usize> {
-        chain.reduce(|left, right| match self.dominates(left, right) {
-            true => right,
-            false => left,
+        chain.reduce(|left, right| {
+            if self.dominates(left, right) {
+                right
+            } else {
+                left
+            }
         })
     }
 }
@@ -90,10 +93,7 @@ proptest! {
                     let below = vertices.iter().copied().filter(|&below| {
                         below != at && graph.dominates(at, below) && graph.dominates(below, other)
                     });
-                    let highest = below.reduce(|left, right| match graph.dominates(left, right) {
-                        true => left,
-                        false => right,
-                    });
+                    let highest = below.reduce(|left, right| if graph.dominates(left, right) { left } else { right });
                     let child = tree.child_towards(number(at), number(other));
                     prop_assert_eq!(Some(tree.vertex(child)), highest);
                 }

@@ -172,9 +172,10 @@ impl Pair<'_> {
                 changes.push(self.harmless(Part::Node, Kind::Changed, "", message));
             }
             _ => {
-                let message = match new.is_flow() {
-                    true => format!("`{name}` is a flow now"),
-                    false => format!("`{name}` is not a flow any more"),
+                let message = if new.is_flow() {
+                    format!("`{name}` is a flow now")
+                } else {
+                    format!("`{name}` is not a flow any more")
                 };
                 changes.push(self.breaking(Part::Node, Kind::Retyped, "", message));
             }

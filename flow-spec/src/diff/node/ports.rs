@@ -59,9 +59,10 @@ impl Pair<'_> {
         if says_actions || old.requires(write) == new.requires(write) {
             return;
         }
-        let (what, effect) = match new.requires(write) {
-            true => ("always writes", Effect::Breaking),
-            false => ("may write", Effect::Compatible),
+        let (what, effect) = if new.requires(write) {
+            ("always writes", Effect::Breaking)
+        } else {
+            ("may write", Effect::Compatible)
         };
         let message = format!("`{name}` {what} `{write}` now");
         changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
@@ -78,9 +79,10 @@ impl Pair<'_> {
             }
             _ => node.outputs.requires(write),
         };
-        match has_it {
-            true => Effect::Breaking,
-            false => Effect::Compatible,
+        if has_it {
+            Effect::Breaking
+        } else {
+            Effect::Compatible
         }
     }
 

@@ -21,9 +21,10 @@ impl Pair<'_> {
         let (old, new) = (&params(self.old.1, self.renamed), &self.new.1.params);
         for (name, kind) in differing(old, new) {
             let message = format!("`{}`: {}", self.name, sentence("param", name, old, new));
-            let effect = match self.is_other_work(name) {
-                true => Effect::Breaking,
-                false => Effect::Compatible,
+            let effect = if self.is_other_work(name) {
+                Effect::Breaking
+            } else {
+                Effect::Compatible
             };
             let place = inside("/params", name);
             changes.push(self.change(effect, Part::Param, kind, &place, message));

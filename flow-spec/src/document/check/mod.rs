@@ -45,9 +45,10 @@ impl FlowDocument {
         }
         let mut problems = Problems::default();
         let graph = graph::Places::new(self, "").graph(&mut problems);
-        match problems.is_empty() {
-            true => Ok(graph),
-            false => Err(problems.into_vec()),
+        if problems.is_empty() {
+            Ok(graph)
+        } else {
+            Err(problems.into_vec())
         }
     }
 

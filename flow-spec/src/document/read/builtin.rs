@@ -25,9 +25,10 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     }
     if node.is_flow() {
         let message = format!("a `{name}` is part of the language, and no flow");
-        let pointer = object.at(match node.internal_flow_omitted {
-            true => "internalFlowOmitted",
-            false => "internalFlow",
+        let pointer = object.at(if node.internal_flow_omitted {
+            "internalFlowOmitted"
+        } else {
+            "internalFlow"
         });
         let help = "remove it, or write the flow's name as `type`";
         let problem = Problem::new(Code::Document, pointer, message).help(help);

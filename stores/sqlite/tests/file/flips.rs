@@ -144,9 +144,10 @@ async fn executions_in(path: &Path) -> Known {
     }
     for prunes in [false, true] {
         let options = options().snapshot_every(NonZeroUsize::new(5).unwrap());
-        let options = match prunes {
-            true => options.prune_history(),
-            false => options,
+        let options = if prunes {
+            options.prune_history()
+        } else {
+            options
         };
         let rounds = self::runtime(store.clone(), options);
         let input = RoundsInput { number: 0 };

@@ -134,13 +134,14 @@ impl Claims {
             now_ms,
         });
         let goes_on = answer == "()" && status.is_none() && !release;
-        state.holders[usize::from(holder)] = match goes_on {
-            true => Holder::Holds {
+        state.holders[usize::from(holder)] = if goes_on {
+            Holder::Holds {
                 fence,
                 next: next + 1,
                 until_ms,
-            },
-            false => Holder::Free,
+            }
+        } else {
+            Holder::Free
         };
         if answer == "()" {
             let newest = state.newest;
@@ -378,13 +379,15 @@ fn check(claims: Claims) {
 fn the_rules_of_claims_keep_what_they_promise() {
     assert_eq!(Status::ALL[usize::from(COMPLETED)], Status::Completed);
     let all = std::env::var("MODEL").is_ok_and(|model| model == "all");
-    let two: &[[i64; 2]] = match all {
-        true => &[[0, 0], [0, 1], [-1, 1], [2, -1], [3, 0]],
-        false => &[[0, 0], [-1, 1]],
+    let two: &[[i64; 2]] = if all {
+        &[[0, 0], [0, 1], [-1, 1], [2, -1], [3, 0]]
+    } else {
+        &[[0, 0], [-1, 1]]
     };
-    let three: &[[i64; 3]] = match all {
-        true => &[[0, 0, 0], [-1, 0, 2], [0, 1, 1]],
-        false => &[[-1, 0, 2]],
+    let three: &[[i64; 3]] = if all {
+        &[[0, 0, 0], [-1, 0, 2], [0, 1, 1]]
+    } else {
+        &[[-1, 0, 2]]
     };
     for skews in two {
         check(Claims {

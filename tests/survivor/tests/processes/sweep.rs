@@ -301,9 +301,10 @@ fn points(undisturbed: &Undisturbed, twice: bool) -> Vec<Point<'_>> {
     let points = deaths.flat_map(|death| {
         // The second process has less to do.
         let call = fastrand::u64(1..=undisturbed.calls / 2);
-        let second = match fastrand::bool() {
-            true => Moment::Before(call),
-            false => Moment::After(call),
+        let second = if fastrand::bool() {
+            Moment::Before(call)
+        } else {
+            Moment::After(call)
         };
         let once = Point {
             undisturbed,
