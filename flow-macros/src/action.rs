@@ -98,9 +98,10 @@ fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> Token
         let marker = attribute.parse_args::<Ident>();
         attribute.path().is_ident("action") && marker.is_ok_and(|marker| marker == TOLD_BY_NODE)
     };
-    match item.attrs.iter().any(told_by_node) {
-        true => TokenStream::new(),
-        false => named_macro(&item.ident, &item.vis, &told_arm(actions, broken)),
+    if item.attrs.iter().any(told_by_node) {
+        TokenStream::new()
+    } else {
+        named_macro(&item.ident, &item.vis, &told_arm(actions, broken))
     }
 }
 

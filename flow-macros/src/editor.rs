@@ -46,12 +46,13 @@ pub(crate) fn out_of_sight_but<'a>(
     tokens: TokenStream,
     names: impl IntoIterator<Item = &'a Ident>,
 ) -> TokenStream {
-    match expands() {
-        true => moved(
+    if expands() {
+        moved(
             tokens,
             &mut names.into_iter().map(Ident::to_string).collect(),
-        ),
-        false => tokens,
+        )
+    } else {
+        tokens
     }
 }
 
@@ -85,9 +86,10 @@ fn moved(tokens: TokenStream, names: &mut HashSet<String>) -> TokenStream {
                 return TokenTree::Ident(name);
             }
             TokenTree::Group(group) => {
-                let inner = match attribute {
-                    true => moved(group.stream(), &mut HashSet::new()),
-                    false => moved(group.stream(), names),
+                let inner = if attribute {
+                    moved(group.stream(), &mut HashSet::new())
+                } else {
+                    moved(group.stream(), names)
                 };
                 TokenTree::Group(Group::new(group.delimiter(), inner))
             }

@@ -72,9 +72,10 @@ pub(crate) fn plain(name: &Ident) -> String {
 /// The span of the user's code, resolved where generated code is: for everything that our `let`s
 /// and fields define. An editor finds a definition only if it is resolved where its place is.
 pub(crate) fn here(user: Span) -> Span {
-    match crate::editor::expands() {
-        true => user,
-        false => Span::call_site().located_at(user),
+    if crate::editor::expands() {
+        user
+    } else {
+        Span::call_site().located_at(user)
     }
 }
 

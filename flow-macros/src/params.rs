@@ -92,9 +92,10 @@ fn is_secret(field: &Field, report: &mut Report) -> bool {
             report.error(Code::NamesNothing, span, "this `param` says nothing", help);
         }
         for setting in settings {
-            match setting.is_ident("secret") {
-                true => secret = true,
-                false => unknown_setting(&setting, report),
+            if setting.is_ident("secret") {
+                secret = true
+            } else {
+                unknown_setting(&setting, report)
             }
         }
     }

@@ -146,9 +146,10 @@ fn owned_tokens(tokens: TokenStream, borrow: &mut Option<Span>) -> Option<TokenS
                     }
                     TokenTree::Group(slice) if slice.delimiter() == Delimiter::Bracket => {
                         let items = owned_tokens(slice.stream(), borrow)?;
-                        match items.clone().into_iter().any(|token| is_mark(&token, ';')) {
-                            true => owned.extend(quote!([#items])),
-                            false => owned.extend(quote!(Vec<#items>)),
+                        if items.clone().into_iter().any(|token| is_mark(&token, ';')) {
+                            owned.extend(quote!([#items]))
+                        } else {
+                            owned.extend(quote!(Vec<#items>))
                         }
                     }
                     TokenTree::Group(group) => {

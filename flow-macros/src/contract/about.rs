@@ -36,10 +36,11 @@ pub(crate) struct Question {
 impl ToTokens for About {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let description = self.description.as_deref().unwrap_or_default();
-        let settings = match self.settings.is_empty() {
-            true => String::new(),
-            false => serde_json::to_string(&self.settings)
-                .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}")),
+        let settings = if self.settings.is_empty() {
+            String::new()
+        } else {
+            serde_json::to_string(&self.settings)
+                .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}"))
         };
         tokens.extend(quote!(#description #settings));
         if self.shown != Shown::default() {
@@ -70,20 +71,20 @@ impl Parse for About {
                 text => serde_json::from_str(text)
                     .map_err(|_| syn::Error::new(settings.span(), "malformed contract"))?,
             },
-            shown: match input.peek(token::Bracket) {
-                true => {
-                    let content;
-                    bracketed!(content in input);
-                    content.parse()?
-                }
-                false => Shown::default(),
+            shown: if input.peek(token::Bracket) {
+                let content;
+                bracketed!(content in input);
+                content.parse()?
+            } else {
+                Shown::default()
             },
-            question: match input.peek(LitStr) {
-                true => Some(Question {
+            question: if input.peek(LitStr) {
+                Some(Question {
                     prompt: input.parse::<LitStr>()?.value(),
                     expects: input.parse::<LitStr>()?.value(),
-                }),
-                false => None,
+                })
+            } else {
+                None
             },
         })
     }

@@ -82,9 +82,10 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn possible_if(can_fail: bool) -> Self {
-        match can_fail {
-            true => Failure::Possible,
-            false => Failure::Never,
+        if can_fail {
+            Failure::Possible
+        } else {
+            Failure::Never
         }
     }
 
@@ -181,14 +182,15 @@ impl Contract {
         body: &Contract,
         collects_errors: bool,
     ) -> Self {
-        let writes = match body.returns_nothing() && !collects_errors {
-            true => Vec::new(),
-            false => vec![WritePort {
+        let writes = if body.returns_nothing() && !collects_errors {
+            Vec::new()
+        } else {
+            vec![WritePort {
                 name: name.clone(),
                 index: 0,
                 optional: false,
                 rust_type: String::new(),
-            }],
+            }]
         };
         Contract {
             reads: vec![ReadPort::borrowed(over)],
@@ -260,9 +262,10 @@ pub(crate) fn without(rust_type: &str, names: &[&Ident]) -> String {
         let end = length.map_or(rest.len(), |length| start + length);
         let word = &rest[start..end];
         text.push_str(&rest[..start]);
-        text.push_str(match names.iter().any(|name| *name == word) {
-            true => "_",
-            false => word,
+        text.push_str(if names.iter().any(|name| *name == word) {
+            "_"
+        } else {
+            word
         });
         rest = &rest[end..];
     }

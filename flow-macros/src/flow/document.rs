@@ -53,9 +53,10 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
 /// The name of a node in the document. A node that only a loop knows is named after the loop and
 /// itself, which no other node can be.
 pub(super) fn id(instance: &Instance) -> String {
-    match instance.hidden {
-        true => instance.shown.replace('.', "-"),
-        false => plain(&instance.name),
+    if instance.hidden {
+        instance.shown.replace('.', "-")
+    } else {
+        plain(&instance.name)
     }
 }
 
@@ -286,9 +287,10 @@ fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
         (_, [one], []) => one.rust_type.clone(),
         _ => return String::new(),
     };
-    match instance.collects_errors(plan.flow) {
-        true => format!("Vec<Result<{item}, NodeError>>"),
-        false => format!("Vec<{item}>"),
+    if instance.collects_errors(plan.flow) {
+        format!("Vec<Result<{item}, NodeError>>")
+    } else {
+        format!("Vec<{item}>")
     }
 }
 

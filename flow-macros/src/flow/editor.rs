@@ -87,9 +87,10 @@ fn mention(path: &Path, flow: &FlowSyntax) -> TokenStream {
 
 /// A node by its path. `None` for a path that is not one in an expression: `try`, `start<Bank>`.
 fn named(path: &Path) -> Option<TokenStream> {
-    let named = match is_type(path) {
-        true => quote!(let _: #path;),
-        false => quote!(let _ = #path;),
+    let named = if is_type(path) {
+        quote!(let _: #path;)
+    } else {
+        quote!(let _ = #path;)
     };
     let can_be_read = syn::parse2::<Stmt>(named.clone()).is_ok();
     can_be_read.then_some(named)
@@ -242,10 +243,7 @@ struct Written<'a> {
 /// the flow is as well.
 fn type_of(port: &WritePort) -> TokenStream {
     let ty: TokenStream = port.rust_type.parse().unwrap_or_default();
-    match ty.is_empty() {
-        true => quote!(_),
-        false => ty,
-    }
+    if ty.is_empty() { quote!(_) } else { ty }
 }
 
 /// The keys that nodes write, each once.

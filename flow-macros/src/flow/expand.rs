@@ -204,9 +204,10 @@ impl Plan<'_> {
             let (variant, state) = (self.variant(visit), quote_spanned!(site=> &mut state));
             let (visited, (action, ends_here)) =
                 (visit.visited(&state), self.action(visit, Part::Whole));
-            let goes_on = match ends_here {
-                true => action,
-                false => self.after_node(&action, &quote_spanned!(site=> &state)),
+            let goes_on = if ends_here {
+                action
+            } else {
+                self.after_node(&action, &quote_spanned!(site=> &state))
             };
             quote_spanned! {site=>
                 if let #variant = node {
@@ -245,9 +246,10 @@ impl Plan<'_> {
                 next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
             }
         };
-        let goes_on = match end_here {
-            true => action,
-            false => self.after_node(&action, &quote_spanned!(site=> &*state)),
+        let goes_on = if end_here {
+            action
+        } else {
+            self.after_node(&action, &quote_spanned!(site=> &*state))
         };
         quote_spanned!(site=> loop { #goes_on })
     }

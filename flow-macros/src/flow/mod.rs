@@ -124,9 +124,10 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
 
 fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
     let instances = Instances::collect(flow, &mut report);
-    let resolved = match contracts.iter().any(|contract| contract.broken) {
-        true => Err(Vec::new()),
-        false => resolve::resolve(flow, &instances, contracts, &mut report),
+    let resolved = if contracts.iter().any(|contract| contract.broken) {
+        Err(Vec::new())
+    } else {
+        resolve::resolve(flow, &instances, contracts, &mut report)
     };
     let errors = report.into_tokens();
     let (run, ends) = match &resolved {

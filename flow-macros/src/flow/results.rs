@@ -28,10 +28,9 @@ pub(super) fn results_type(plan: &Plan<'_>, instance: &Instance) -> TokenStream 
         return TokenStream::new();
     };
     let (rt, item) = (runtime_at(site), item_type(plan, *body));
-    match instance.collects_errors(plan.flow) {
-        true => {
-            quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
-        }
-        false => quote_spanned!(site=> ::std::vec::Vec<#item>),
+    if instance.collects_errors(plan.flow) {
+        quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
+    } else {
+        quote_spanned!(site=> ::std::vec::Vec<#item>)
     }
 }

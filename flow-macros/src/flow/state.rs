@@ -80,9 +80,10 @@ impl State {
             );
             for port in &contract.writes {
                 let index = port.index;
-                let ty = match contract.writes_its_outcome() {
-                    true => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
-                    false => quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type),
+                let ty = if contract.writes_its_outcome() {
+                    quote_spanned!(site=> <#path as #rt::Step>::Outcome)
+                } else {
+                    quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type)
                 };
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }

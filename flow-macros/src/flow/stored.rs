@@ -44,9 +44,10 @@ fn parameter(parameter: &Parameter) -> TokenStream {
     let (key, ty) = (&parameter.name, &parameter.ty);
     let text = plain(key);
     let site = here(key.span());
-    match parameter.optional {
-        true => quote_spanned!(site=> optional #text #key #ty),
-        false => quote_spanned!(site=> required #text #key #ty),
+    if parameter.optional {
+        quote_spanned!(site=> optional #text #key #ty)
+    } else {
+        quote_spanned!(site=> required #text #key #ty)
     }
 }
 

@@ -171,11 +171,14 @@ impl<'a> Node<'a> {
     }
 
     fn attempts(&self) -> Attempts {
-        match self.can_fail() {
-            true if self.once() => Attempts::One,
-            true => Attempts::Many,
-            false if self.has_context() || self.attribute.poll.is_some() => Attempts::Visit,
-            false => Attempts::None,
+        if self.can_fail() && self.once() {
+            Attempts::One
+        } else if self.can_fail() {
+            Attempts::Many
+        } else if self.has_context() || self.attribute.poll.is_some() {
+            Attempts::Visit
+        } else {
+            Attempts::None
         }
     }
 
@@ -205,10 +208,12 @@ impl<'a> Node<'a> {
             .parameters
             .iter()
             .map(|parameter| argument(parameter, self.repeats()));
-        let call = match self.is_blocking() {
-            true => blocking_call(name, &self.parameters, self.repeats()),
-            false if self.single() => quote!(Self::__attempt(#(#arguments),*)),
-            false => quote_spanned!(here(name.span())=> #name(#(#arguments),*)),
+        let call = if self.is_blocking() {
+            blocking_call(name, &self.parameters, self.repeats())
+        } else if self.single() {
+            quote!(Self::__attempt(#(#arguments),*))
+        } else {
+            quote_spanned!(here(name.span())=> #name(#(#arguments),*))
         };
         Attempted {
             call,

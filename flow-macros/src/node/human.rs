@@ -56,9 +56,10 @@ pub(super) fn expand(
     let times_out = attribute.settings.timeout.is_some();
     let contract = Contract {
         kind: Kind::Human,
-        failure: match times_out {
-            true => Failure::Timeout,
-            false => Failure::Never,
+        failure: if times_out {
+            Failure::Timeout
+        } else {
+            Failure::Never
         },
         broken,
         reads: prompt.keys.iter().map(ReadPort::borrowed).collect(),
@@ -159,15 +160,16 @@ fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut R
         refuse(span, message, "remove `blocking`");
     }
     if let Some(actions) = &attribute.actions {
-        let (message, help) = match is_enum {
-            true => (
+        let (message, help) = if is_enum {
+            (
                 format!("the actions of `{name}` are its own variants"),
                 "remove `actions`",
-            ),
-            false => (
+            )
+        } else {
+            (
                 format!("`{name}` is a struct, and takes no actions"),
                 "make it an enum, whose variants are its actions, and remove `actions`",
-            ),
+            )
         };
         refuse(actions.span(), message, help);
     }

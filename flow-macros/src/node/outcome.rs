@@ -222,15 +222,16 @@ impl Returned {
                 .map(|ty| (ty.to_token_stream(), type_text(ty)))
                 .collect(),
             _ => {
-                let (what, help) = match actions {
-                    true => (
+                let (what, help) = if actions {
+                    (
                         "a value for each key of `writes` and an action",
                         "return a tuple, with the action last, such as `(A, B, Verdict)`",
-                    ),
-                    false => (
+                    )
+                } else {
+                    (
                         "a value for each key of `writes`",
                         "return a tuple, such as `(A, B)`",
-                    ),
+                    )
                 };
                 let message = format!(
                     "{what} has to be returned, {wanted} in all, and this is `{}`",

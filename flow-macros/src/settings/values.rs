@@ -12,17 +12,19 @@ use crate::report::Report;
 
 /// The `=` of a setting that is written as `example`.
 pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
-    match input.peek(Token![=]) {
-        true => input.parse::<Token![=]>().map(drop),
-        false => Err(expected(name, example)),
+    if input.peek(Token![=]) {
+        input.parse::<Token![=]>().map(drop)
+    } else {
+        Err(expected(name, example))
     }
 }
 
 /// Checks that parentheses follow, for a setting that is written as `example`.
 pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
-    match input.peek(token::Paren) {
-        true => Ok(()),
-        false => Err(expected(name, example)),
+    if input.peek(token::Paren) {
+        Ok(())
+    } else {
+        Err(expected(name, example))
     }
 }
 

@@ -24,24 +24,24 @@ pub(super) fn check_mapping(
         let verb = if one.reads { "reads" } else { "writes" };
         if !ports.contains(&port) {
             let message = format!("`{name}` {verb} no `{port}`");
-            let (other, arrow) = match one.reads {
-                true => ("writes", "->"),
-                false => ("reads", "<-"),
+            let (other, arrow) = if one.reads {
+                ("writes", "->")
+            } else {
+                ("reads", "<-")
             };
-            let help = match ports.is_empty() {
-                _ if self::ports(contract, !one.reads).contains(&port) => {
-                    format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
-                }
-                _ if ports.contains(&plain(&one.key)) => {
-                    let (first, arrow) = match one.reads {
-                        true => ("the parameter", "<-"),
-                        false => ("what the node writes", "->"),
-                    };
-                    format!("{first} comes first: `{} {arrow} {port}`", one.key)
-                }
-                true => format!("it {verb} nothing: remove this"),
-                false => flow_spec::did_you_mean(&port, ports.iter().map(String::as_str))
-                    .unwrap_or_default(),
+            let help = if self::ports(contract, !one.reads).contains(&port) {
+                format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+            } else if ports.contains(&plain(&one.key)) {
+                let (first, arrow) = if one.reads {
+                    ("the parameter", "<-")
+                } else {
+                    ("what the node writes", "->")
+                };
+                format!("{first} comes first: `{} {arrow} {port}`", one.key)
+            } else if ports.is_empty() {
+                format!("it {verb} nothing: remove this")
+            } else {
+                flow_spec::did_you_mean(&port, ports.iter().map(String::as_str)).unwrap_or_default()
             };
             report.error(Code::NamesNothing, one.port.span(), message, help);
         } else if is_mapped_before(mapping, index) {

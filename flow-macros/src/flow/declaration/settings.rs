@@ -85,9 +85,10 @@ pub(super) fn check_policy(
         report.error(Code::CannotFail, *span, message, help);
     } else if uses_up(contract) && retry.repeats() {
         let message = format!("`{name}` takes a value that its first attempt uses up");
-        let settings = match contract.attempts.takes_policy() {
-            true => "the `retry`",
-            false => "`retry` and `timeout`",
+        let settings = if contract.attempts.takes_policy() {
+            "the `retry`"
+        } else {
+            "`retry` and `timeout`"
         };
         let help = format!(
             "read it by reference, or put {settings} on its `#[node]`, so that each attempt gets a clone"

@@ -32,14 +32,15 @@ impl Instances {
                             help,
                         );
                     }
-                    step => match self.inner(step) {
-                        true => {
+                    step => {
+                        if self.inner(step) {
                             let help = "make a flow of the inner fork, and put that flow here";
                             let message = "a fork directly inside a fork";
                             report.error(Code::ForkShape, step.span(), message, help);
+                        } else {
+                            nodes.extend(self.mention(flow, step, report))
                         }
-                        false => nodes.extend(self.mention(flow, step, report)),
-                    },
+                    }
                 }
             }
             branches.push(nodes);

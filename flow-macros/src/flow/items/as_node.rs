@@ -66,18 +66,20 @@ fn depends_on_nodes(flow: &FlowSyntax) -> bool {
 /// The flow as a node of another one, in the first half of the expansion. Nothing if the second half
 /// defines it.
 pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
-    match depends_on_nodes(flow) && !broken {
-        true => TokenStream::new(),
-        false => contract_with(flow, &[], broken),
+    if depends_on_nodes(flow) && !broken {
+        TokenStream::new()
+    } else {
+        contract_with(flow, &[], broken)
     }
 }
 
 /// The flow as a node of another one, in the second half of the expansion. Nothing if the first half
 /// has defined it.
 pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
-    match depends_on_nodes(flow) {
-        true => contract_with(flow, written, false),
-        false => TokenStream::new(),
+    if depends_on_nodes(flow) {
+        contract_with(flow, written, false)
+    } else {
+        TokenStream::new()
     }
 }
 

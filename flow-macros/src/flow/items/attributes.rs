@@ -40,9 +40,10 @@ pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
             .is_none_or(|last| !present.iter().any(|name| last.ident == name))
     };
     let paths: Vec<Path> = paths.flatten().filter(is_new).collect();
-    match paths.is_empty() {
-        true => TokenStream::new(),
-        false => quote!(#[derive(#(#paths),*)]),
+    if paths.is_empty() {
+        TokenStream::new()
+    } else {
+        quote!(#[derive(#(#paths),*)])
     }
 }
 

@@ -136,9 +136,10 @@ impl Field<'_> {
             ..
         } = self.output;
         let documentation = docs_or(attributes, &format!("The output `{name}`."));
-        match self.is_certain {
-            true => quote!(#documentation #name: #ty),
-            false => quote!(#documentation #name: ::core::option::Option<#ty>),
+        if self.is_certain {
+            quote!(#documentation #name: #ty)
+        } else {
+            quote!(#documentation #name: ::core::option::Option<#ty>)
         }
     }
 
@@ -147,9 +148,10 @@ impl Field<'_> {
         let rt = runtime();
         let name = &self.output.name;
         let text = plain(name);
-        match self.is_certain && self.output.optional {
-            true => quote!(#name: #rt::at_end(self.#name, #text, self.end.as_str())),
-            false => quote!(#name: self.#name),
+        if self.is_certain && self.output.optional {
+            quote!(#name: #rt::at_end(self.#name, #text, self.end.as_str()))
+        } else {
+            quote!(#name: self.#name)
         }
     }
 }

@@ -15,9 +15,10 @@ impl Parameter {
     /// The type of the field.
     pub(super) fn field_type(&self) -> TokenStream {
         let ty = &self.ty;
-        match self.optional {
-            true => quote!(::core::option::Option<#ty>),
-            false => quote!(#ty),
+        if self.optional {
+            quote!(::core::option::Option<#ty>)
+        } else {
+            quote!(#ty)
         }
     }
 }
@@ -38,9 +39,10 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let set = unique(&flow.inputs).map(|parameter| builder::Field {
         name: &parameter.name,
         ty: parameter.field_type(),
-        unset: match parameter.optional {
-            true => builder::Unset::Value(quote!(::core::option::Option::None)),
-            false => builder::Unset::Refused,
+        unset: if parameter.optional {
+            builder::Unset::Value(quote!(::core::option::Option::None))
+        } else {
+            builder::Unset::Refused
         },
     });
     let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());

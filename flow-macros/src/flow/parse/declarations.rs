@@ -71,9 +71,10 @@ fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
     let is_human = ahead.parse::<Ident>().is_ok_and(|word| word == "human");
     let path_follows =
         ahead.peek(Ident::peek_any) && !ahead.parse::<Ident>().is_ok_and(|word| word == "with");
-    match is_human && path_follows {
-        true => Ok(Some(input.parse::<Ident>()?.span())),
-        false => Ok(None),
+    if is_human && path_follows {
+        Ok(Some(input.parse::<Ident>()?.span()))
+    } else {
+        Ok(None)
     }
 }
 
@@ -190,9 +191,10 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
             .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
-            let help = match OF_NODES.contains(&unknown.as_str()) {
-                true => "write it where the node is defined, in its `#[node(…)]`".to_owned(),
-                false => flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default(),
+            let help = if OF_NODES.contains(&unknown.as_str()) {
+                "write it where the node is defined, in its `#[node(…)]`".to_owned()
+            } else {
+                flow_spec::did_you_mean(&unknown, SETTINGS).unwrap_or_default()
             };
             report.error(
                 Code::NamesNothing,

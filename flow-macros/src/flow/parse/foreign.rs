@@ -50,10 +50,10 @@ pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) ->
 
 /// What follows the body of a flow.
 pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
-    match input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any))
-    {
-        true => input.error("each flow has a `flow!` of its own"),
-        false => input.error("nothing can follow the flow's body"),
+    if input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any)) {
+        input.error("each flow has a `flow!` of its own")
+    } else {
+        input.error("nothing can follow the flow's body")
     }
 }
 
@@ -67,11 +67,10 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
     for attribute in input.call(Attribute::parse_outer)? {
         let is_comment =
             matches!(&attribute.meta, Meta::NameValue(doc) if doc.path.is_ident("doc"));
-        let text = match is_comment {
-            true => {
-                "a comment between statements begins with `//`: only the flow itself has documentation"
-            }
-            false => "a statement takes no attributes: those of the flow stand before its name",
+        let text = if is_comment {
+            "a comment between statements begins with `//`: only the flow itself has documentation"
+        } else {
+            "a statement takes no attributes: those of the flow stand before its name"
         };
         if !said || !is_comment {
             report.text(attribute.span(), text);
@@ -187,9 +186,10 @@ pub(super) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
                 TokenTree::Group(group) => group.stream().to_string().replace(' ', ""),
                 _ => String::new(),
             };
-            match length.starts_with(|digit: char| digit.is_ascii_digit()) {
-                true => format!("a pause is written `wait({length})`"),
-                false => "a pause is written `wait(5s)`".to_owned(),
+            if length.starts_with(|digit: char| digit.is_ascii_digit()) {
+                format!("a pause is written `wait({length})`")
+            } else {
+                "a pause is written `wait(5s)`".to_owned()
             }
         }
         _ => return Ok(()),

@@ -52,9 +52,10 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
             "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
             report,
         )?,
-        outputs: match foreign::before_the_outputs(input, report)? {
-            true => parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?,
-            false => Vec::new(),
+        outputs: if foreign::before_the_outputs(input, report)? {
+            parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?
+        } else {
+            Vec::new()
         },
         namespace: None,
         nodes: Vec::new(),

@@ -153,12 +153,15 @@ fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
             });
         }
     }
-    let read = |name: &Ident| match optional.contains(&name) {
-        true => ReadPort {
-            mode: Mode::MaybeBorrow,
-            ..ReadPort::borrowed(name)
-        },
-        false => ReadPort::borrowed(name),
+    let read = |name: &Ident| {
+        if optional.contains(&name) {
+            ReadPort {
+                mode: Mode::MaybeBorrow,
+                ..ReadPort::borrowed(name)
+            }
+        } else {
+            ReadPort::borrowed(name)
+        }
     };
     let reads = branch.reads.iter().map(read).collect();
     Contract {

@@ -42,9 +42,10 @@ impl Visit<'_> {
 
     /// The routes that it takes if it had no answer in time, and if it failed.
     pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
-        let timeout = match self.contract.times_out() {
-            true => self.plan.route(self.index, TIMEOUT_ACTION),
-            false => None,
+        let timeout = if self.contract.times_out() {
+            self.plan.route(self.index, TIMEOUT_ACTION)
+        } else {
+            None
         };
         (timeout, self.plan.error_route(self.index, self.contract))
     }
@@ -74,9 +75,12 @@ impl Visit<'_> {
             && self.settings.retry.is_none()
             && self.settings.timeout.is_none();
         let function = Ident::new(if alone { "__once" } else { "__step" }, *site);
-        let visit = self.contract.attempts.has_visit().then(|| match alone {
-            true => quote_spanned!(*site=> scope,),
-            false => quote_spanned!(*site=> visit,),
+        let visit = self.contract.attempts.has_visit().then(|| {
+            if alone {
+                quote_spanned!(*site=> scope,)
+            } else {
+                quote_spanned!(*site=> visit,)
+            }
         });
         let bounded = self.settings.timeout.is_some() && !self.contract.attempts.takes_policy();
         let made = (bounded || (self.contract.attempts.has_visit() && !alone))
@@ -131,9 +135,10 @@ impl Visit<'_> {
         let field = &self.instance.name;
         let (bindings, names) = bound(arguments, *site);
         let input = quote_spanned!(*site=> { #bindings <#path>::__input(#(#names),*) });
-        let attempt = match self.settings.repeats() {
-            true => quote_spanned!(*site=> attempts.index()),
-            false => quote_spanned!(*site=> 0),
+        let attempt = if self.settings.repeats() {
+            quote_spanned!(*site=> attempts.index())
+        } else {
+            quote_spanned!(*site=> 0)
         };
         let drive = quote_spanned! {*site=>
             let inner = scope.nested(<#path as #rt::Described>::INFO, #attempt);

@@ -19,9 +19,12 @@ impl Visit<'_> {
         let function = hidden("item", &plain(&self.instance.name), self.instance.span);
         let collects = self.settings.collect_errors.is_some();
         let keeps = !self.contract.writes.is_empty();
-        let kept = keeps.then(|| match collects {
-            true => quote_spanned!(site=> #rt::collect(result)?),
-            false => quote_spanned!(site=> result?),
+        let kept = keeps.then(|| {
+            if collects {
+                quote_spanned!(site=> #rt::collect(result)?)
+            } else {
+                quote_spanned!(site=> result?)
+            }
         });
         let collection = self.value(0, &self.contract.reads[0]);
         let state = self.state_arguments();

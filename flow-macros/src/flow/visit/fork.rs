@@ -108,10 +108,7 @@ impl Visit<'_> {
             ::core::future::poll_fn(move |cx| {
                 let mut all_done = true;
                 #(#polled)*
-                match all_done {
-                    true => ::core::task::Poll::Ready(::core::result::Result::<(), #rt::Failed>::Ok(())),
-                    false => ::core::task::Poll::Pending,
-                }
+                if all_done { ::core::task::Poll::Ready(::core::result::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
             })
             .await
         }
@@ -143,9 +140,10 @@ impl Visit<'_> {
             let port = &visit.contract.reads[by.read];
             let value = visit.value(by.read, port);
             let field = taken_field(by, site);
-            let value = match port.mode.optional() {
-                true => value,
-                false => quote_spanned!(site=> ::core::option::Option::Some(#value)),
+            let value = if port.mode.optional() {
+                value
+            } else {
+                quote_spanned!(site=> ::core::option::Option::Some(#value))
             };
             quote_spanned!(site=> #field: #value)
         });

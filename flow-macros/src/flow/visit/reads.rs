@@ -111,9 +111,10 @@ impl Visit<'_> {
             Mode::Take | Mode::MaybeTake => quote_spanned!(site=> #rt::TakeItem::take_item(item)),
             Mode::MaybeDeref => quote_spanned!(site=> #rt::ReadsAs::read(item)),
         };
-        match mode.optional() {
-            true => quote_spanned!(site=> ::core::option::Option::Some(#item)),
-            false => item,
+        if mode.optional() {
+            quote_spanned!(site=> ::core::option::Option::Some(#item))
+        } else {
+            item
         }
     }
 
@@ -155,9 +156,10 @@ impl Visit<'_> {
     /// The value to which a value dereferences, such as `str` for `String`.
     fn deref(&self, value: TokenStream, key: &str) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let value = match self.state.flattens(key, "") {
-            true => quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref)),
-            false => value,
+        let value = if self.state.flattens(key, "") {
+            quote_spanned!(site=> #value.and_then(::core::option::Option::as_ref))
+        } else {
+            value
         };
         quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }

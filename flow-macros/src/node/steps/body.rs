@@ -51,9 +51,10 @@ impl Node<'_> {
     fn checked(&self, phase: &Phase, arguments: &[TokenStream]) -> TokenStream {
         let call = phase.awaited(arguments);
         let context = phase.context();
-        match phase.returned.fallible {
-            true => quote!({ #context __attempts.once(#call)? }),
-            false => quote!({ #context #call }),
+        if phase.returned.fallible {
+            quote!({ #context __attempts.once(#call)? })
+        } else {
+            quote!({ #context #call })
         }
     }
 
@@ -63,19 +64,18 @@ impl Node<'_> {
         let arguments = self.fallback_arguments(fallback, report);
         let context = fallback.context();
         let value = fallback.awaited(&arguments);
-        Some(match fallback.returned.fallible {
-            true => quote!({
+        Some(if fallback.returned.fallible {
+            quote!({
                 #context
                 __attempts.falls_back().await;
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
-            }),
+            })
+        } else {
             // Bound where its type is written, so that the error is there if `exec` has another
             // type.
-            false => {
-                let given = quote_spanned!(here(fallback.returned.span)=> __given);
-                quote!({ #context __attempts.falls_back().await; let #given = #value; #given })
-            }
+            let given = quote_spanned!(here(fallback.returned.span)=> __given);
+            quote!({ #context __attempts.falls_back().await; let #given = #value; #given })
         })
     }
 }

@@ -122,11 +122,14 @@ impl<'a> Node<'a> {
             self.post.as_ref(),
         ];
         let has_context = phases.into_iter().flatten().any(Phase::has_context);
-        match self.exec_can_fail() {
-            true if self.once() => Attempts::One,
-            true => Attempts::Many,
-            false if has_context || fails(&self.prep) || fails(&self.post) => Attempts::Visit,
-            false => Attempts::None,
+        if self.exec_can_fail() && self.once() {
+            Attempts::One
+        } else if self.exec_can_fail() {
+            Attempts::Many
+        } else if has_context || fails(&self.prep) || fails(&self.post) {
+            Attempts::Visit
+        } else {
+            Attempts::None
         }
     }
 
