@@ -176,16 +176,7 @@ impl Error {
     /// How to fix it.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
-            Error::Section { fault, .. } => match fault {
-                Fault::NotBinary(_) => {
-                    "name an executable, a library, an object, a WebAssembly module or a flow JSON"
-                }
-                Fault::Damaged(_) => "build or copy it again",
-                Fault::Record { .. } => {
-                    "build it again: something has changed its section `flowspec`"
-                }
-                Fault::Newer { .. } => "update it: install the newest `flow-cli`",
-            },
+            Error::Section { fault, .. } => help_after(fault),
             Error::NotAFlow {
                 record: Some(_), ..
             } => {
@@ -234,6 +225,18 @@ impl Error {
             _ => return None,
         };
         Some(help.to_owned())
+    }
+}
+
+/// How to fix a file whose flows cannot be read.
+fn help_after(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::NotBinary(_) => {
+            "name an executable, a library, an object, a WebAssembly module or a flow JSON"
+        }
+        Fault::Damaged(_) => "build or copy it again",
+        Fault::Record { .. } => "build it again: something has changed its section `flowspec`",
+        Fault::Newer { .. } => "update it: install the newest `flow-cli`",
     }
 }
 

@@ -77,9 +77,6 @@ impl Step<'_> {
             .as_ref()
             .map(|attempt| self.first_attempt(attempt));
         let function = self.function();
-        let many = (self.reads.len() > MANY_ARGUMENTS).then(|| {
-            quote!(#[allow(clippy::too_many_arguments, reason = "those of the function, which is told of it")])
-        });
         let items = quote! {
             #[diagnostic::do_not_recommend]
             impl #generics #rt::Node for #self_ty #bounds {}
@@ -94,7 +91,6 @@ impl Step<'_> {
                 #attempt
                 #[doc(hidden)]
                 #[inline]
-                #many
                 #function
             }
         };
@@ -111,6 +107,14 @@ impl Step<'_> {
 
     /// `__step` itself.
     fn function(&self) -> TokenStream {
+        let many = (self.reads.len() > MANY_ARGUMENTS).then(|| {
+            quote!(#[allow(clippy::too_many_arguments, reason = "those of the function, which is told of it")])
+        });
+        let function = self.function_without_attributes();
+        quote!(#many #function)
+    }
+
+    fn function_without_attributes(&self) -> TokenStream {
         let rt = runtime();
         let (ty, body) = (&self.outcome.ty, &self.body);
         let site = here(self.name.span());

@@ -91,87 +91,89 @@ impl<'g> Resolver<'g> {
         let edge = &self.graph.edges[at];
         let node = self.graph.node(id);
         let wrong = edge.action();
-        let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
-        let names = || node.actions.iter().map(|action| action.name.as_str());
         let near = self.near_action(id, wrong);
         let free: Vec<usize> = (0..node.actions.len())
             .filter(|&action| self.routed[id.0][action].is_none())
             .collect();
-        let only_default = names().all(|name| name == DEFAULT_ACTION);
-        let to = words::target(self.graph, &edge.to);
-
-        let name = &node.name;
-        let takes = || words::quoted(names());
-        let message = if wrong != DEFAULT_ACTION || node.actions.is_empty() {
-            format!("`{name}` has no action \"{wrong}\"")
-        } else if edge.action.is_none() {
-            format!(
-                "this edge does not say which action of `{name}` it is for: it takes {}",
-                takes()
-            )
-        } else {
-            format!("`{name}` has no action \"{wrong}\": it takes {}", takes())
-        };
-        let help = if let Some(near) = near {
-            format!("did you mean \"{near}\"?")
-        } else if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
-            "give it a `timeout` where it is defined: `#[node(human = \"…\", timeout = \"24h\")]`; or remove this edge"
-                .to_owned()
-        } else if only_default && node.kind == NodeKind::Step && wrong == TIMEOUT_ACTION {
-            "only a poll takes it, if its own time is limited: `#[node(poll(every = \"1s\", timeout = \"1m\"))]`; any other \
-             `timeout` leads to \"error\""
-                .to_owned()
-        } else if only_default {
-            let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
-            match node.kind {
-                NodeKind::Step => match returned_enum(node) {
-                    Some(returned) => format!(
-                        "if what it returns decides, say so where it is defined: `#[node(actions = {returned})]`; else \
-                         write `{fixed}`"
-                    ),
-                    None => format!(
-                        "to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; \
-                         else write `{fixed}`"
-                    ),
-                },
-                _ => format!("it has no actions to choose from: write `{fixed}`"),
-            }
-        } else if wrong == DEFAULT_ACTION {
-            edges_of_all(node, &free, &to)
-        } else {
-            format!("it takes {}", words::quoted(names().chain(error)))
-        };
         let diagnostic = Diagnostic::new(
             Code::UnknownAction,
             Site::Edge(at, EdgePart::Action),
-            message,
+            unknown(node, edge),
         )
-        .help(help);
+        .help(match near {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => self.instead(id, edge, &free),
+        });
+        let meant = self.meant(at, id, near, &free);
+        // It has no actions: that is one mistake, however many edges it has.
+        let is_said =
+            takes_only_default(node) && near.is_none() && !self.without_actions.insert(id);
+        ((!is_said).then_some(diagnostic), meant)
+    }
 
-        let meant = match near {
-            Some(near) => match self.action(id, near) {
+    /// What to write instead of an edge for an action that the node does not have.
+    fn instead(&self, id: NodeId, edge: &Edge, free: &[usize]) -> String {
+        let node = self.graph.node(id);
+        let wrong = edge.action();
+        let to = words::target(self.graph, &edge.to);
+        if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
+            return "give it a `timeout` where it is defined: `#[node(human = \"…\", timeout = \"24h\")]`; or remove this edge"
+                .to_owned();
+        }
+        if !takes_only_default(node) {
+            if wrong == DEFAULT_ACTION {
+                return edges_of_all(node, free, &to);
+            }
+            let error = Some(ERROR_ACTION).filter(|_| self.fallible[id.0]);
+            return format!("it takes {}", words::quoted(names(node).chain(error)));
+        }
+        let fixed = words::step(&node.name, DEFAULT_ACTION, &to);
+        match (&node.kind, returned_enum(node)) {
+            (NodeKind::Step, _) if wrong == TIMEOUT_ACTION => {
+                "only a poll takes it, if its own time is limited: `#[node(poll(every = \"1s\", timeout = \"1m\"))]`; any \
+                 other `timeout` leads to \"error\""
+                    .to_owned()
+            }
+            (NodeKind::Step, Some(returned)) => format!(
+                "if what it returns decides, say so where it is defined: `#[node(actions = {returned})]`; else write \
+                 `{fixed}`"
+            ),
+            (NodeKind::Step, None) => format!(
+                "to let it decide, return an enum with `#[derive(Action)]`, and name that: `#[node(actions = …)]`; else \
+                 write `{fixed}`"
+            ),
+            _ => format!("it has no actions to choose from: write `{fixed}`"),
+        }
+    }
+
+    /// What the edge stands for, so that it is not reported again: the action that is near, or else
+    /// one that has no edge.
+    fn meant(
+        &mut self,
+        at: usize,
+        id: NodeId,
+        near: Option<&str>,
+        free: &[usize],
+    ) -> Option<Effect> {
+        if let Some(near) = near {
+            return Some(match self.action(id, near) {
                 Some(action) => {
                     self.routed[id.0][action].get_or_insert(at);
-                    Some(Effect::Action(id, action))
+                    Effect::Action(id, action)
                 }
-                None => Some(Effect::Failure),
-            },
-            None => {
-                // An edge without an action stands for all that have no edge yet.
-                let meant = if wrong == DEFAULT_ACTION {
-                    free.len()
-                } else {
-                    1
-                };
-                for &action in free.iter().take(meant) {
-                    self.routed[id.0][action] = Some(at);
-                }
-                None
-            }
+                None => Effect::Failure,
+            });
+        }
+        // An edge without an action stands for all that have no edge yet.
+        let meant = if self.graph.edges[at].action() == DEFAULT_ACTION {
+            free.len()
+        } else {
+            1
         };
-        // It has no actions: that is one mistake, however many edges it has.
-        let is_said = only_default && near.is_none() && !self.without_actions.insert(id);
-        ((!is_said).then_some(diagnostic), meant)
+        for &action in free.iter().take(meant) {
+            self.routed[id.0][action] = Some(at);
+        }
+        None
     }
 
     /// The action that was probably meant.
@@ -190,4 +192,26 @@ impl<'g> Resolver<'g> {
                 .chain(error),
         )
     }
+}
+
+/// What is wrong with an edge for an action that the node does not have.
+fn unknown(node: &Node, edge: &Edge) -> String {
+    let (name, wrong) = (&node.name, edge.action());
+    let takes = || words::quoted(names(node));
+    if wrong != DEFAULT_ACTION || node.actions.is_empty() {
+        format!("`{name}` has no action \"{wrong}\"")
+    } else if edge.action.is_none() {
+        let takes = takes();
+        format!("this edge does not say which action of `{name}` it is for: it takes {takes}")
+    } else {
+        format!("`{name}` has no action \"{wrong}\": it takes {}", takes())
+    }
+}
+
+fn names(node: &Node) -> impl Iterator<Item = &str> {
+    node.actions.iter().map(|action| action.name.as_str())
+}
+
+fn takes_only_default(node: &Node) -> bool {
+    names(node).all(|name| name == DEFAULT_ACTION)
 }

@@ -17,38 +17,53 @@ pub(super) fn check_mapping(
     contract: &Contract,
     report: &mut Report,
 ) {
-    let name = &instance.shown;
     for (index, one) in mapping.iter().enumerate() {
-        let port = plain(&one.port);
-        let ports = ports(contract, one.reads);
-        let verb = if one.reads { "reads" } else { "writes" };
-        if !ports.contains(&port) {
-            let message = format!("`{name}` {verb} no `{port}`");
-            let (other, arrow) = if one.reads {
-                ("writes", "->")
-            } else {
-                ("reads", "<-")
-            };
-            let help = if self::ports(contract, !one.reads).contains(&port) {
-                format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
-            } else if ports.contains(&plain(&one.key)) {
-                let (first, arrow) = if one.reads {
-                    ("the parameter", "<-")
-                } else {
-                    ("what the node writes", "->")
-                };
-                format!("{first} comes first: `{} {arrow} {port}`", one.key)
-            } else if ports.is_empty() {
-                format!("it {verb} nothing: remove this")
-            } else {
-                flow_spec::did_you_mean(&port, ports.iter().map(String::as_str)).unwrap_or_default()
-            };
-            report.error(Code::NamesNothing, one.port.span(), message, help);
-        } else if is_mapped_before(mapping, index) {
-            let message = format!("`{port}` is mapped twice");
+        check_port(one, instance, contract, report);
+        if is_mapped_before(mapping, index) && names_a_port(one, contract) {
+            let message = format!("`{}` is mapped twice", plain(&one.port));
             report.error(Code::Name, one.port.span(), message, "remove one of them");
         }
     }
+    check_keys(mapping, instance, contract, report);
+}
+
+fn names_a_port(one: &Mapping, contract: &Contract) -> bool {
+    ports(contract, one.reads).contains(&plain(&one.port))
+}
+
+/// Checks that the node has the port of a mapping.
+fn check_port(one: &Mapping, instance: &Instance, contract: &Contract, report: &mut Report) {
+    if names_a_port(one, contract) {
+        return;
+    }
+    let (port, ports) = (plain(&one.port), ports(contract, one.reads));
+    let verb = if one.reads { "reads" } else { "writes" };
+    let message = format!("`{}` {verb} no `{port}`", instance.shown);
+    let (other, arrow) = if one.reads {
+        ("writes", "->")
+    } else {
+        ("reads", "<-")
+    };
+    let help = if self::ports(contract, !one.reads).contains(&port) {
+        format!("it {other} `{port}`: write `{port} {arrow} {}`", one.key)
+    } else if ports.contains(&plain(&one.key)) {
+        let (first, arrow) = if one.reads {
+            ("the parameter", "<-")
+        } else {
+            ("what the node writes", "->")
+        };
+        format!("{first} comes first: `{} {arrow} {port}`", one.key)
+    } else if ports.is_empty() {
+        format!("it {verb} nothing: remove this")
+    } else {
+        flow_spec::did_you_mean(&port, ports.iter().map(String::as_str)).unwrap_or_default()
+    };
+    report.error(Code::NamesNothing, one.port.span(), message, help);
+}
+
+/// Checks that no two values of the node are written to one key.
+fn check_keys(mapping: &[Mapping], instance: &Instance, contract: &Contract, report: &mut Report) {
+    let name = &instance.shown;
     let sets = contract
         .actions
         .iter()

@@ -39,11 +39,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
     }
-    let functions: Vec<_> = valued
-        .iter()
-        .filter_map(|instance| declared_function(flow, instance))
-        .collect();
-    let functions = (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }));
+    let functions = declared_functions(flow, &valued);
     let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, node_type(instance));
@@ -79,6 +75,15 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #default
         #(#hints)*
     }
+}
+
+/// The functions that make the values which the flow declares.
+fn declared_functions(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
+    let name = &flow.name;
+    let functions = valued.iter();
+    let functions = functions.filter_map(|instance| declared_function(flow, instance));
+    let functions: Vec<_> = functions.collect();
+    (!functions.is_empty()).then(|| quote!(impl #name { #(#functions)* }))
 }
 
 /// The struct of a flow whose nodes are all functions.

@@ -242,25 +242,7 @@ pub(super) fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result
                 "put `else` last",
             );
         }
-        let action = |content: ParseStream<'_>| {
-            content.parse::<Token![=>]>()?;
-            let action = content.parse::<LitStr>();
-            action.map_err(|_| foreign::action_of_case(&branch.name, content))
-        };
-        if content.peek(Token![_]) && content.peek2(Token![=>]) {
-            report.text(
-                content.span(),
-                "the last case of a branch is `else => \"action\"`",
-            );
-            content.parse::<Token![_]>()?;
-            branch.otherwise = Some(action(&content)?);
-        } else if content.parse::<Option<Token![else]>>()?.is_some() {
-            branch.otherwise = Some(action(&content)?);
-        } else {
-            let condition = content.parse()?;
-            let action = action(&content)?;
-            branch.cases.push((condition, action));
-        }
+        case(&content, &mut branch, report)?;
         if !content.is_empty() {
             content.parse::<Token![,]>()?;
         }
@@ -274,4 +256,26 @@ pub(super) fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result
         report.error(Code::UnroutedAction, branch.name.span(), message, help);
     }
     Ok(branch)
+}
+
+/// One case of a branch: `condition => "action"` or `else => "action"`.
+fn case(input: ParseStream<'_>, branch: &mut BranchSyntax, report: &mut Report) -> syn::Result<()> {
+    let name = branch.name.clone();
+    let action = |input: ParseStream<'_>| {
+        input.parse::<Token![=>]>()?;
+        let action = input.parse::<LitStr>();
+        action.map_err(|_| foreign::action_of_case(&name, input))
+    };
+    if input.peek(Token![_]) && input.peek2(Token![=>]) {
+        let text = "the last case of a branch is `else => \"action\"`";
+        report.text(input.span(), text);
+        input.parse::<Token![_]>()?;
+        branch.otherwise = Some(action(input)?);
+    } else if input.parse::<Option<Token![else]>>()?.is_some() {
+        branch.otherwise = Some(action(input)?);
+    } else {
+        let condition = input.parse()?;
+        branch.cases.push((condition, action(input)?));
+    }
+    Ok(())
 }

@@ -93,68 +93,62 @@ impl Pair<'_> {
     }
 
     fn compare_rest(&self, changes: &mut Vec<Change>) {
-        let (old, new, name) = (self.old.1, self.new.1, &self.name);
-        let rest = [
-            (
-                old.description != new.description,
-                Part::Node,
-                "/description",
-                format!("`{name}` is described otherwise"),
-            ),
-            (
-                old.title != new.title,
-                Part::Node,
-                "/title",
-                format!("`{name}` has another title"),
-            ),
-            (
-                old.icon != new.icon,
-                Part::Node,
-                "/icon",
-                format!("`{name}` has another icon"),
-            ),
-            (
-                old.group != new.group,
-                Part::Node,
-                "/group",
-                format!("`{name}` is in another group"),
-            ),
-            (
-                old.tags != new.tags,
-                Part::Node,
-                "/tags",
-                format!("`{name}` has other tags"),
-            ),
-            (
-                old.params_omitted != new.params_omitted,
-                Part::Param,
-                "/paramsOmitted",
-                format!("`{name}` leaves out other params"),
-            ),
-            (
-                old.mappings.inputs != new.mappings.inputs,
-                Part::Read,
-                "/mappings/inputs",
-                format!("`{name}` reads from other keys"),
-            ),
-            (
-                old.mappings.outputs != new.mappings.outputs,
-                Part::Write,
-                "/mappings/outputs",
-                format!("`{name}` writes to other keys"),
-            ),
-            (
-                old.dependencies != new.dependencies,
-                Part::Node,
-                "/dependencies",
-                format!("`{name}` depends on others"),
-            ),
-        ];
-        for (differs, part, place, message) in rest {
+        let (old, new) = (self.old.1, self.new.1);
+        let mut compare = |differs: bool, part, place, what: &str| {
             if differs {
+                let message = format!("`{}` {what}", self.name);
                 changes.push(self.harmless(part, Kind::Changed, place, message));
             }
-        }
+        };
+        let differs = old.description != new.description;
+        compare(
+            differs,
+            Part::Node,
+            "/description",
+            "is described otherwise",
+        );
+        compare(
+            old.title != new.title,
+            Part::Node,
+            "/title",
+            "has another title",
+        );
+        compare(
+            old.icon != new.icon,
+            Part::Node,
+            "/icon",
+            "has another icon",
+        );
+        compare(
+            old.group != new.group,
+            Part::Node,
+            "/group",
+            "is in another group",
+        );
+        compare(old.tags != new.tags, Part::Node, "/tags", "has other tags");
+        let differs = old.params_omitted != new.params_omitted;
+        compare(
+            differs,
+            Part::Param,
+            "/paramsOmitted",
+            "leaves out other params",
+        );
+        let differs = old.mappings.inputs != new.mappings.inputs;
+        compare(
+            differs,
+            Part::Read,
+            "/mappings/inputs",
+            "reads from other keys",
+        );
+        let differs = old.mappings.outputs != new.mappings.outputs;
+        compare(
+            differs,
+            Part::Write,
+            "/mappings/outputs",
+            "writes to other keys",
+        );
+        let differs = old.dependencies != new.dependencies;
+        compare(differs, Part::Node, "/dependencies", "depends on others");
     }
 
     fn compare_flow(&self, changes: &mut Vec<Change>) {
