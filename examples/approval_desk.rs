@@ -1,5 +1,6 @@
-//! A desk for expense claims: small ones are paid at once, larger ones when somebody approves them, which may be days later.
-//! Each call is a separate process, and the state between calls is in an SQLite file.
+//! A desk for expense claims: small ones are paid at once, larger ones when somebody approves them,
+//! which may be days later. Each call is a separate process, and the state between calls is in an
+//! SQLite file.
 //!
 //! ```text
 //! cargo run --example approval_desk -- submit Ann 950 "a conference"

@@ -91,8 +91,8 @@ pub(crate) struct Export {
     /// How many levels of nested flows to write.
     #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
     pub(crate) depth: usize,
-    /// Write each flow to a file of its own in this folder, named after its namespace; or one flow to
-    /// this file, if its name has an ending: `qa.json`.
+    /// Write each flow to a file of its own in this folder, named after its namespace; or one flow
+    /// to this file, if its name has an ending: `qa.json`.
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.

@@ -3,8 +3,8 @@
 //! files.
 //!
 //! The program `cargo-flow` only calls [`run`]. A command gets from its arguments (`args`) to flows
-//! (`target`, which reads binaries with [`section`]) or to source files (`sources`, whose `flow!` have
-//! a `layout`), and writes to the screen or into files.
+//! (`target`, which reads binaries with [`section`]) or to source files (`sources`, whose `flow!`
+//! have a `layout`), and writes to the screen or into files.
 
 mod args;
 mod cargo;

@@ -4,8 +4,8 @@
 //! The hard thing is that order. Branches and items run at the same time, and which of them failed
 //! first decides where the run continues. So an outcome is returned only when all earlier ones have
 //! been used, and when every node that was reached before it has been reached again. Then at each
-//! of its records a replay is where the run was that made it. All records are used, except those made
-//! in a frame (a fork, a loop, an attempt at a flow) that was already failing.
+//! of its records a replay is where the run was that made it. All records are used, except those
+//! made in a frame (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;

@@ -1,5 +1,5 @@
-//! Pictures of a flow: [`text`] for a terminal, a [`tree`] of its nodes, [`mermaid`] and [`dot`] for
-//! programs that draw, [`svg`] as an image, and [`html`] as a page to click through.
+//! Pictures of a flow: [`text`] for a terminal, a [`tree`] of its nodes, [`mermaid`] and [`dot`]
+//! for programs that draw, [`svg`] as an image, and [`html`] as a page to click through.
 //!
 //! At an arrow is the action that takes it, unless it is `default`; below it the condition, if a
 //! `branch` decides; and in braces the keys that travel along it. These are the keys that its node

@@ -14,8 +14,8 @@ const DEEPEST: usize = 12;
 /// The keys at arrows are below each other, unless a line is wider than this.
 const COLUMN: usize = 56;
 
-/// A line for each arrow, in the order in which a run can take them, with the keys that travel along
-/// it in braces. Inner flows follow, each with its path as its title.
+/// A line for each arrow, in the order in which a run can take them, with the keys that travel
+/// along it in braces. Inner flows follow, each with its path as its title.
 ///
 /// The arrow for `default`, or else the last one that leads to a new node, goes straight on with
 /// `↓`, and the others branch off. A `↑` after the name of a node says that it is shown above.

@@ -1,5 +1,5 @@
-//! How much memory a loop over a million items takes at its peak, beside the results themselves. It must not grow with
-//! the number of items. The items are there before, and not counted.
+//! How much memory a loop over a million items takes at its peak, beside the results themselves. It
+//! must not grow with the number of items. The items are there before, and not counted.
 
 use std::error::Error;
 use std::time::Instant;

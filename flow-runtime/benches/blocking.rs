@@ -1,5 +1,6 @@
-//! What `#[node(blocking)]` gains: eight items of the same work, one at a time and eight at a time. With n idle cores,
-//! eight at a time take about 1/n of the time, down to an eighth. Plain threads show what the machine can give just now.
+//! What `#[node(blocking)]` gains: eight items of the same work, one at a time and eight at a time.
+//! With n idle cores, eight at a time take about 1/n of the time, down to an eighth. Plain threads
+//! show what the machine can give just now.
 
 use std::error::Error;
 use std::hint::black_box;

@@ -81,7 +81,8 @@
 //! - [`RunOptions`] limits, cancels and observes a run.
 //! - [`FlowError`] says why a run did not reach an end.
 //! - [`engine`] contains the traits for writing your own engine.
-//! - The crate `flow-durable` keeps executions in a store: they survive crashes, and wait for people.
+//! - The crate `flow-durable` keeps executions in a store: they survive crashes, and wait for
+//!   people.
 //! - The folder `docs` of the repository has a tutorial, recipes to copy from, and pages for those
 //!   who come from LangGraph or PocketFlow.
 //!

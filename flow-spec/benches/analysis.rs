@@ -1,8 +1,9 @@
 //! How long it takes to check a large flow, and how that grows with its size.
 //!
-//! The flow is a row of groups of four nodes: `ask` chooses between `left` and `right`, which write the same key, and
-//! `join` reads it. Every node has three edges, some of which go back: most to a place near by, some to anywhere.
-//! Every node reads keys written shortly before and keys written at the very start; every fourth read takes the value.
+//! The flow is a row of groups of four nodes: `ask` chooses between `left` and `right`, which write
+//! the same key, and `join` reads it. Every node has three edges, some of which go back: most to a
+//! place near by, some to anywhere. Every node reads keys written shortly before and keys written
+//! at the very start; every fourth read takes the value.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! `run()` allocates nothing: neither for a step nor for the run itself. Counted, for every allocation of the thread.
+//! `run()` allocates nothing: neither for a step nor for the run itself. Counted, for every
+//! allocation of the thread.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

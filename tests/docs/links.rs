@@ -1,4 +1,5 @@
-//! The links of the Markdown files lead to files and headings that are there, and the README leads to each file.
+//! The links of the Markdown files lead to files and headings that are there, and the README leads
+//! to each file.
 //!
 //! Links to Rust items (`crate::Flow`) are checked by rustdoc, and addresses on the web by nobody.
 

@@ -1,4 +1,5 @@
-//! Executions of flows that have changed since: they go on if what is recorded still fits, and are refused if not.
+//! Executions of flows that have changed since: they go on if what is recorded still fits, and are
+//! refused if not.
 
 use flow_durable::{
     Created, Execution, ExecutionId, JOURNAL_FORMAT, Runtime, RuntimeError, StartOptions, Status,

@@ -1,4 +1,5 @@
-//! Stores that fail, and records that are damaged: nothing is lost, and what went wrong where is said.
+//! Stores that fail, and records that are damaged: nothing is lost, and what went wrong where is
+//! said.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -171,7 +171,8 @@ async fn what_was_answered_is_not_expired() {
     let (shared, _, first, execution) = asked().await;
     let token = execution.questions().await.unwrap()[0].token();
     first.shut_down().await;
-    // The answer comes to a process that cannot go on with the execution, and nobody else is there for an hour.
+    // The answer comes to a process that cannot go on with the execution, and nobody else is there
+    // for an hour.
     let flaky = Faulty::new(&shared, Broken::default());
     let second = runtime(flaky.clone(), Asks::new());
     flaky.fault.fail("claim");

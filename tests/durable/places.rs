@@ -1,4 +1,5 @@
-//! Steps are named by where they stand: what happens beside a step, or is dropped before it, changes no name.
+//! Steps are named by where they stand: what happens beside a step, or is dropped before it,
+//! changes no name.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

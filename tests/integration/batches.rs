@@ -1,4 +1,5 @@
-//! Loops over items: one after the other or several at a time, the results in the order of the items.
+//! Loops over items: one after the other or several at a time, the results in the order of the
+//! items.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::pending;

@@ -1,5 +1,5 @@
-//! What a flow says of itself: `SPEC`, `flows()`, and exports with values. Sound flows of all kinds are linked into this
-//! program, and the laws are asked of all of them.
+//! What a flow says of itself: `SPEC`, `flows()`, and exports with values. Sound flows of all kinds
+//! are linked into this program, and the laws are asked of all of them.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

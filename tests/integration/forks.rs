@@ -1,4 +1,5 @@
-//! Forks: branches at the same time, each on the state as it stood at the fork, written back when all are done.
+//! Forks: branches at the same time, each on the state as it stood at the fork, written back when
+//! all are done.
 
 use std::error::Error;
 use std::future::pending;

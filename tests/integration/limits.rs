@@ -1,4 +1,5 @@
-//! What holds for a run as a whole: its steps, its deadline, its cancellation, and how many nodes at once.
+//! What holds for a run as a whole: its steps, its deadline, its cancellation, and how many nodes
+//! at once.
 
 use std::future::pending;
 use std::num::NonZeroUsize;

@@ -1,4 +1,5 @@
-//! How flows behave, a module for each topic. A test that stands for a case of the upstream suites names its number.
+//! How flows behave, a module for each topic. A test that stands for a case of the upstream suites
+//! names its number.
 
 mod arithmetic;
 mod basics;

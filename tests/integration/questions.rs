@@ -1,4 +1,5 @@
-//! People in flows: what they are asked, what their answers decide, and what becomes of a run that they do not answer.
+//! People in flows: what they are asked, what their answers decide, and what becomes of a run that
+//! they do not answer.
 
 use std::future::pending;
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,5 @@
-//! Attempts, waits, timeouts and fallbacks, under paused time: the cases of PocketFlow's `test_fall_back.py`.
+//! Attempts, waits, timeouts and fallbacks, under paused time: the cases of PocketFlow's
+//! `test_fall_back.py`.
 
 use std::error::Error;
 use std::future::pending;

@@ -1,4 +1,5 @@
-//! A flow of 600 different nodes compiles without a raised recursion limit, and runs; so does one that goes round.
+//! A flow of 600 different nodes compiles without a raised recursion limit, and runs; so does one
+//! that goes round.
 
 use flow_runtime::prelude::*;
 

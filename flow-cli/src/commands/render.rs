@@ -78,8 +78,8 @@ fn is_same(inner: &FlowDocument, flow: &FlowDocument) -> bool {
     ) && ids(inner) == ids(flow)
 }
 
-/// The flows below each other. Several trees get titles, because a tree does not contain the name of
-/// its flow.
+/// The flows below each other. Several trees get titles, because a tree does not contain the name
+/// of its flow.
 fn texts(flows: &[&FlowDocument], format: Format) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {

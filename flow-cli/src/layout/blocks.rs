@@ -4,8 +4,9 @@ use super::lexer::{Kind, Source};
 
 /// The indices of the brackets of each `flow!` of this crate, in the order written.
 ///
-/// A `flow!` in the arguments of another macro is left out, because it may mean anything there, as in
-/// the body of a `macro_rules!` or in `quote!`. So is one with a `$`, which is completed elsewhere.
+/// A `flow!` in the arguments of another macro is left out, because it may mean anything there, as
+/// in the body of a `macro_rules!` or in `quote!`. So is one with a `$`, which is completed
+/// elsewhere.
 pub(super) fn blocks(source: &Source<'_>) -> Vec<(usize, usize)> {
     let mut blocks = Vec::new();
     let mut index = 0;

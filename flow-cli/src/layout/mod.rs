@@ -1,9 +1,9 @@
 //! The layout of `flow!` in Rust source.
 //!
 //! A source is split into tokens (`lexer`), the `flow!` in it are found (`blocks`), parsed
-//! (`parser`, over a `cursor`) and written again (`printer`). The hard thing is that comments can be
-//! anywhere and must not get lost: the syntax consists of tokens, the comments before a token come
-//! with it, and a result with other tokens or comments than the source is refused.
+//! (`parser`, over a `cursor`) and written again (`printer`). The hard thing is that comments can
+//! be anywhere and must not get lost: the syntax consists of tokens, the comments before a token
+//! come with it, and a result with other tokens or comments than the source is refused.
 
 mod align;
 mod blocks;

@@ -1,4 +1,5 @@
-//! Text of others, which could steer the terminal, forge rows or look like another text, in all that the program writes.
+//! Text of others, which could steer the terminal, forge rows or look like another text, in all
+//! that the program writes.
 
 use std::process::Stdio;
 

@@ -1,5 +1,6 @@
-//! Laws of the reader, on files that were damaged in every way: it never panics, it says only what is there, and what
-//! is there it says in little time. `PROPTEST_CASES` asks for more cases than the usual 256.
+//! Laws of the reader, on files that were damaged in every way: it never panics, it says only what
+//! is there, and what is there it says in little time. `PROPTEST_CASES` asks for more cases than
+//! the usual 256.
 
 use std::sync::LazyLock;
 

@@ -95,11 +95,11 @@ impl Runtime {
         })
     }
 
-    /// Copies an execution: starts a new one that has the records of this one up to and including the
-    /// given one, and continues from there independently. Questions that were open at that point are asked
-    /// again, and waits and timeouts have as much time left as they had: the copied records have
-    /// later times. The original execution stays as it is, whatever its status. So a failed
-    /// execution can be tried again from before its failure.
+    /// Copies an execution: starts a new one that has the records of this one up to and including
+    /// the given one, and continues from there independently. Questions that were open at that
+    /// point are asked again, and waits and timeouts have as much time left as they had: the copied
+    /// records have later times. The original execution stays as it is, whatever its status. So a
+    /// failed execution can be tried again from before its failure.
     ///
     /// If the history before a snapshot has been pruned, the new execution has its history from
     /// that snapshot on.

@@ -191,8 +191,8 @@ impl State {
     }
 }
 
-/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something; and
-/// prints its path as well if there is another one of the name.
+/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something;
+/// and prints its path as well if there is another one of the name.
 pub(super) fn agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident {
     let (key, flow) = (camel_case(key), camel_case(&plain(&flow.name)));
     Ident::new(&format!("TypeOf{key}In{flow}"), here(user))

@@ -29,9 +29,9 @@ const LEGEND_IN_PAGE: f64 = 640.0;
 /// The colours, which follow the reader's preference for light or dark.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
-/// An SVG image of the flow and of all its inner flows, on a transparent background, with a legend of
-/// the shapes and arrows that it has. Every box has the path of its node as `data-path`, and its doc
-/// comment as its title.
+/// An SVG image of the flow and of all its inner flows, on a transparent background, with a legend
+/// of the shapes and arrows that it has. Every box has the path of its node as `data-path`, and its
+/// doc comment as its title.
 ///
 /// # Examples
 ///

@@ -1,6 +1,7 @@
 //! A real browser: Chromium without a window.
 //!
-//! Its one hard thing is a machine without it. There the test says that it was skipped; where `CI` is set, it fails.
+//! Its one hard thing is a machine without it. There the test says that it was skipped; where `CI`
+//! is set, it fails.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! Text that would steer a terminal, turn the order of letters around or not be seen, in every notation.
+//! Text that would steer a terminal, turn the order of letters around or not be seen, in every
+//! notation.
 
 use flow_render as render;
 use flow_spec::document::EndDocument;

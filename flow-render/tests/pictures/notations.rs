@@ -1,4 +1,5 @@
-//! The notations that other programs draw. Both were drawn by those programs and looked at: Mermaid 11 and Graphviz 2.
+//! The notations that other programs draw. Both were drawn by those programs and looked at: Mermaid
+//! 11 and Graphviz 2.
 
 use std::collections::BTreeSet;
 

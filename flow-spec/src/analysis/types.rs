@@ -266,8 +266,8 @@ impl Compared {
     }
 }
 
-/// Returns true if a value is read that is written as an `Option` of it. Whatever the names in these
-/// types mean, they differ.
+/// Returns true if a value is read that is written as an `Option` of it. Whatever the names in
+/// these types mean, they differ.
 fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
     let inner = value_type(owned, true);
     is_named(&read.rust_type)

@@ -1,5 +1,5 @@
-//! Which outputs are written when the flow ends, for each end: on every path to it, on some of them,
-//! or on none.
+//! Which outputs are written when the flow ends, for each end: on every path to it, on some of
+//! them, or on none.
 
 use std::collections::HashSet;
 

@@ -99,8 +99,8 @@ impl Context {
         }
     }
 
-    /// A change of the flow itself, at this place inside it. For executions, an inner flow is a part of
-    /// their path.
+    /// A change of the flow itself, at this place inside it. For executions, an inner flow is a
+    /// part of their path.
     pub(super) fn change(&self, part: Part, kind: Kind, place: &str, message: String) -> Change {
         let around = match kind {
             Kind::Removed => &self.old,

@@ -1,4 +1,5 @@
-//! The cases that the upstream suites have for documents, by their numbers. What differs on purpose says why.
+//! The cases that the upstream suites have for documents, by their numbers. What differs on purpose
+//! says why.
 
 use flow_spec::document::{DEFAULT_DEPTH, EdgeDocument, EndDocument, property};
 use flow_spec::{Code, FlowDocument, NodeDocument, Problem};

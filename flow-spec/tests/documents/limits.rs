@@ -1,4 +1,5 @@
-//! However much is wrong with a document, what is said of it has room on a few screens, and takes no longer than reading it.
+//! However much is wrong with a document, what is said of it has room on a few screens, and takes
+//! no longer than reading it.
 
 use std::time::{Duration, Instant};
 

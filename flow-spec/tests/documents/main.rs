@@ -1,6 +1,8 @@
-//! The document of a flow: how it is read and written, its JSON Schema, what its diff finds, and the pages about it.
+//! The document of a flow: how it is read and written, its JSON Schema, what its diff finds, and
+//! the pages about it.
 //!
-//! Properties run 256 cases each; `PROPTEST_CASES=10000 cargo test -p flow-spec --test documents` runs more.
+//! Properties run 256 cases each; `PROPTEST_CASES=10000 cargo test -p flow-spec --test documents`
+//! runs more.
 
 mod conformance;
 #[path = "../properties/dice.rs"]

@@ -1,4 +1,5 @@
-//! What the reader says of a document that is none: everything at once, each mistake once and at its place.
+//! What the reader says of a document that is none: everything at once, each mistake once and at
+//! its place.
 
 use flow_spec::FlowDocument;
 use flow_spec::document::DEEPEST;

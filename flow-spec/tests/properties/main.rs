@@ -1,5 +1,5 @@
-//! Laws of the analysis, on random graphs: it agrees with slow and obviously right definitions, shows only real
-//! paths, and takes any graph whatever.
+//! Laws of the analysis, on random graphs: it agrees with slow and obviously right definitions,
+//! shows only real paths, and takes any graph whatever.
 
 mod dice;
 mod graphs;

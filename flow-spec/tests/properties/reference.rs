@@ -1,4 +1,5 @@
-//! What the analysis should find, defined slowly and plainly, for forks and loops that hold steps only.
+//! What the analysis should find, defined slowly and plainly, for forks and loops that hold steps
+//! only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,7 +110,8 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
         },
     );
     let mut found = Unassigned { reads, outputs };
-    // What only unreachable nodes write is not reported, nor an output that nothing writes: other codes say it.
+    // What only unreachable nodes write is not reported, nor an output that nothing writes: other
+    // codes say it.
     let is_lost = |key: &str| {
         let writers: Vec<NodeId> = writers(graph, key);
         let is_input = graph.inputs.iter().any(|input| input.key == key);

@@ -1,4 +1,5 @@
-//! What grows with the number of executions and of those who watch: shutting down, recovering, and reading events.
+//! What grows with the number of executions and of those who watch: shutting down, recovering, and
+//! reading events.
 //!
 //! `cargo bench --all-features --bench many_executions`, with numbers of executions as arguments.
 
@@ -61,7 +62,8 @@ async fn shut_down_and_recover(store: Arc<dyn Store>, executions: u64) -> (Durat
     (shut_down, recovery)
 }
 
-/// How long it takes until so many subscribers have read all events of executions that run meanwhile, and their number.
+/// How long it takes until so many subscribers have read all events of executions that run
+/// meanwhile, and their number.
 async fn events(store: Arc<dyn Store>, subscribers: usize) -> (Duration, usize) {
     let runtime = Runtime::new(store);
     runtime.register(Counts::new()).expect("it is new");

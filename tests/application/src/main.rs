@@ -1,4 +1,5 @@
-//! Uses the nodes and the flow of another crate: by path, imported, renamed, re-exported, and as a node.
+//! Uses the nodes and the flow of another crate: by path, imported, renamed, re-exported, and as a
+//! node.
 
 use flow_runtime::prelude::*;
 use flow_tests_library::nodes::{Topic, classify as find_topic};

@@ -1,5 +1,6 @@
-//! Follows `docs/tutorial.md` word for word, in an empty folder: makes the package, puts the items of each block into
-//! `src/main.rs`, runs the commands, and compares what they print. And makes the mistake that the README shows.
+//! Follows `docs/tutorial.md` word for word, in an empty folder: makes the package, puts the items
+//! of each block into `src/main.rs`, runs the commands, and compares what they print. And makes the
+//! mistake that the README shows.
 
 mod page;
 mod program;

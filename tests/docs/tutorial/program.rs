@@ -1,4 +1,5 @@
-//! A source file that is edited as the page says: an item replaces the one of its name, and a new one is added.
+//! A source file that is edited as the page says: an item replaces the one of its name, and a new
+//! one is added.
 
 #[derive(Default)]
 pub(crate) struct Program {

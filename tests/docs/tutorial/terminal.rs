@@ -1,9 +1,9 @@
 //! A terminal into which the commands of the page are typed.
 //!
-//! In a block, `$ ` stands before a command, and what it prints stands below; a command that stands alone only has to
-//! succeed. `…` stands for anything, a line `…` for any lines. At `^C`, the command is killed as soon as it has printed what
-//! stands above: by SIGKILL, which no process can catch, and which works also where SIGINT is ignored, as in the
-//! background.
+//! In a block, `$ ` stands before a command, and what it prints stands below; a command that stands
+//! alone only has to succeed. `…` stands for anything, a line `…` for any lines. At `^C`, the
+//! command is killed as soon as it has printed what stands above: by SIGKILL, which no process can
+//! catch, and which works also where SIGINT is ignored, as in the background.
 
 use std::env;
 use std::io::{BufRead as _, BufReader};

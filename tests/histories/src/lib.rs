@@ -1,4 +1,5 @@
-//! What is asked of a store, small enough to be written down, made at random, and asked of another store again.
+//! What is asked of a store, small enough to be written down, made at random, and asked of another
+//! store again.
 
 use flow_store::{
     Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Record,

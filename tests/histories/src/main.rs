@@ -1,5 +1,6 @@
-//! One of several processes that ask a store at random: `flow-histories FILE NUMBER SEED WORLDS CALLS BEGIN_NS`. In each of the
-//! worlds they begin together. Prints what it asked, and what it was answered.
+//! One of several processes that ask a store at random: `flow-histories FILE NUMBER SEED WORLDS
+//! CALLS BEGIN_NS`. In each of the worlds they begin together. Prints what it asked, and what it
+//! was answered.
 
 use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use std::error::Error;

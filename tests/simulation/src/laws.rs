@@ -94,7 +94,8 @@ fn outcomes(records: &[Record]) -> BTreeMap<&str, (RecordKind, &str)> {
     });
     outcomes
         .map(|record| {
-            // What an error says of itself may differ: which of several that fail at the same time came first.
+            // What an error says of itself may differ: which of several that fail at the same time
+            // came first.
             let payload = match record.kind {
                 RecordKind::NodeFailed => "",
                 _ => record.payload.as_str(),

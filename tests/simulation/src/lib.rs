@@ -1,8 +1,9 @@
 //! Runs random flows that are stopped at random, and checks that they end as if they had not been.
 //!
-//! Everything follows from one seed: the flow, what its steps do, when the process dies or the store fails. Time is tokio's
-//! paused clock, a process is a tokio runtime that is dropped with all its tasks, and the store survives in memory. A case
-//! that violates a law prints the one command that repeats it, with as few stops as do.
+//! Everything follows from one seed: the flow, what its steps do, when the process dies or the
+//! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
+//! its tasks, and the store survives in memory. A case that violates a law prints the one command
+//! that repeats it, with as few stops as do.
 
 mod case;
 mod laws;

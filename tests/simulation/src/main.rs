@@ -1,5 +1,6 @@
-//! `cargo run --release -p flow-simulation -- --cases 100000` checks so many cases, on all cores, and stops after five
-//! failures (`--failures`); with the options that a failure prints, it checks that case.
+//! `cargo run --release -p flow-simulation -- --cases 100000` checks so many cases, on all cores,
+//! and stops after five failures (`--failures`); with the options that a failure prints, it checks
+//! that case.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
-//! What the generated flows are made of. What a step does is decided by the case, the step's name and what it reads.
+//! What the generated flows are made of. What a step does is decided by the case, the step's name
+//! and what it reads.
 
 use std::time::Duration;
 

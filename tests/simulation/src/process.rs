@@ -1,5 +1,5 @@
-//! One process: it recovers, starts the case's execution unless that has been done, and answers questions until the
-//! execution is over or the process is stopped.
+//! One process: it recovers, starts the case's execution unless that has been done, and answers
+//! questions until the execution is over or the process is stopped.
 
 use std::num::NonZeroUsize;
 use std::pin::pin;

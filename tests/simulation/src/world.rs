@@ -1,4 +1,5 @@
-//! What the steps of a case do, and what is noted of it. A case runs on one thread, so that this is the thread's own.
+//! What the steps of a case do, and what is noted of it. A case runs on one thread, so that this is
+//! the thread's own.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! The flow of the program that is killed, and what its steps leave behind.
 //!
-//! Each step writes to a file of its own making that it began and that it is done, so that a test can tell, beside the journal,
-//! which steps ran how often.
+//! Each step writes to a file of its own making that it began and that it is done, so that a test
+//! can tell, beside the journal, which steps ran how often.
 
 use std::error::Error;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,5 @@
-//! Runs executions of the survivor until they are completed: `survivor FILE LEASE_MS ROUNDS KEY…`. Where one asks, it answers.
+//! Runs executions of the survivor until they are completed: `survivor FILE LEASE_MS ROUNDS KEY…`.
+//! Where one asks, it answers.
 
 use std::error::Error;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Ten flows that have everything together. Their steps note what they saw, and what comes of them depends on nothing but
-//! their inputs and the answers: not on how often a process died, nor on how long nobody was there.
+//! Ten flows that have everything together. Their steps note what they saw, and what comes of them
+//! depends on nothing but their inputs and the answers: not on how often a process died, nor on how
+//! long nobody was there.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

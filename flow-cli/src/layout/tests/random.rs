@@ -1,5 +1,5 @@
-//! Sources made at random: flows with space, comments and pieces of source put anywhere, and text of
-//! any kind.
+//! Sources made at random: flows with space, comments and pieces of source put anywhere, and text
+//! of any kind.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

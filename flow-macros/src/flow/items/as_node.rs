@@ -63,8 +63,8 @@ fn depends_on_nodes(flow: &FlowSyntax) -> bool {
     outputs(flow).any(|output| output.optional)
 }
 
-/// The flow as a node of another one, in the first half of the expansion. Nothing if the second half
-/// defines it.
+/// The flow as a node of another one, in the first half of the expansion. Nothing if the second
+/// half defines it.
 pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     if depends_on_nodes(flow) && !broken {
         TokenStream::new()
@@ -73,8 +73,8 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     }
 }
 
-/// The flow as a node of another one, in the second half of the expansion. Nothing if the first half
-/// has defined it.
+/// The flow as a node of another one, in the second half of the expansion. Nothing if the first
+/// half has defined it.
 pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     if depends_on_nodes(flow) {
         contract_with(flow, written, false)

@@ -50,9 +50,9 @@ pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
     ends
 }
 
-/// Whether every path to an end writes an output: `None` if none does. An end about which nothing is
-/// known, in a flow with mistakes, counts as writing all of them, so that its users have no further
-/// error.
+/// Whether every path to an end writes an output: `None` if none does. An end about which nothing
+/// is known, in a flow with mistakes, counts as writing all of them, so that its users have no
+/// further error.
 pub(super) fn is_certain(output: &Parameter, label: &str, written: &[Action]) -> Option<bool> {
     let Some(end) = written.iter().find(|end| end.name == label) else {
         return Some(true);

@@ -1,5 +1,5 @@
-//! Prints the JSON of every flow that is linked into this program, one in each line. It runs none of them, and names the
-//! library's crate only.
+//! Prints the JSON of every flow that is linked into this program, one in each line. It runs none
+//! of them, and names the library's crate only.
 
 use flow_runtime::prelude::*;
 use flow_tests_library as _;

@@ -1,7 +1,9 @@
-//! Histories of threads and of processes, each with its own connections to one file, whose clocks do not agree.
+//! Histories of threads and of processes, each with its own connections to one file, whose clocks
+//! do not agree.
 //!
-//! A history that no order of its calls explains is printed with its seed. The order in which the calls come is not made from
-//! the seed, so a failure may take several runs: `HISTORIES=20000 SEED=7 cargo test -p flow-histories linear`.
+//! A history that no order of its calls explains is printed with its seed. The order in which the
+//! calls come is not made from the seed, so a failure may take several runs: `HISTORIES=20000
+//! SEED=7 cargo test -p flow-histories linear`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -208,7 +210,8 @@ fn what_processes_see_of_one_file_is_what_one_after_the_other_could_see() -> Out
         .map(|number| process(&file, [number, seed, worlds, CALLS as u64, begin_ns]))
         .collect::<Outcome<_>>()?;
 
-    // By world and time; at the same time, what is asked comes first: then fewer orders are ruled out, and none wrongly.
+    // By world and time; at the same time, what is asked comes first: then fewer orders are ruled
+    // out, and none wrongly.
     let mut events = BTreeMap::new();
     for (caller, mut process) in (0..).zip(processes) {
         let mut said = String::new();

@@ -1,5 +1,6 @@
-//! Every way in which holders with clocks that do not agree can claim, renew, write, end, wake up late and die, up to some
-//! number of ticks. The rules are those of the store in memory itself: each step of the model is a call of it.
+//! Every way in which holders with clocks that do not agree can claim, renew, write, end, wake up
+//! late and die, up to some number of ticks. The rules are those of the store in memory itself:
+//! each step of the model is a call of it.
 
 use std::hash::{Hash, Hasher};
 

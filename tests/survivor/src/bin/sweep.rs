@@ -1,6 +1,6 @@
-//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW SNAPSHOT_EVERY [prune]`. It dies, or
-//! is stopped, at the call of the store that `DIE` or `STOP` says, such as `before 7`. Prints what came of it, and how many
-//! calls there were.
+//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW
+//! SNAPSHOT_EVERY [prune]`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
+//! says, such as `before 7`. Prints what came of it, and how many calls there were.
 
 use std::error::Error;
 use std::num::NonZeroUsize;

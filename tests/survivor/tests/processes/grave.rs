@@ -1,4 +1,5 @@
-//! Processes that run one of the ten flows, one after the other or beside each other, and what they leave behind.
+//! Processes that run one of the ten flows, one after the other or beside each other, and what they
+//! leave behind.
 
 use std::fs;
 use std::path::PathBuf;

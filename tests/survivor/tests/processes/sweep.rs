@@ -1,10 +1,10 @@
 //! A process dies before or after each call of the store that it makes, and others go on.
 //!
-//! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with a pruned history, and with
-//! a second death after each first one:
-//! `SWEEP=all cargo test -p flow-survivor --test processes -- --nocapture a_death_at_a_call`, which takes a quarter of an hour.
-//! `SWEEP_FLOW=forks` takes one of the flows, and `KEEP=folder` keeps the database and the effects of points where something
-//! is wrong.
+//! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with
+//! a pruned history, and with a second death after each first one: `SWEEP=all cargo test -p
+//! flow-survivor --test processes -- --nocapture a_death_at_a_call`, which takes a quarter of an
+//! hour. `SWEEP_FLOW=forks` takes one of the flows, and `KEEP=folder` keeps the database and the
+//! effects of points where something is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -239,7 +239,8 @@ fn judge_database(
         }
     }
 
-    // An answer that was accepted is what a step saw, unless the flow that asked took too long meanwhile.
+    // An answer that was accepted is what a step saw, unless the flow that asked took too long
+    // meanwhile.
     let lines: Vec<&Value> = lives.iter().flatten().collect();
     let seen: Vec<String> = lines
         .iter()

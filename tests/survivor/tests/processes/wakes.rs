@@ -1,7 +1,8 @@
-//! A process is stopped before or after a call of the store, until its lease is over and another one has done all that there
-//! was to do. When it goes on, it writes nothing and begins no step.
+//! A process is stopped before or after a call of the store, until its lease is over and another
+//! one has done all that there was to do. When it goes on, it writes nothing and begins no step.
 //!
-//! What it was stopped at, it sees the answer of: so it goes on as if no time had gone by, unless it looks at its clocks.
+//! What it was stopped at, it sees the answer of: so it goes on as if no time had gone by, unless
+//! it looks at its clocks.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command};
