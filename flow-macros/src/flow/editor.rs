@@ -193,7 +193,7 @@ fn action(plan: &Plan<'_>, edge: &EdgeSyntax) -> Option<TokenStream> {
     let used = Ident::new(&plain(&defined), written.span());
     Some(quote!({
         enum Actions { #defined #fields }
-        let Actions::#used { .. } = ::core::todo!();
+        let Actions::#used { .. } = ::core::unreachable!();
     }))
 }
 
@@ -201,7 +201,7 @@ fn action(plan: &Plan<'_>, edge: &EdgeSyntax) -> Option<TokenStream> {
 fn keys(plan: &Plan<'_>) -> TokenStream {
     let inputs = plan.flow.inputs.iter().map(|input| {
         let (name, ty) = (&input.name, out_of_sight(input.ty.to_token_stream()));
-        quote!(let #name: &#ty = ::core::todo!();)
+        quote!(let #name: &#ty = ::core::unreachable!();)
     });
     let written = written(plan);
     let writes = written.iter().map(|key| {
@@ -209,7 +209,7 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
             known_here(plan.flow, key.name),
             out_of_sight(type_of(key.port)),
         );
-        quote!(let #name: &#ty = ::core::todo!();)
+        quote!(let #name: &#ty = ::core::unreachable!();)
     });
     let nodes = plan.nodes().map(|(index, instance, _)| {
         let mapped = |index| mapped(plan, index, &written);
