@@ -37,8 +37,8 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     let flows = plan
         .nodes()
         .filter(|(_, _, contract)| contract.kind == Kind::Flow);
-    for (index, instance, _) in flows {
-        let flow = format!("\"internalFlow\":{}", placeholder(index).to_compact_json());
+    for (id, instance, _) in flows {
+        let flow = format!("\"internalFlow\":{}", placeholder(id).to_compact_json());
         let (Some((before, after)), Some(path)) = (rest.split_once(&flow), instance.path()) else {
             continue;
         };
@@ -61,7 +61,7 @@ pub(super) fn id(instance: &Instance) -> String {
 }
 
 /// A placeholder for the flow of a node.
-fn placeholder(node: usize) -> FlowDocument {
+fn placeholder(NodeId(node): NodeId) -> FlowDocument {
     // No name contains this character, which JSON writes as an escape.
     FlowDocument::new(format!("\u{1}{node}"), "")
 }
@@ -76,7 +76,7 @@ fn document(plan: &Plan<'_>) -> FlowDocument {
     };
     document.nodes = plan
         .nodes()
-        .map(|(index, instance, contract)| node(plan, index, instance, contract))
+        .map(|(id, instance, contract)| node(plan, id, instance, contract))
         .collect();
     for edge in &plan.resolved.graph.graph().edges {
         route(plan, edge, &mut document);
@@ -96,7 +96,7 @@ fn signature(parameters: &[Parameter]) -> Schema {
 
 /// Adds an edge as an edge, as an end, or as the entry.
 fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
-    let id_of = |NodeId(index): NodeId| id(&plan.instances.list[index]);
+    let id_of = |node: NodeId| id(&plan.instances[node]);
     match (&edge.from, &edge.to) {
         (EdgeSource::Start, EdgeTarget::Node(to)) => document.entry_node_id = Some(id_of(*to)),
         (EdgeSource::Start, EdgeTarget::End(label)) => document.ends.push(EndDocument {
@@ -118,7 +118,7 @@ fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
     }
 }
 
-fn node(plan: &Plan<'_>, index: usize, instance: &Instance, contract: &Contract) -> NodeDocument {
+fn node(plan: &Plan<'_>, node: NodeId, instance: &Instance, contract: &Contract) -> NodeDocument {
     let mapping = mapping(plan.flow, instance);
     let is_flow = contract.kind == Kind::Flow;
     let shown = contract.about.shown.clone();
@@ -133,17 +133,17 @@ fn node(plan: &Plan<'_>, index: usize, instance: &Instance, contract: &Contract)
         icon: shown.icon,
         group: shown.group,
         tags: shown.tags,
-        params: params(plan, instance, contract),
+        params: params(plan, node, contract),
         settings: settings(plan, instance, contract),
         inputs: inputs(plan, mapping, contract),
-        outputs: outputs(plan, instance, contract),
-        actions: Some(actions(plan, index, contract)),
-        fallible: plan.resolved.graph.graph().nodes[index].fallible,
+        outputs: outputs(plan, node, contract),
+        actions: Some(actions(plan, node, contract)),
+        fallible: plan.resolved.graph.graph().node(node).fallible,
         mappings: MappingsDocument {
             inputs: renamed(mapping, true),
             outputs: renamed(mapping, false),
         },
-        internal_flow: is_flow.then(|| Box::new(placeholder(index))),
+        internal_flow: is_flow.then(|| Box::new(placeholder(node))),
         ..NodeDocument::default()
     }
 }
@@ -166,9 +166,9 @@ fn node_type(instance: &Instance) -> String {
 
 /// The parts of a node of the language. The settings of other nodes are values, which only a
 /// running program knows.
-fn params(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Map<String, Value> {
-    let id_of = |index: &usize| id(&plan.instances.list[*index]);
-    let params = match &instance.kind {
+fn params(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Map<String, Value> {
+    let id_of = |node: &NodeId| id(&plan.instances[*node]);
+    let params = match &plan.instances[node].kind {
         InstanceKind::Node(_) => match &contract.about.question {
             Some(Question { prompt, expects }) => json!({ "prompt": prompt, "expects": expects }),
             None => json!({}),
@@ -180,10 +180,11 @@ fn params(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Map<Stri
                 .collect();
             json!({ "branches": branches })
         }
-        InstanceKind::Each { item, over, body } => {
-            json!({ "item": plain(item), "over": plain(over), "body": id_of(body) })
+        InstanceKind::Each { item, over } => {
+            let body = id_of(&plan.instances.body(node));
+            json!({ "item": plain(item), "over": plain(over), "body": body })
         }
-        InstanceKind::Branch(index) => conditions(&plan.flow.branches[*index]),
+        InstanceKind::Branch(index) => conditions(&plan.flow[*index]),
         InstanceKind::Wait(duration) => json!({ "duration": duration_text(*duration) }),
     };
     match params {
@@ -246,7 +247,7 @@ fn key_type(plan: &Plan<'_>, key: &str) -> Option<String> {
     found.map(|(_, rust_type)| rust_type.clone())
 }
 
-fn outputs(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Schema {
+fn outputs(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
     let ports: Vec<&WritePort> = match contract.kind {
@@ -259,8 +260,8 @@ fn outputs(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Schema 
             || actions.all(|action| writes(action, port))
     };
     for port in ports {
-        let rust_type = match &instance.kind {
-            InstanceKind::Each { body, .. } => results_type(plan, instance, *body),
+        let rust_type = match &plan.instances[node].kind {
+            InstanceKind::Each { .. } => results_type(plan, node),
             _ => port.rust_type.clone(),
         };
         let required = is_always_written(port);
@@ -275,8 +276,9 @@ fn writes(action: &ActionPort, port: &WritePort) -> bool {
 }
 
 /// The type of the results of a loop over items, if a single type describes them.
-fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
-    let (contract, body) = (&plan.resolved.contracts[body], &plan.instances.list[body]);
+fn results_type(plan: &Plan<'_>, each: NodeId) -> String {
+    let body = plan.instances.body(each);
+    let (contract, body) = (&plan.resolved.contracts[body], &plan.instances[body]);
     let item = match (contract.kind, &contract.writes[..], &contract.actions[..]) {
         _ if contract.returns_nothing() => "()".to_owned(),
         (Kind::Flow, [one], [end]) if end.writes.is_empty() => one.rust_type.clone(),
@@ -287,7 +289,7 @@ fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
         (_, [one], []) => one.rust_type.clone(),
         _ => return String::new(),
     };
-    if instance.collects_errors(plan.flow) {
+    if plan.instances[each].collects_errors(plan.flow) {
         format!("Vec<Result<{item}, NodeError>>")
     } else {
         format!("Vec<{item}>")
@@ -296,7 +298,7 @@ fn results_type(plan: &Plan<'_>, instance: &Instance, body: usize) -> String {
 
 /// The actions that it can take, with what it writes on each. A loop over items collects the
 /// results of its body, whatever their actions.
-fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocument> {
+fn actions(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Vec<ActionDocument> {
     let action = |name: String, own: &[WritePort]| {
         let ports = || contract.writes.iter().chain(own);
         let names = |optional: bool| {
@@ -319,7 +321,7 @@ fn actions(plan: &Plan<'_>, index: usize, contract: &Contract) -> Vec<ActionDocu
     if actions.is_empty() {
         actions.push(action(DEFAULT_ACTION.to_owned(), &[]));
     }
-    let decided = &plan.resolved.graph.graph().nodes[index].actions;
+    let decided = &plan.resolved.graph.graph().node(node).actions;
     if contract.times_out() && decided.iter().any(|one| one.name == TIMEOUT_ACTION) {
         actions.push(ActionDocument {
             name: TIMEOUT_ACTION.to_owned(),

@@ -4,6 +4,7 @@
 //! They also make completion work, so they are there for a flow that is not finished yet. That is
 //! why [`mentions`] goes by the tokens, whether or not they can be read.
 
+use flow_spec::NodeId;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::{Path, Stmt};
@@ -176,8 +177,7 @@ fn step(tokens: &mut Vec<TokenTree>) -> Option<Path> {
 /// The action of an edge: a variant that is defined where the node has it.
 fn action(plan: &Plan<'_>, edge: &EdgeSyntax) -> Option<TokenStream> {
     let written = edge.action.as_ref()?;
-    let index = plan.instances.of(&edge.from)?;
-    let contract = &plan.resolved.contracts[index];
+    let contract = &plan.resolved.contracts[plan.instances.of(&edge.from)?];
     let is_it = |action: &&ActionPort| action.name.value() == written.value();
     let action = contract.actions.iter().find(is_it)?;
     let defined = known_here(plan.flow, &action.variant);
@@ -211,16 +211,16 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
         );
         quote!(let #name: &#ty = ::core::unreachable!();)
     });
-    let nodes = plan.nodes().map(|(index, instance, _)| {
-        let mapped = |index| mapped(plan, index, &written);
+    let nodes = plan.nodes().map(|(id, instance, _)| {
+        let mapped = |node| mapped(plan, node, &written);
         match &instance.kind {
-            InstanceKind::Node(_) if !plan.bodies.contains(&index) => mapped(index),
-            InstanceKind::Each { item, over, body } => {
-                let mapped = mapped(*body);
+            InstanceKind::Node(_) if !plan.bodies.contains(&id) => mapped(id),
+            InstanceKind::Each { item, over } => {
+                let mapped = mapped(plan.instances.body(id));
                 quote!({ #over; let #item = (); #mapped })
             }
             InstanceKind::Branch(index) => {
-                let BranchSyntax { reads, cases, .. } = &plan.flow.branches[*index];
+                let BranchSyntax { reads, cases, .. } = &plan.flow[*index];
                 let conditions = cases.iter().map(|(condition, _)| condition);
                 quote!(#(#reads;)* #(let _ = #conditions;)*)
             }
@@ -234,6 +234,8 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
 
 /// A key that a node writes.
 struct Written<'a> {
+    /// Its first writer.
+    writer: NodeId,
     /// The name, in its first writer or in a mapping.
     name: &'a Ident,
     port: &'a WritePort,
@@ -249,8 +251,8 @@ fn type_of(port: &WritePort) -> TokenStream {
 /// The keys that nodes write, each once.
 fn written<'a>(plan: &'a Plan<'_>) -> Vec<Written<'a>> {
     let mut keys: Vec<Written<'a>> = Vec::new();
-    for (index, instance, contract) in plan.nodes() {
-        if plan.bodies.contains(&index) {
+    for (id, instance, contract) in plan.nodes() {
+        if plan.bodies.contains(&id) {
             continue;
         }
         let mapping = mapping(plan.flow, instance);
@@ -260,7 +262,11 @@ fn written<'a>(plan: &'a Plan<'_>) -> Vec<Written<'a>> {
             let is_known = plan.flow.inputs.iter().any(|input| is_it(&input.name))
                 || keys.iter().any(|key| is_it(key.name));
             if !is_known {
-                keys.push(Written { name, port });
+                keys.push(Written {
+                    writer: id,
+                    name,
+                    port,
+                });
             }
         }
     }
@@ -275,15 +281,18 @@ fn known_here(flow: &FlowSyntax, name: &Ident) -> Ident {
 }
 
 /// The mapping of a node: its ports, which are parameters and fields elsewhere, and the keys.
-fn mapped(plan: &Plan<'_>, index: usize, written: &[Written<'_>]) -> TokenStream {
-    let (instance, contract) = (&plan.instances.list[index], &plan.resolved.contracts[index]);
+fn mapped(plan: &Plan<'_>, node: NodeId, written: &[Written<'_>]) -> TokenStream {
+    let (instance, contract) = (&plan.instances[node], &plan.resolved.contracts[node]);
     let mapping = mapping(plan.flow, instance).iter();
-    let uses = mapping.map(|Mapping { port, key, .. }| {
-        let reads = contract.reads.iter().map(|port| &port.name);
-        let mut ports = reads.chain(contract.all_writes().map(|port| &port.name));
+    let uses = mapping.map(|Mapping { port, key, reads }| {
+        let read = contract.reads.iter().map(|port| &port.name);
+        let mut ports = read.chain(contract.all_writes().map(|port| &port.name));
         let defined = ports.find(|name| plain(name) == plain(port));
         let defined = defined.map(|name| known_here(plan.flow, name));
-        let is_definition = written.iter().any(|one| std::ptr::eq(one.name, key));
+        let is_definition = !reads
+            && written
+                .iter()
+                .any(|one| one.writer == node && plain(one.name) == plain(key));
         let key = (!is_definition).then_some(key);
         quote!(#key; { let #defined = (); #port; })
     });

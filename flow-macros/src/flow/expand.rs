@@ -78,7 +78,7 @@ impl Plan<'_> {
         let visits: Vec<Visit<'_>> = self
             .in_order()
             .into_iter()
-            .map(|index| Visit::new(self, state, index, Place::Loop))
+            .map(|node| Visit::new(self, state, node, Place::Loop))
             .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
@@ -272,7 +272,7 @@ impl Plan<'_> {
     fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
         let site = here(self.flow.name.span());
         let edges = self.resolved.graph.graph().edges.iter().enumerate();
-        let routes = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(NodeId(visit.index)));
+        let routes = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(visit.node));
         let routes: Vec<(usize, &Edge)> = routes.collect();
         let targets: Vec<TokenStream> = routes
             .iter()
@@ -361,7 +361,7 @@ impl Plan<'_> {
         let node = &self.names.node;
         let inside = self
             .nodes()
-            .filter(|(index, instance, _)| self.inner.contains(index) && !instance.hidden);
+            .filter(|(id, instance, _)| self.inner.contains(id) && !instance.hidden);
         let arms = inside.map(|(_, instance, _)| {
             let variant = node_variant(instance);
             quote_spanned!(site=> #node::#variant => ::core::unreachable!("the analysis accepted an edge into a fork"),)
@@ -432,8 +432,8 @@ impl Plan<'_> {
         }
     }
 
-    fn node_variant(&self, NodeId(index): NodeId) -> TokenStream {
-        let (node, variant) = (&self.names.node, node_variant(&self.instances.list[index]));
+    fn node_variant(&self, node: NodeId) -> TokenStream {
+        let (node, variant) = (&self.names.node, node_variant(&self.instances[node]));
         quote_spanned!(here(self.flow.name.span())=> #node::#variant)
     }
 

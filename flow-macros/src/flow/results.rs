@@ -1,17 +1,17 @@
 //! The types of the results of loops over items.
 
+use flow_spec::NodeId;
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
-use super::instances::{Instance, InstanceKind};
 use super::plan::Plan;
 use crate::contract::Kind;
 use crate::names::{here, located};
 use crate::runtime::runtime_at;
 
 /// The type of one result. Empty if there is none.
-pub(super) fn item_type(plan: &Plan<'_>, body: usize) -> TokenStream {
-    let (instance, contract) = (&plan.instances.list[body], &plan.resolved.contracts[body]);
+pub(super) fn item_type(plan: &Plan<'_>, body: NodeId) -> TokenStream {
+    let (instance, contract) = (&plan.instances[body], &plan.resolved.contracts[body]);
     let site = here(instance.span);
     let (rt, path) = (runtime_at(site), instance.path().map(located));
     match (contract.returns_nothing(), contract.kind) {
@@ -22,12 +22,11 @@ pub(super) fn item_type(plan: &Plan<'_>, body: usize) -> TokenStream {
 }
 
 /// The type of the key under which the results are written.
-pub(super) fn results_type(plan: &Plan<'_>, instance: &Instance) -> TokenStream {
+pub(super) fn results_type(plan: &Plan<'_>, each: NodeId) -> TokenStream {
+    let instance = &plan.instances[each];
     let site = here(instance.span);
-    let InstanceKind::Each { body, .. } = &instance.kind else {
-        return TokenStream::new();
-    };
-    let (rt, item) = (runtime_at(site), item_type(plan, *body));
+    let item = item_type(plan, plan.instances.body(each));
+    let rt = runtime_at(site);
     if instance.collects_errors(plan.flow) {
         quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
     } else {

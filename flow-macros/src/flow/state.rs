@@ -52,25 +52,20 @@ impl State {
                 &text,
             );
         }
-        for (index, instance, contract) in plan.nodes() {
+        for (id, instance, contract) in plan.nodes() {
             let site = here(instance.span);
             let writer = Some(instance.shown.as_str());
             let key =
                 |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
-                state.add(
-                    key(&port.name, &[]),
-                    results_type(plan, instance),
-                    writer,
-                    "",
-                );
+                state.add(key(&port.name, &[]), results_type(plan, id), writer, "");
             }
-            if plan.error_route(index, contract).is_some() {
+            if plan.error_route(id, contract).is_some() {
                 let rt = runtime_at(site);
                 let name = ident(ERROR_KEY, instance.span);
                 state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
-            let (Some(path), false) = (instance.path(), plan.bodies.contains(&index)) else {
+            let (Some(path), false) = (instance.path(), plan.bodies.contains(&id)) else {
                 continue;
             };
             let (rt, path, mapping) = (

@@ -1,6 +1,7 @@
 //! How the inputs, the state and the outputs of a flow are stored, and the questions to people by
 //! path.
 
+use flow_spec::NodeId;
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
@@ -29,7 +30,7 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
     let certain = certain(plan);
     let questions = plan
         .nodes()
-        .filter_map(|(index, instance, _)| question(plan, index, instance));
+        .filter_map(|(id, instance, _)| question(plan, id, instance));
     let site = here(name.span());
     let runtime = runtime_crate_at(site);
     quote_spanned! {site=>
@@ -67,13 +68,13 @@ fn certain(plan: &Plan<'_>) -> Vec<TokenStream> {
     certain
 }
 
-fn question(plan: &Plan<'_>, index: usize, instance: &Instance) -> Option<TokenStream> {
+fn question(plan: &Plan<'_>, node: NodeId, instance: &Instance) -> Option<TokenStream> {
     let body = match &instance.kind {
-        InstanceKind::Each { body, .. } => *body,
-        _ => index,
+        InstanceKind::Each { .. } => plan.instances.body(node),
+        _ => node,
     };
     let id = plain(&instance.name);
-    let path = located(plan.instances.list[body].path()?);
+    let path = located(plan.instances[body].path()?);
     let site = here(instance.span);
     match plan.resolved.contracts[body].kind {
         Kind::Flow => Some(quote_spanned!(site=> flow #id #path)),

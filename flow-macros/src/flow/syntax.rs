@@ -1,5 +1,6 @@
 //! The syntax between the braces of `flow!`, as it is written.
 
+use std::ops::Index;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,19 +23,61 @@ pub(crate) struct FlowSyntax {
     pub(crate) nodes: Vec<NodeSyntax>,
     pub(crate) branches: Vec<BranchSyntax>,
     pub(crate) edges: Vec<EdgeSyntax>,
+    /// The number of waits.
+    pub(crate) waits: usize,
     /// The names of nodes whose declaration could not be read.
     pub(crate) unread: Vec<Ident>,
     /// The ends in statements that could not be read.
     pub(crate) unread_ends: Vec<(Span, Option<LitStr>)>,
 }
 
+/// A declaration in [`FlowSyntax::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct DeclarationIndex(usize);
+
+/// A branch in [`FlowSyntax::branches`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct BranchIndex(usize);
+
+/// A wait: the waits of a flow are numbered in the order written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct WaitIndex(pub(crate) usize);
+
 impl FlowSyntax {
+    /// The declared nodes, in the order written.
+    pub(crate) fn declarations(&self) -> impl Iterator<Item = (DeclarationIndex, &NodeSyntax)> {
+        let numbered = self.nodes.iter().enumerate();
+        numbered.map(|(index, node)| (DeclarationIndex(index), node))
+    }
+
+    /// The branches, in the order written.
+    pub(crate) fn branches(&self) -> impl Iterator<Item = (BranchIndex, &BranchSyntax)> {
+        let numbered = self.branches.iter().enumerate();
+        numbered.map(|(index, branch)| (BranchIndex(index), branch))
+    }
+
     /// The first segment of the paths of its nodes: as declared, or else its name in snake case.
     pub(crate) fn namespace(&self) -> String {
         match &self.namespace {
             Some(declared) => declared.value(),
             None => snake_case(&self.name.to_string()),
         }
+    }
+}
+
+impl Index<DeclarationIndex> for FlowSyntax {
+    type Output = NodeSyntax;
+
+    fn index(&self, DeclarationIndex(index): DeclarationIndex) -> &NodeSyntax {
+        &self.nodes[index]
+    }
+}
+
+impl Index<BranchIndex> for FlowSyntax {
+    type Output = BranchSyntax;
+
+    fn index(&self, BranchIndex(index): BranchIndex) -> &BranchSyntax {
+        &self.branches[index]
     }
 }
 
@@ -84,7 +127,9 @@ pub(crate) struct ForkSyntax {
 }
 
 /// `wait(5s)`
+#[derive(Clone)]
 pub(crate) struct WaitSyntax {
+    pub(crate) index: WaitIndex,
     pub(crate) span: Span,
     /// `5s`
     pub(crate) text: String,
@@ -126,7 +171,7 @@ pub(crate) enum StepSyntax {
     /// A node, by its name or by its path.
     Node(Path),
     /// `wait(5s)`
-    Wait(Rc<WaitSyntax>),
+    Wait(WaitSyntax),
     /// `[a, b]`
     Fork(Rc<ForkSyntax>),
 }

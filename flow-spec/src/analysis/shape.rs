@@ -172,18 +172,18 @@ fn contains_itself(graph: &Graph, id: NodeId) -> Diagnostic {
 
 /// Takes one node out of each circle of owners. Returns these nodes with their places.
 fn cut_circles(places: &mut [Option<Place>]) -> Vec<(NodeId, Place)> {
-    let mut seen_from = vec![usize::MAX; places.len()];
+    let mut seen_from: Vec<Option<usize>> = vec![None; places.len()];
     let mut cut = Vec::new();
     for start in 0..places.len() {
         let mut at = start;
-        while seen_from[at] == usize::MAX {
-            seen_from[at] = start;
+        while seen_from[at].is_none() {
+            seen_from[at] = Some(start);
             match places[at] {
                 Some(place) => at = place.owner.0,
                 None => break,
             }
         }
-        if seen_from[at] == start
+        if seen_from[at] == Some(start)
             && let Some(place) = places[at].take()
         {
             cut.push((NodeId(at), place));

@@ -26,11 +26,11 @@ pub(in crate::flow) fn check_conditions(
     let written = actions.flat_map(|action| &action.writes);
     let mut keys: Vec<String> = written.map(|write| write.key.clone()).collect();
     keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
-    for (instance, node) in instances.list.iter().zip(nodes) {
+    for ((_, instance), node) in instances.iter().zip(nodes) {
         let InstanceKind::Branch(index) = instance.kind else {
             continue;
         };
-        let branch = &flow.branches[index];
+        let branch = &flow[index];
         let mut named: Vec<String> = branch.reads.iter().map(plain).collect();
         let mut looked_at = Vec::new();
         for (condition, _) in &branch.cases {

@@ -80,7 +80,7 @@ pub(in crate::flow) fn check_collections(
     let writes = actions.flat_map(|action| &action.writes);
     let writes = writes.map(|write| (write.key.clone(), write.rust_type.clone()));
     let types: HashMap<String, String> = writes.chain(inputs).collect();
-    for instance in &instances.list {
+    for (_, instance) in instances.iter() {
         let InstanceKind::Each { over, .. } = &instance.kind else {
             continue;
         };

@@ -109,12 +109,12 @@ pub(in crate::flow) fn check_mapped_keys(
     let mut keys: Vec<String> = writes.map(|write| write.key.clone()).collect();
     keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
     keys.push(ERROR_KEY.to_owned());
-    for instance in &instances.list {
+    for (_, instance) in instances.iter() {
         if let InstanceKind::Each { item, .. } = &instance.kind {
             keys.push(plain(item));
         }
     }
-    for (instance, node) in instances.list.iter().zip(nodes) {
+    for ((_, instance), node) in instances.iter().zip(nodes) {
         for one in mapping(flow, instance).iter().filter(|one| one.reads) {
             let key = plain(&one.key);
             let optional = node

@@ -1,9 +1,11 @@
 //! Nodes inside others: in the branches of a fork, and as the body of a loop over items.
 
-use flow_spec::Code;
+use flow_spec::{Code, NodeId};
 use proc_macro2::Span;
 
-use crate::flow::syntax::{FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax};
+use crate::flow::syntax::{
+    DeclarationIndex, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax,
+};
 use crate::names::{ident, plain, snake_case};
 use crate::report::Report;
 
@@ -16,7 +18,7 @@ impl Instances {
         flow: &FlowSyntax,
         fork: &ForkSyntax,
         report: &mut Report,
-    ) -> Vec<Vec<usize>> {
+    ) -> Vec<Vec<NodeId>> {
         let mut branches = Vec::new();
         for chain in &fork.branches {
             let mut nodes = Vec::new();
@@ -50,23 +52,28 @@ impl Instances {
 
     /// Returns true if a step of a branch is itself a fork, written here or declared.
     fn inner(&self, step: &StepSyntax) -> bool {
-        let declared = self.of(step).map(|index| &self.list[index].kind);
+        let declared = self.of(step).map(|id| &self[id].kind);
         matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))
     }
 
-    /// The body of a loop over items: a declared node, or one that only the loop knows.
-    pub(super) fn body(&mut self, declaration: usize, node: &NodeSyntax, report: &mut Report) {
-        let (NodeSource::Each { path, mapping, .. }, Some(index)) =
+    /// Finds the body of a loop over items: a declared node, or one that only the loop knows.
+    pub(super) fn find_body(
+        &mut self,
+        declaration: DeclarationIndex,
+        node: &NodeSyntax,
+        report: &mut Report,
+    ) {
+        let (NodeSource::Each { path, mapping, .. }, Some(each)) =
             (&node.source, self.named(&node.name))
         else {
             return;
         };
         // A loop may have the same name as the function that it runs.
         let declared = path.get_ident().and_then(|name| self.named(name));
-        let declared = declared.filter(|&declared| declared != index);
-        if let Some(body) = declared.filter(|&body| self.list[body].path().is_none()) {
+        let declared = declared.filter(|&declared| declared != each);
+        if let Some(body) = declared.filter(|&body| self[body].path().is_none()) {
             let (shown, span) = (
-                &self.list[body].shown,
+                &self[body].shown,
                 path.segments.last().map(|last| last.ident.span()),
             );
             let message = format!(
@@ -85,9 +92,9 @@ impl Instances {
                 if let Some(one) = mapping.first() {
                     let message = format!(
                         "the mapping of `{}` belongs where it is declared",
-                        self.list[body].shown
+                        self[body].shown
                     );
-                    let help = format!("write `node {}: … {{ … }};`", self.list[body].shown);
+                    let help = format!("write `node {}: … {{ … }};`", self[body].shown);
                     report.error(Code::NamesNothing, one.port.span(), message, help);
                 }
                 body
@@ -98,7 +105,7 @@ impl Instances {
                 };
                 let (batch, last) = (plain(&node.name), snake_case(&segment.ident.to_string()));
                 let span = segment.ident.span();
-                self.list.push(Instance {
+                self.push(Instance {
                     name: ident(&format!("{batch}_{last}"), span),
                     shown: format!("{batch}.{last}"),
                     kind: InstanceKind::Node(path.clone()),
@@ -106,12 +113,9 @@ impl Instances {
                     hidden: true,
                     asks: false,
                     span,
-                });
-                self.list.len() - 1
+                })
             }
         };
-        if let InstanceKind::Each { body, .. } = &mut self.list[index].kind {
-            *body = found;
-        }
+        self.bodies.insert(each, found);
     }
 }

@@ -1,9 +1,7 @@
 //! Nodes that occur only in edges. Each is one node, however often it is mentioned, and needs a
 //! name of its own.
 
-use std::rc::Rc;
-
-use flow_spec::Code;
+use flow_spec::{Code, NodeId};
 use proc_macro2::Span;
 use quote::ToTokens as _;
 use syn::Path;
@@ -21,33 +19,34 @@ impl Instances {
         flow: &FlowSyntax,
         step: &StepSyntax,
         report: &mut Report,
-    ) -> Option<usize> {
-        if let Some(index) = self.of(step) {
-            return Some(index);
+    ) -> Option<NodeId> {
+        if let Some(id) = self.of(step) {
+            return Some(id);
         }
-        let index = self.list.len();
         match step {
-            StepSyntax::Start(_) | StepSyntax::End(..) => return None,
-            StepSyntax::Node(path) => return self.mention_path(flow, path, report),
+            StepSyntax::Start(_) | StepSyntax::End(..) => None,
+            StepSyntax::Node(path) => self.mention_path(flow, path, report),
             StepSyntax::Wait(wait) => {
-                self.by_wait.insert(Rc::as_ptr(wait), index);
-                let shown = format!("wait({})", wait.text);
-                self.anonymous("wait", shown, InstanceKind::Wait(wait.duration), wait.span);
+                let (shown, kind) = (
+                    format!("wait({})", wait.text),
+                    InstanceKind::Wait(wait.duration),
+                );
+                let id = self.anonymous("wait", shown, kind, wait.span);
+                self.by_wait.insert(wait.index, id);
+                Some(id)
             }
             StepSyntax::Fork(fork) => {
                 let branches = self.branches(flow, fork, report);
-                let index = self.list.len();
-                let shown = shown_fork(&branches, &self.list);
-                self.by_branches.insert(fork_text(fork), index);
-                self.anonymous("fork", shown, InstanceKind::Fork(branches), fork.span);
-                return Some(index);
+                let shown = shown_fork(&branches, self);
+                let id = self.anonymous("fork", shown, InstanceKind::Fork(branches), fork.span);
+                self.by_branches.insert(fork_text(fork), id);
+                Some(id)
             }
         }
-        Some(index)
     }
 
     /// Adds a node that its author did not name.
-    fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) {
+    fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) -> NodeId {
         let taken =
             |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
         let mut candidate = name.to_owned();
@@ -57,7 +56,7 @@ impl Instances {
             candidate = format!("{name}_{number}");
         }
         let name = ident(&candidate, span);
-        self.list.push(Instance {
+        self.push(Instance {
             name,
             shown,
             kind,
@@ -65,7 +64,7 @@ impl Instances {
             hidden: false,
             asks: false,
             span,
-        });
+        })
     }
 
     fn mention_path(
@@ -73,7 +72,7 @@ impl Instances {
         flow: &FlowSyntax,
         path: &Path,
         report: &mut Report,
-    ) -> Option<usize> {
+    ) -> Option<NodeId> {
         if path
             .get_ident()
             .is_some_and(|name| self.unusable.contains(&plain(name)))
@@ -88,7 +87,8 @@ impl Instances {
         let span = segment.ident.span();
         let name = ident(&snake_case(&segment.ident.to_string()), span);
         let text = plain(&name);
-        let same = self.list.iter().position(|node| plain(&node.name) == text);
+        let same = self.iter().find(|(_, node)| plain(&node.name) == text);
+        let same = same.map(|(id, _)| id);
         // A function of such a name is refused where it is defined.
         let is_reserved = segment.ident != text && RESERVED.contains(&text.as_str());
         if same.is_some() || is_reserved {
@@ -101,36 +101,34 @@ impl Instances {
                 Some(same) => format!(
                     "if it is the same one, write `{}` here too; else declare it under another name: `node \
                      other_{text}: {path};`",
-                    self.list[same].shown
+                    self[same].shown
                 ),
                 None => format!("declare it under another name: `node other_{text}: {path};`"),
             };
             report.error(Code::Name, span, message, help);
         }
-        let index = same.unwrap_or(self.list.len());
-        self.by_path.insert(path_key(path), index);
-        if same.is_none() {
-            let (kind, shown) = (InstanceKind::Node(path.clone()), path_text(path));
-            self.list.push(Instance {
+        let id = same.unwrap_or_else(|| {
+            self.push(Instance {
                 name,
-                shown,
-                kind,
+                shown: path_text(path),
+                kind: InstanceKind::Node(path.clone()),
                 declaration: None,
                 hidden: false,
                 asks: false,
                 span,
-            });
-        }
-        Some(index)
+            })
+        });
+        self.by_path.insert(path_key(path), id);
+        Some(id)
     }
 }
 
 /// A fork in the form that messages use.
-fn shown_fork(branches: &[Vec<usize>], list: &[Instance]) -> String {
-    let chain = |chain: &Vec<usize>| {
+fn shown_fork(branches: &[Vec<NodeId>], instances: &Instances) -> String {
+    let chain = |chain: &Vec<NodeId>| {
         let names: Vec<&str> = chain
             .iter()
-            .map(|&node| list[node].shown.as_str())
+            .map(|&node| instances[node].shown.as_str())
             .collect();
         names.join(" >> ")
     };

@@ -4,10 +4,10 @@ mod inner;
 mod mentions;
 
 use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
+use std::ops::Index;
 use std::time::Duration;
 
-use flow_spec::Code;
+use flow_spec::{Code, NodeId};
 use proc_macro2::{Ident, Span};
 use syn::Path;
 
@@ -15,7 +15,10 @@ use crate::names::{is_type_name, path_text, plain, refuse_reserved};
 use crate::protocol::macro_path;
 use crate::report::Report;
 
-use super::syntax::{EdgeSyntax, FlowSyntax, NodeSource, NodeSyntax, StepSyntax, WaitSyntax};
+use super::syntax::{
+    BranchIndex, DeclarationIndex, EdgeSyntax, FlowSyntax, NodeSource, NodeSyntax, StepSyntax,
+    WaitIndex,
+};
 
 use mentions::fork_text;
 pub(crate) use mentions::path_key;
@@ -27,8 +30,8 @@ pub(crate) struct Instance {
     /// Its name in messages.
     pub(crate) shown: String,
     pub(crate) kind: InstanceKind,
-    /// The index of its declaration in [`FlowSyntax::nodes`], if it has one.
-    declaration: Option<usize>,
+    /// Its declaration, if it has one.
+    declaration: Option<DeclarationIndex>,
     /// True if it is only the body of a loop over items: then it has no name of its own.
     pub(crate) hidden: bool,
     /// True if it is declared with the word `human`.
@@ -37,37 +40,35 @@ pub(crate) struct Instance {
     pub(crate) span: Span,
 }
 
-/// The kind of a node. It refers to other nodes by their index.
+/// The kind of a node.
 pub(crate) enum InstanceKind {
     /// A function, a type or a flow, with generic arguments.
     Node(Path),
     /// Branches, each a chain.
-    Fork(Vec<Vec<usize>>),
-    /// A loop over items.
-    Each {
-        item: Ident,
-        over: Ident,
-        body: usize,
-    },
-    /// Conditions. The number is their index in [`FlowSyntax::branches`].
-    Branch(usize),
+    Fork(Vec<Vec<NodeId>>),
+    /// A loop over items. [`Instances::body`] is the node that it runs.
+    Each { item: Ident, over: Ident },
+    /// Conditions.
+    Branch(BranchIndex),
     /// A pause.
     Wait(Duration),
 }
 
-/// The nodes of a flow. Their indexes are those of the graph. Hidden nodes come last.
+/// The nodes of a flow. Their ids are those of the graph. Hidden nodes come last.
 #[derive(Default)]
 pub(crate) struct Instances {
-    pub(crate) list: Vec<Instance>,
-    by_name: HashMap<String, usize>,
-    by_path: HashMap<String, usize>,
+    list: Vec<Instance>,
+    by_name: HashMap<String, NodeId>,
+    by_path: HashMap<String, NodeId>,
     /// Forks by their text, because a fork that is written twice is one fork.
-    by_branches: HashMap<String, usize>,
+    by_branches: HashMap<String, NodeId>,
     /// Names of nodes for which an error already says everything.
     unusable: HashSet<String>,
-    /// Waits by their syntax, because a wait that is the target of one edge and the start of the
-    /// next is one wait.
-    by_wait: HashMap<*const WaitSyntax, usize>,
+    /// Waits by where they are written, because a wait that is the target of one edge and the start
+    /// of the next is one wait.
+    by_wait: HashMap<WaitIndex, NodeId>,
+    /// The body of each loop over items.
+    bodies: HashMap<NodeId, NodeId>,
 }
 
 impl Instances {
@@ -77,7 +78,7 @@ impl Instances {
             unusable: flow.unread.iter().map(plain).collect(),
             ..Instances::default()
         };
-        for (index, node) in flow.nodes.iter().enumerate() {
+        for (declaration, node) in flow.declarations() {
             let kind = match &node.source {
                 NodeSource::Path { path, .. } if path.is_ident(&flow.name) => {
                     contains_itself(path, report);
@@ -87,15 +88,15 @@ impl Instances {
                 NodeSource::Path { path, .. } => InstanceKind::Node(path.clone()),
                 // The nodes in it may be declared further down, so it is filled in below.
                 NodeSource::Fork(_) => InstanceKind::Fork(Vec::new()),
+                // Its body is found below as well.
                 NodeSource::Each { item, over, .. } => InstanceKind::Each {
                     item: item.clone(),
                     over: over.clone(),
-                    body: usize::MAX,
                 },
             };
-            instances.declare(flow, &node.name, kind, Some(index), report);
+            instances.declare(flow, &node.name, kind, Some(declaration), report);
         }
-        for (index, branch) in flow.branches.iter().enumerate() {
+        for (index, branch) in flow.branches() {
             instances.declare(
                 flow,
                 &branch.name,
@@ -105,11 +106,10 @@ impl Instances {
             );
         }
         for node in &flow.nodes {
-            if let (NodeSource::Fork(fork), Some(index)) =
-                (&node.source, instances.named(&node.name))
+            if let (NodeSource::Fork(fork), Some(id)) = (&node.source, instances.named(&node.name))
             {
                 let branches = instances.branches(flow, fork, report);
-                instances.list[index].kind = InstanceKind::Fork(branches);
+                instances.list[id.0].kind = InstanceKind::Fork(branches);
             }
         }
         for edge in &flow.edges {
@@ -117,20 +117,40 @@ impl Instances {
             instances.mention(flow, &edge.from, report);
             instances.mention(flow, &edge.to, report);
         }
-        for (index, node) in flow.nodes.iter().enumerate() {
-            instances.body(index, node, report);
+        for (declaration, node) in flow.declarations() {
+            instances.find_body(declaration, node, report);
         }
         instances
     }
 
     /// The node of a step.
-    pub(crate) fn of(&self, step: &StepSyntax) -> Option<usize> {
+    pub(crate) fn of(&self, step: &StepSyntax) -> Option<NodeId> {
         match step {
             StepSyntax::Start(_) | StepSyntax::End(..) => None,
             StepSyntax::Node(path) => self.of_path(path),
             StepSyntax::Fork(fork) => self.by_branches.get(&fork_text(fork)).copied(),
-            StepSyntax::Wait(wait) => self.by_wait.get(&Rc::as_ptr(wait)).copied(),
+            StepSyntax::Wait(wait) => self.by_wait.get(&wait.index).copied(),
         }
+    }
+
+    /// All nodes, in the order of their ids.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (NodeId, &Instance)> {
+        let numbered = self.list.iter().enumerate();
+        numbered.map(|(index, instance)| (NodeId(index), instance))
+    }
+
+    /// The node that a loop over items runs.
+    ///
+    /// # Panics
+    ///
+    /// If the node is not a loop over items.
+    pub(crate) fn body(&self, each: NodeId) -> NodeId {
+        self.bodies[&each]
+    }
+
+    /// The nodes that loops over items run.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = NodeId> {
+        self.bodies.values().copied()
     }
 
     /// The paths of all functions, types and flows as macros, each once.
@@ -148,12 +168,12 @@ impl Instances {
         self.list.iter().filter(|instance| !instance.hidden)
     }
 
-    fn of_path(&self, path: &Path) -> Option<usize> {
+    fn of_path(&self, path: &Path) -> Option<NodeId> {
         let declared = path.get_ident().and_then(|name| self.named(name));
         declared.or_else(|| self.by_path.get(&path_key(path)).copied())
     }
 
-    fn named(&self, name: &Ident) -> Option<usize> {
+    fn named(&self, name: &Ident) -> Option<NodeId> {
         self.by_name.get(&plain(name)).copied()
     }
 
@@ -162,12 +182,12 @@ impl Instances {
         flow: &FlowSyntax,
         name: &Ident,
         kind: InstanceKind,
-        declaration: Option<usize>,
+        declaration: Option<DeclarationIndex>,
         report: &mut Report,
     ) {
         let text = plain(name);
         let asks = matches!(
-            declaration.map(|index| &flow.nodes[index].source),
+            declaration.map(|index| &flow[index].source),
             Some(NodeSource::Path { human: Some(_), .. })
         );
         if refuse_reserved(name, report) {
@@ -183,16 +203,29 @@ impl Instances {
             );
             return;
         }
-        self.by_name.insert(text.clone(), self.list.len());
-        self.list.push(Instance {
+        let id = self.push(Instance {
             name: name.clone(),
-            shown: text,
+            shown: text.clone(),
             kind,
             declaration,
             hidden: false,
             asks,
             span: name.span(),
         });
+        self.by_name.insert(text, id);
+    }
+
+    fn push(&mut self, instance: Instance) -> NodeId {
+        self.list.push(instance);
+        NodeId(self.list.len() - 1)
+    }
+}
+
+impl Index<NodeId> for Instances {
+    type Output = Instance;
+
+    fn index(&self, NodeId(index): NodeId) -> &Instance {
+        &self.list[index]
     }
 }
 
@@ -214,7 +247,7 @@ impl Instance {
 
     /// Its declaration. For a hidden node, that of its loop.
     pub(crate) fn declared<'a>(&self, flow: &'a FlowSyntax) -> Option<&'a NodeSyntax> {
-        self.declaration.map(|index| &flow.nodes[index])
+        self.declaration.map(|index| &flow[index])
     }
 
     /// Returns true if the flow gives it a `timeout`.

@@ -98,7 +98,7 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
     let TypeNames { node, end, .. } = names;
     let ends = ends(flow);
     let node_of = |step: &StepSyntax| {
-        let variant = node_variant(&instances.list[instances.of(step)?]);
+        let variant = node_variant(&instances[instances.of(step)?]);
         Some(quote!(#node::#variant))
     };
     let route = |edge: &EdgeSyntax| {

@@ -26,12 +26,9 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             .any(|path| attribute.path().is_ident(path))
     };
     let other: Vec<&Attribute> = flow.attributes.iter().filter(is_other).collect();
-    let valued: Vec<&Instance> = instances
-        .list
-        .iter()
-        .filter(|instance| instance.is_type())
-        .collect();
-    let hinted = instances.list.iter();
+    let all = || instances.iter().map(|(_, instance)| instance);
+    let valued: Vec<&Instance> = all().filter(|instance| instance.is_type()).collect();
+    let hinted = all();
     let hints = hinted
         .filter(|instance| instance.is_type() || instance.asks)
         .map(hint);

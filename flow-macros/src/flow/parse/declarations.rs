@@ -17,7 +17,11 @@ use super::edges::fork;
 use super::foreign;
 
 /// `node name: … with settings`
-pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<NodeSyntax> {
+pub(super) fn node(
+    input: ParseStream<'_>,
+    waits: &mut usize,
+    report: &mut Report,
+) -> syn::Result<NodeSyntax> {
     input.call(Ident::parse_any)?;
     let name: Ident = input.parse()?;
     input.parse::<Token![:]>().map_err(|error| {
@@ -27,7 +31,7 @@ pub(super) fn node(input: ParseStream<'_>, report: &mut Report) -> syn::Result<N
         )
     })?;
     let source = if input.peek(token::Bracket) {
-        NodeSource::Fork(fork(input, report)?)
+        NodeSource::Fork(fork(input, waits, report)?)
     } else if input.peek(Token![for]) {
         each(input)?
     } else {

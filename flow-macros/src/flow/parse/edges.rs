@@ -9,7 +9,7 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{LitStr, Path, Token, bracketed, parenthesized, token};
 
-use crate::flow::syntax::{EdgeSyntax, ForkSyntax, StepSyntax, WaitSyntax};
+use crate::flow::syntax::{EdgeSyntax, ForkSyntax, StepSyntax, WaitIndex, WaitSyntax};
 use crate::report::Report;
 use crate::settings::parse_duration;
 
@@ -17,9 +17,13 @@ use super::declarations::refuse_keyword;
 use super::foreign;
 
 /// `a - "x" >> b >> c`: an edge for each `>>`.
-pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<EdgeSyntax>> {
+pub(super) fn chain(
+    input: ParseStream<'_>,
+    waits: &mut usize,
+    report: &mut Report,
+) -> syn::Result<Vec<EdgeSyntax>> {
     let mut edges = Vec::new();
-    let mut from = step(input, report)?;
+    let mut from = step(input, waits, report)?;
     loop {
         let action = action(&from, input)?;
         if !input.peek(Token![>>]) {
@@ -52,7 +56,7 @@ pub(super) fn chain(input: ParseStream<'_>, report: &mut Report) -> syn::Result<
             );
             return Ok(edges);
         }
-        let to = step(input, report)?;
+        let to = step(input, waits, report)?;
         edges.push(EdgeSyntax {
             from,
             action,
@@ -78,9 +82,10 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
     }
 }
 
-fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> {
+/// `waits` is the number of waits that were read before.
+fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::Result<StepSyntax> {
     if input.peek(token::Bracket) {
-        return Ok(StepSyntax::Fork(fork(input, report)?));
+        return Ok(StepSyntax::Fork(fork(input, waits, report)?));
     }
     let path = input
         .call(Path::parse_mod_style)
@@ -124,11 +129,14 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
             }
             let text = content.parse::<TokenStream>()?.to_string().replace(' ', "");
             let duration = parse_duration(&text, paren.span.join(), report).unwrap_or_default();
-            Ok(StepSyntax::Wait(Rc::new(WaitSyntax {
+            let index = WaitIndex(*waits);
+            *waits += 1;
+            Ok(StepSyntax::Wait(WaitSyntax {
+                index,
                 span,
                 text,
                 duration,
-            })))
+            }))
         }
         "wait" => {
             let text = "a pause says how long it is: `wait(5s)`";
@@ -140,7 +148,11 @@ fn step(input: ParseStream<'_>, report: &mut Report) -> syn::Result<StepSyntax> 
 }
 
 /// `[a >> b, c]`
-pub(super) fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Rc<ForkSyntax>> {
+pub(super) fn fork(
+    input: ParseStream<'_>,
+    waits: &mut usize,
+    report: &mut Report,
+) -> syn::Result<Rc<ForkSyntax>> {
     let content;
     let bracket = bracketed!(content in input);
     let span = bracket.span.join();
@@ -152,10 +164,10 @@ pub(super) fn fork(input: ParseStream<'_>, report: &mut Report) -> syn::Result<R
     }
     let mut branches = Vec::new();
     while !content.is_empty() {
-        let mut chain = vec![step(&content, report)?];
+        let mut chain = vec![step(&content, waits, report)?];
         while content.peek(Token![>>]) {
             content.parse::<Token![>>]>()?;
-            chain.push(step(&content, report)?);
+            chain.push(step(&content, waits, report)?);
         }
         if content.peek(Token![-]) {
             let text =

@@ -61,6 +61,7 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         nodes: Vec::new(),
         branches: Vec::new(),
         edges: Vec::new(),
+        waits: 0,
         unread: Vec::new(),
         unread_ends: Vec::new(),
     };
@@ -106,7 +107,8 @@ fn item(
     let is = |word: &str| keyword.as_ref().is_some_and(|keyword| keyword == word);
     if is("node") && input.peek2(syn::Ident::peek_any) {
         let name = name_ahead(input);
-        let node = declarations::node(input, report).inspect_err(|_| flow.unread.extend(name))?;
+        let node = declarations::node(input, &mut flow.waits, report)
+            .inspect_err(|_| flow.unread.extend(name))?;
         flow.nodes.push(node);
         return end_of_statement(input, body, report);
     }
@@ -121,7 +123,7 @@ fn item(
         flow.branches.push(branch);
         return Ok(());
     }
-    let edges = edges::chain(input, report)?;
+    let edges = edges::chain(input, &mut flow.waits, report)?;
     flow.edges.extend(edges);
     end_of_statement(input, body, report)
 }

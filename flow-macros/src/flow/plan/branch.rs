@@ -4,15 +4,15 @@
 
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
-use super::Plan;
+use super::{Plan, ReadIndex};
 
 /// A branch, with the state of its own that it needs.
 pub(in crate::flow) struct BranchPlan<'a> {
-    pub(in crate::flow) fork: usize,
+    pub(in crate::flow) fork: NodeId,
     /// The index of the branch in its fork.
     pub(in crate::flow) number: usize,
     /// Its nodes.
-    pub(in crate::flow) chain: &'a [usize],
+    pub(in crate::flow) chain: &'a [NodeId],
     /// The keys that a node writes, by the node's position in the chain.
     writes: Vec<Vec<BranchWrite<'a>>>,
     /// The reads whose values are taken out of the state as it was at the fork.
@@ -30,12 +30,12 @@ struct BranchWrite<'a> {
 /// The read for which a value was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) struct TakenBy {
-    pub(in crate::flow) node: usize,
-    pub(in crate::flow) read: usize,
+    pub(in crate::flow) node: NodeId,
+    pub(in crate::flow) read: ReadIndex,
 }
 
 impl<'a> BranchPlan<'a> {
-    pub(super) fn new(plan: &Plan<'a>, fork: usize, number: usize, chain: &'a [usize]) -> Self {
+    pub(super) fn new(plan: &Plan<'a>, fork: NodeId, number: usize, chain: &'a [NodeId]) -> Self {
         let graph = plan.resolved.graph.graph();
         let mut branch = BranchPlan {
             fork,
@@ -46,15 +46,18 @@ impl<'a> BranchPlan<'a> {
             moves: Vec::new(),
         };
         for &node in chain {
-            if matches!(graph.nodes[node].kind, NodeKind::Each { .. }) {
+            if matches!(graph.node(node).kind, NodeKind::Each { .. }) {
                 continue;
             }
-            for (read, port) in graph.nodes[node].reads.iter().enumerate() {
+            for (read, port) in graph.node(node).reads.iter().enumerate() {
                 let early = branch.written_before(node, &port.key).is_none();
                 if port.mode == ReadMode::Take && early && plan.has(&port.key) {
-                    let by = TakenBy { node, read };
+                    let by = TakenBy {
+                        node,
+                        read: ReadIndex(read),
+                    };
                     branch.takes.push(by);
-                    if plan.resolved.graph.take(NodeId(node), read) == Take::Move {
+                    if plan.resolved.graph.take(node, read) == Take::Move {
                         branch.moves.push((&port.key, by));
                     }
                 }
@@ -65,7 +68,7 @@ impl<'a> BranchPlan<'a> {
 
     /// `Some` if a node earlier in the chain writes the key, and then whether it may leave the key
     /// unwritten. The body of a loop is not in the chain itself, and sees what its loop sees.
-    pub(super) fn written_before(&self, node: usize, key: &str) -> Option<bool> {
+    pub(super) fn written_before(&self, node: NodeId, key: &str) -> Option<bool> {
         let position = self.chain.iter().position(|&other| other == node)?;
         let earlier = self.writes[..position].iter().flatten();
         earlier
@@ -92,8 +95,8 @@ impl<'a> BranchPlan<'a> {
     }
 }
 
-fn writes(graph: &Graph, node: usize) -> Vec<BranchWrite<'_>> {
-    let actions = graph.nodes[node].actions.iter();
+fn writes(graph: &Graph, node: NodeId) -> Vec<BranchWrite<'_>> {
+    let actions = graph.node(node).actions.iter();
     let writes = actions.flat_map(|action| &action.writes);
     writes
         .map(|write| BranchWrite {

@@ -11,6 +11,8 @@ mod shown;
 use std::collections::{HashMap, HashSet};
 
 use flow_spec::{ERROR_ACTION, ERROR_KEY, EdgeSource, NodeId};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 
 use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::Resolved;
@@ -31,16 +33,30 @@ pub(super) struct Plan<'a> {
     pub(super) resolved: &'a Resolved,
     pub(super) names: TypeNames,
     /// The bodies of loops over items.
-    pub(super) bodies: HashSet<usize>,
+    pub(super) bodies: HashSet<NodeId>,
     /// The bodies, and the nodes in forks: the loop itself does not visit them.
-    pub(super) inner: HashSet<usize>,
+    pub(super) inner: HashSet<NodeId>,
     /// The keys that the inputs and the nodes write.
     keys: HashSet<&'a str>,
     /// The branches of each fork.
-    branches: HashMap<usize, Vec<BranchPlan<'a>>>,
-    /// The index of the route of each node and action.
-    routes: HashMap<(usize, &'a str), usize>,
+    branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
+    /// The route of each node and action.
+    routes: HashMap<(NodeId, &'a str), RouteIndex>,
 }
+
+/// A route: the index of an edge in the graph, which is what a visit of a node returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RouteIndex(pub(super) usize);
+
+impl ToTokens for RouteIndex {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+/// A read of a node: the index of a port in the reads of its contract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ReadIndex(pub(super) usize);
 
 impl<'a> Plan<'a> {
     pub(super) fn new(
@@ -50,19 +66,14 @@ impl<'a> Plan<'a> {
     ) -> Self {
         let edges = resolved.graph.graph().edges.iter().enumerate();
         let routes = edges.filter_map(|(index, edge)| match edge.from {
-            EdgeSource::Node(NodeId(node)) => Some(((node, edge.action()), index)),
+            EdgeSource::Node(node) => Some(((node, edge.action()), RouteIndex(index))),
             EdgeSource::Start => None,
         });
-        let mut bodies = HashSet::new();
-        let mut inner = HashSet::new();
-        for instance in &instances.list {
-            match &instance.kind {
-                InstanceKind::Each { body, .. } => {
-                    bodies.insert(*body);
-                    inner.insert(*body);
-                }
-                InstanceKind::Fork(branches) => inner.extend(branches.iter().flatten()),
-                _ => {}
+        let bodies: HashSet<NodeId> = instances.bodies().collect();
+        let mut inner = bodies.clone();
+        for (_, instance) in instances.iter() {
+            if let InstanceKind::Fork(branches) = &instance.kind {
+                inner.extend(branches.iter().flatten());
             }
         }
         let mut plan = Plan {
@@ -88,19 +99,21 @@ impl<'a> Plan<'a> {
         let writes = actions.flat_map(|action| &action.writes);
         let error = self
             .nodes()
-            .any(|(index, _, contract)| self.error_route(index, contract).is_some());
+            .any(|(node, _, contract)| self.error_route(node, contract).is_some());
         inputs
             .chain(writes.map(|write| write.key.as_str()))
             .chain(error.then_some(ERROR_KEY))
             .collect()
     }
 
-    fn planned_branches(&self) -> HashMap<usize, Vec<BranchPlan<'a>>> {
-        let forks = self.instances.list.iter().enumerate();
-        let forks = forks.filter_map(|(fork, instance)| match &instance.kind {
-            InstanceKind::Fork(chains) => Some((fork, chains)),
-            _ => None,
-        });
+    fn planned_branches(&self) -> HashMap<NodeId, Vec<BranchPlan<'a>>> {
+        let forks = self
+            .instances
+            .iter()
+            .filter_map(|(fork, instance)| match &instance.kind {
+                InstanceKind::Fork(chains) => Some((fork, chains)),
+                _ => None,
+            });
         let planned = forks.map(|(fork, chains)| {
             let branches = chains.iter().enumerate();
             let branches =
@@ -118,13 +131,13 @@ impl Plan<'_> {
     }
 
     /// The branches of a fork.
-    pub(super) fn branches(&self, fork: usize) -> &[BranchPlan<'_>] {
+    pub(super) fn branches(&self, fork: NodeId) -> &[BranchPlan<'_>] {
         self.branches.get(&fork).map_or(&[], Vec::as_slice)
     }
 
     /// The settings that the flow gives to a node at that place.
-    pub(super) fn settings(&self, node: usize, place: Place<'_>) -> Settings {
-        let declared = |node: usize| self.instances.list[node].declared(self.flow);
+    pub(super) fn settings(&self, node: NodeId, place: Place<'_>) -> Settings {
+        let declared = |node: NodeId| self.instances[node].declared(self.flow);
         let own = declared(node).map(|node| node.settings.clone());
         let own = own.unwrap_or_default();
         match place {
@@ -138,29 +151,24 @@ impl Plan<'_> {
 
     /// Returns true if the node at that place is a flow that is tried again as a whole, and needs
     /// its inputs each time.
-    pub(super) fn repeats(&self, node: usize, place: Place<'_>) -> bool {
+    pub(super) fn repeats(&self, node: NodeId, place: Place<'_>) -> bool {
         self.resolved.contracts[node].kind == Kind::Flow && self.settings(node, place).repeats()
     }
 
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (usize, &Instance, &Contract)> {
-        let nodes = self
-            .instances
-            .list
-            .iter()
-            .zip(&self.resolved.contracts)
-            .enumerate();
-        nodes.map(|(index, (instance, contract))| (index, instance, contract))
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (NodeId, &Instance, &Contract)> {
+        let nodes = self.instances.iter();
+        nodes.map(|(id, instance)| (id, instance, &self.resolved.contracts[id]))
     }
 
     /// The route of an action.
-    pub(super) fn route(&self, node: usize, action: &str) -> Option<usize> {
+    pub(super) fn route(&self, node: NodeId, action: &str) -> Option<RouteIndex> {
         self.routes.get(&(node, action)).copied()
     }
 
     /// The route that a node takes when it has failed. An end of a nested flow cannot have this
     /// name.
-    pub(super) fn error_route(&self, node: usize, contract: &Contract) -> Option<usize> {
-        let fallible = self.resolved.graph.graph().nodes[node].fallible;
+    pub(super) fn error_route(&self, node: NodeId, contract: &Contract) -> Option<RouteIndex> {
+        let fallible = self.resolved.graph.graph().node(node).fallible;
         let own_end = contract.kind == Kind::Flow
             && contract
                 .actions

@@ -6,7 +6,7 @@ use crate::contract::Mode;
 use crate::flow::instances::InstanceKind;
 use crate::names::plain;
 
-use super::{BranchPlan, Plan, TakenBy};
+use super::{BranchPlan, Plan, ReadIndex, TakenBy};
 
 /// The place of a node in the flow, which decides where its keys are.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ pub(in crate::flow) enum Place<'a> {
     /// change the state.
     Item {
         branch: Option<&'a BranchPlan<'a>>,
-        of: usize,
+        of: NodeId,
     },
 }
 
@@ -64,10 +64,15 @@ pub(in crate::flow) enum Handover {
 
 impl Plan<'_> {
     /// A read of a node at that place.
-    pub(in crate::flow) fn read(&self, place: Place<'_>, node: usize, read: usize) -> Read<'_> {
-        let key = &self.resolved.graph.graph().nodes[node].reads[read].key;
+    pub(in crate::flow) fn read(
+        &self,
+        place: Place<'_>,
+        node: NodeId,
+        read: ReadIndex,
+    ) -> Read<'_> {
+        let key = &self.resolved.graph.graph().node(node).reads[read.0].key;
         let slot = self.slot(place, TakenBy { node, read }, key);
-        let handover = match self.resolved.contracts[node].reads[read].mode {
+        let handover = match self.resolved.contracts[node].reads[read.0].mode {
             Mode::Borrow | Mode::MaybeBorrow | Mode::MaybeDeref => Handover::Borrow,
             Mode::Take | Mode::MaybeTake => self.taken(place, TakenBy { node, read }, slot),
         };
@@ -102,13 +107,13 @@ impl Plan<'_> {
     /// How a value is passed to a node that takes it.
     fn taken(&self, place: Place<'_>, by: TakenBy, slot: Slot) -> Handover {
         let itself = Handover::Clone {
-            later: Some(NodeId(by.node)),
+            later: Some(by.node),
         };
         if slot == Slot::Item {
             return Handover::Move;
         }
         if self.repeats(by.node, place) {
-            return match self.resolved.graph.take(NodeId(by.node), by.read) {
+            return match self.resolved.graph.take(by.node, by.read.0) {
                 Take::Clone { later } => Handover::Clone { later },
                 Take::Move => itself,
             };
@@ -119,7 +124,7 @@ impl Plan<'_> {
             (_, Slot::Taken(other)) if other == by => return Handover::Move,
             (_, slot) => matches!(slot, Slot::State | Slot::Own),
         };
-        match self.resolved.graph.take(NodeId(by.node), by.read) {
+        match self.resolved.graph.take(by.node, by.read.0) {
             Take::Clone { later } => Handover::Clone { later },
             Take::Move if own => Handover::Move,
             Take::Move => itself,
@@ -127,8 +132,8 @@ impl Plan<'_> {
     }
 
     /// The name of the item of a loop.
-    fn item_of(&self, each: usize) -> Option<String> {
-        match &self.instances.list[each].kind {
+    fn item_of(&self, each: NodeId) -> Option<String> {
+        match &self.instances[each].kind {
             InstanceKind::Each { item, .. } => Some(plain(item)),
             _ => None,
         }

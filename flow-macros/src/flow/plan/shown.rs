@@ -7,7 +7,7 @@ use crate::flow::instances::{InstanceKind, Instances};
 use crate::flow::{parse, resolve};
 use crate::report::Report;
 
-use super::{BranchPlan, Handover, Place, Plan, Read, Slot, TakenBy};
+use super::{BranchPlan, Handover, Place, Plan, Read, ReadIndex, RouteIndex, Slot, TakenBy};
 
 /// The plan of a flow without mistakes: its nodes in the order in which they are written, each with
 /// its reads and its routes.
@@ -26,21 +26,26 @@ pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) ->
 }
 
 impl Plan<'_> {
-    fn show(&self, node: usize, place: Place<'_>, indent: &str, lines: &mut Vec<String>) {
-        let instance = &self.instances.list[node];
+    fn show(&self, node: NodeId, place: Place<'_>, indent: &str, lines: &mut Vec<String>) {
+        let instance = &self.instances[node];
         lines.push(format!("{indent}{}", instance.shown));
         for read in 0..self.resolved.contracts[node].reads.len() {
-            let read = self.read(place, node, read);
+            let read = self.read(place, node, ReadIndex(read));
             lines.push(format!("{indent}  {}", self.read_text(&read)));
         }
         let deeper = format!("{indent}    ");
         match &instance.kind {
-            InstanceKind::Each { body, .. } => {
+            InstanceKind::Each { .. } => {
                 let branch: Option<&BranchPlan<'_>> = match place {
                     Place::Branch(branch) => Some(branch),
                     _ => None,
                 };
-                self.show(*body, Place::Item { branch, of: node }, &deeper, lines);
+                self.show(
+                    self.instances.body(node),
+                    Place::Item { branch, of: node },
+                    &deeper,
+                    lines,
+                );
             }
             InstanceKind::Fork(_) => {
                 for branch in self.branches(node) {
@@ -56,14 +61,14 @@ impl Plan<'_> {
             }
             _ => {}
         }
-        let mut routes: Vec<(usize, &str)> = self
+        let mut routes: Vec<(RouteIndex, &str)> = self
             .routes
             .iter()
             .filter(|((from, _), _)| *from == node)
             .map(|((_, action), route)| (*route, *action))
             .collect();
         routes.sort_unstable();
-        for (route, action) in routes {
+        for (RouteIndex(route), action) in routes {
             lines.push(format!("{indent}  \"{action}\" is route {route}"));
         }
     }
@@ -76,13 +81,16 @@ impl Plan<'_> {
             handover,
         }: &Read<'_>,
     ) -> String {
-        let name = |node: usize| &self.instances.list[node].shown;
+        let name = |node: NodeId| &self.instances[node].shown;
         let slot = match slot {
             Slot::State => "of the state".to_owned(),
             Slot::Base => "of the state at the fork".to_owned(),
             Slot::Own => "of the branch".to_owned(),
             Slot::OwnOrBase => "of the branch or the state at the fork".to_owned(),
-            Slot::Taken(TakenBy { node, read }) => {
+            Slot::Taken(TakenBy {
+                node,
+                read: ReadIndex(read),
+            }) => {
                 format!("taken for read {read} of {}", name(*node))
             }
             Slot::Item => "the item".to_owned(),
@@ -93,7 +101,7 @@ impl Plan<'_> {
             Handover::Move => "moved".to_owned(),
             Handover::Clone { later: None } => "cloned, since the flow returns it".to_owned(),
             Handover::Clone {
-                later: Some(NodeId(reader)),
+                later: Some(reader),
             } => {
                 format!("cloned, since {} needs it later", name(*reader))
             }

@@ -3,6 +3,8 @@
 //! The consequences of a mistake should not be reported as well, so the graph overlooks what has
 //! been reported.
 
+use std::collections::HashSet;
+
 use flow_spec::{
     Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
     NodeKind, NodeRead, NodeWrite, Output, ReadMode, TIMEOUT_ACTION,
@@ -18,6 +20,8 @@ use crate::names::plain;
 use crate::text::type_text;
 
 use crate::flow::mapped::{key_of, mapping};
+
+use super::Contracts;
 
 /// The whole graph, with these nodes.
 pub(super) fn graph(flow: &FlowSyntax, instances: &Instances, nodes: Vec<Node>) -> Graph {
@@ -59,29 +63,23 @@ fn output(parameter: &Parameter) -> Output {
 fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
     let from = match &edge.from {
         StepSyntax::Start(_) => EdgeSource::Start,
-        step => EdgeSource::Node(NodeId(instances.of(step)?)),
+        step => EdgeSource::Node(instances.of(step)?),
     };
     let to = match &edge.to {
         StepSyntax::End(_, label) => EdgeTarget::End(label_of(label.as_ref())),
-        step => EdgeTarget::Node(NodeId(instances.of(step)?)),
+        step => EdgeTarget::Node(instances.of(step)?),
     };
     let action = edge.action.as_ref().map(LitStr::value);
     Some(Edge { from, action, to })
 }
 
-pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Node> {
-    let bodies: Vec<usize> = instances
-        .list
-        .iter()
-        .filter_map(|instance| match &instance.kind {
-            InstanceKind::Each { body, .. } => Some(*body),
-            _ => None,
-        })
-        .collect();
+pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contracts) -> Vec<Node> {
+    let bodies: HashSet<NodeId> = instances.bodies().collect();
     let mut nodes: Vec<Node> = Vec::new();
-    for (index, (instance, contract)) in instances.list.iter().zip(contracts).enumerate() {
-        let mut node = node(flow, instance, contract);
-        if bodies.contains(&index) {
+    for (id, instance) in instances.iter() {
+        let contract = &contracts[id];
+        let mut node = node(flow, kind(instances, id, contract), instance, contract);
+        if bodies.contains(&id) {
             // Its results are collected, whatever its action is.
             node.actions = vec![Action {
                 name: DEFAULT_ACTION.to_owned(),
@@ -89,7 +87,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
             }];
         } else if contract.times_out()
             && node.action(TIMEOUT_ACTION).is_none()
-            && routes_timeout(flow, instances, index)
+            && routes_timeout(flow, instances, id)
         {
             node.fallible = contract.failure != Failure::Timeout;
             node.actions.push(Action {
@@ -99,22 +97,23 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
         }
         nodes.push(node);
     }
-    for (index, instance) in instances.list.iter().enumerate() {
-        if let InstanceKind::Each { item, body, .. } = &instance.kind
-            && !declaration::reads_item(flow, item, &instances.list[*body], &contracts[*body])
+    for (id, instance) in instances.iter() {
+        if let InstanceKind::Each { item, .. } = &instance.kind
+            && let body = instances.body(id)
+            && !declaration::reads_item(flow, item, &instances[body], &contracts[body])
         {
             // This is reported, and the value that it reads instead is the same mistake.
-            nodes[*body]
+            nodes[body.0]
                 .reads
                 .iter_mut()
                 .for_each(|read| read.optional = true);
         }
-        nodes[index].fallible |= match &instance.kind {
+        nodes[id.0].fallible |= match &instance.kind {
             InstanceKind::Fork(branches) => {
-                branches.iter().flatten().any(|&node| nodes[node].fallible)
+                branches.iter().flatten().any(|node| nodes[node.0].fallible)
             }
-            InstanceKind::Each { body, .. } => {
-                (nodes[*body].fallible || instance.times_out(flow))
+            InstanceKind::Each { .. } => {
+                (nodes[instances.body(id).0].fallible || instance.times_out(flow))
                     && !instance.collects_errors(flow)
             }
             _ => false,
@@ -124,7 +123,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &[Contr
 }
 
 /// Returns true if the flow routes the timeout of a poll.
-fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool {
+fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: NodeId) -> bool {
     let of_node = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(node);
     flow.edges
         .iter()
@@ -132,7 +131,7 @@ fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: usize) -> bool
         .any(|edge| action_of(edge) == TIMEOUT_ACTION)
 }
 
-fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
+fn node(flow: &FlowSyntax, kind: NodeKind, instance: &Instance, contract: &Contract) -> Node {
     let mapping = mapping(flow, instance);
     let read = |port: &ReadPort| NodeRead {
         key: plain(key_of(mapping, &port.name, true)),
@@ -167,7 +166,7 @@ fn node(flow: &FlowSyntax, instance: &Instance, contract: &Contract) -> Node {
     }
     let mut node = Node {
         name: instance.shown.clone(),
-        kind: kind(instance, contract),
+        kind,
         reads: contract.reads.iter().map(read).collect(),
         actions,
         fallible: contract.fallible(),
@@ -208,8 +207,8 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     }
 }
 
-fn kind(instance: &Instance, contract: &Contract) -> NodeKind {
-    match &instance.kind {
+fn kind(instances: &Instances, node: NodeId, contract: &Contract) -> NodeKind {
+    match &instances[node].kind {
         InstanceKind::Node(path) if contract.kind == Kind::Flow => NodeKind::Flow(
             path.segments
                 .last()
@@ -219,13 +218,13 @@ fn kind(instance: &Instance, contract: &Contract) -> NodeKind {
         InstanceKind::Node(_) if contract.kind == Kind::Human => NodeKind::Human,
         InstanceKind::Node(_) => NodeKind::Step,
         InstanceKind::Fork(branches) => {
-            let chain = |chain: &Vec<usize>| Branch {
-                chain: chain.iter().copied().map(NodeId).collect(),
+            let chain = |chain: &Vec<NodeId>| Branch {
+                chain: chain.clone(),
             };
             NodeKind::Fork(branches.iter().map(chain).collect())
         }
-        InstanceKind::Each { item, body, .. } => NodeKind::Each {
-            body: NodeId(*body),
+        InstanceKind::Each { item, .. } => NodeKind::Each {
+            body: instances.body(node),
             item: plain(item),
         },
         InstanceKind::Branch(_) => NodeKind::Branch,

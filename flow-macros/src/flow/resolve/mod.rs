@@ -4,6 +4,7 @@
 mod graph;
 
 use std::collections::HashMap;
+use std::ops::Index;
 
 use flow_spec::{Action, CheckedGraph, Compared, EdgePart, NodeId, Site};
 use proc_macro2::Span;
@@ -22,8 +23,18 @@ use graph::{graph, nodes};
 /// A flow without mistakes.
 pub(crate) struct Resolved {
     pub(crate) graph: CheckedGraph,
-    /// The contract of each node.
-    pub(crate) contracts: Vec<Contract>,
+    pub(crate) contracts: Contracts,
+}
+
+/// The contract of each node.
+pub(crate) struct Contracts(Vec<Contract>);
+
+impl Index<NodeId> for Contracts {
+    type Output = Contract;
+
+    fn index(&self, NodeId(index): NodeId) -> &Contract {
+        &self.0[index]
+    }
 }
 
 /// Builds the graph and has it checked. If there are mistakes, returns what the flow writes at its
@@ -39,10 +50,11 @@ pub(crate) fn resolve(
         report.text(flow.name.span(), text);
         return Err(Vec::new());
     };
-    for (instance, contract) in instances.list.iter().zip(&contracts) {
-        declaration::check(flow, instance, contract, report);
-        if let InstanceKind::Each { body, .. } = instance.kind {
-            let body = (&instances.list[body], &contracts[body]);
+    for (id, instance) in instances.iter() {
+        declaration::check(flow, instance, &contracts[id], report);
+        if let InstanceKind::Each { .. } = instance.kind {
+            let body = instances.body(id);
+            let body = (&instances[body], &contracts[body]);
             declaration::check_body(flow, instance, body, report);
         }
     }
@@ -77,14 +89,14 @@ pub(crate) fn resolve(
 
 /// The contract of each node: those that the nodes passed on, and those that the flow itself
 /// defines.
-fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Vec<Contract>> {
+fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Option<Contracts> {
     let paths = instances.paths();
     let by_path: HashMap<String, &Contract> = paths.iter().map(path_key).zip(told).collect();
     let of_path = |path| by_path.get(&path_key(path)).copied().cloned();
     let optional = flow.inputs.iter().filter(|input| input.optional);
     let optional: Vec<&Ident> = optional.map(|input| &input.name).collect();
     let mut contracts = Vec::new();
-    for instance in &instances.list {
+    for (_, instance) in instances.iter() {
         contracts.push(match &instance.kind {
             InstanceKind::Node(path) => {
                 let mut contract = of_path(path)?;
@@ -97,30 +109,30 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                 }
                 contract
             }
-            InstanceKind::Branch(index) => contract_of_branch(&flow.branches[*index], &optional),
+            InstanceKind::Branch(index) => contract_of_branch(&flow[*index], &optional),
             InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
                 Contract::empty()
             }
         });
     }
-    for (index, instance) in instances.list.iter().enumerate() {
-        if let InstanceKind::Each { over, body, .. } = &instance.kind {
-            let body = contracts.get(*body)?;
+    for (each, instance) in instances.iter() {
+        if let InstanceKind::Each { over, .. } = &instance.kind {
+            let NodeId(body) = instances.body(each);
+            let body = &contracts[body];
             let collects = instance.collects_errors(flow);
-            contracts[index] = Contract::of_each(&instance.name, over, body, collects);
+            contracts[each.0] = Contract::of_each(&instance.name, over, body, collects);
         }
     }
-    Some(contracts)
+    Some(Contracts(contracts))
 }
 
 /// The span of a site.
-fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Span {
+fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Contracts) -> Span {
     let place = match site {
         Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
         Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
-        Site::Node(NodeId(index)) => instances.list.get(index).map(|instance| instance.span),
-        Site::Read(NodeId(index), read) => (instances.list.get(index).zip(contracts.get(index)))
-            .map(|(instance, contract)| read_span(flow, instance, contract, read)),
+        Site::Node(node) => Some(instances[node].span),
+        Site::Read(node, read) => Some(read_span(flow, &instances[node], &contracts[node], read)),
         Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
             EdgePart::From => edge.from.span(),
             EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
@@ -178,7 +190,7 @@ fn read_span(flow: &FlowSyntax, instance: &Instance, contract: &Contract, read: 
     };
     let by_flow = match &instance.kind {
         InstanceKind::Each { over, .. } => Some(over),
-        InstanceKind::Branch(branch) => flow.branches[*branch].reads.get(read),
+        InstanceKind::Branch(branch) => flow[*branch].reads.get(read),
         _ => {
             let key = key_of(mapping(flow, instance), &port.name, true);
             (key != &port.name).then_some(key)

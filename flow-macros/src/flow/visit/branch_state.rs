@@ -1,9 +1,10 @@
 //! The state of a branch of a fork, as a struct.
 
+use flow_spec::NodeId;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::flow::plan::{BranchPlan, Plan, TakenBy};
+use crate::flow::plan::{BranchPlan, Plan, ReadIndex, TakenBy};
 use crate::flow::state::State;
 use crate::names::{here, ident, plain};
 
@@ -12,7 +13,7 @@ use super::Visit;
 impl Visit<'_> {
     /// The name of the struct.
     pub(super) fn branch_struct(&self, branch: &BranchPlan<'_>) -> Ident {
-        let fork = &self.plan.instances.list[branch.fork];
+        let fork = &self.plan.instances[branch.fork];
         let (name, number, site) = (plain(&fork.name), branch.number, here(fork.span));
         format_ident!("__Branch_{name}_{number}", span = site)
     }
@@ -20,13 +21,14 @@ impl Visit<'_> {
 
 /// The field for a value that was taken for a read.
 pub(super) fn taken_field(TakenBy { node, read }: TakenBy, site: Span) -> Ident {
+    let (NodeId(node), ReadIndex(read)) = (node, read);
     format_ident!("taken_{node}_{read}", span = site)
 }
 
 /// The structs of all branches' states, which cannot be defined inside an `impl`.
 pub(in crate::flow) fn structs(plan: &Plan<'_>, state: &State, visit: &Visit<'_>) -> TokenStream {
     let site = visit.site;
-    let structs = plan.branches(visit.index).iter().map(|branch| {
+    let structs = plan.branches(visit.node).iter().map(|branch| {
         let name = visit.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {
             let (field, ty) = (ident(key, visit.instance.span), state.ty(key));
@@ -34,7 +36,7 @@ pub(in crate::flow) fn structs(plan: &Plan<'_>, state: &State, visit: &Visit<'_>
         });
         let taken = branch.takes.iter().map(|&by| {
             let field = taken_field(by, site);
-            let ty = state.ty(&plan.resolved.graph.graph().nodes[by.node].reads[by.read].key);
+            let ty = state.ty(&plan.resolved.graph.graph().node(by.node).reads[by.read.0].key);
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
         quote_spanned! {site=>

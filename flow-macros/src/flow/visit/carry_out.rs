@@ -6,6 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
+use crate::flow::plan::RouteIndex;
 
 use super::Visit;
 use super::reads::{Argument, bound};
@@ -41,13 +42,13 @@ impl Visit<'_> {
     }
 
     /// The routes that it takes if it had no answer in time, and if it failed.
-    pub(super) fn failure_routes(&self) -> (Option<usize>, Option<usize>) {
+    pub(super) fn failure_routes(&self) -> (Option<RouteIndex>, Option<RouteIndex>) {
         let timeout = if self.contract.times_out() {
-            self.plan.route(self.index, TIMEOUT_ACTION)
+            self.plan.route(self.node, TIMEOUT_ACTION)
         } else {
             None
         };
-        (timeout, self.plan.error_route(self.index, self.contract))
+        (timeout, self.plan.error_route(self.node, self.contract))
     }
 
     /// Has a function, a type or a flow carried out: an expression of its outcome or failure.

@@ -4,18 +4,21 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::LitStr;
 
+use crate::flow::plan::ReadIndex;
+use crate::flow::syntax::BranchIndex;
+
 use super::Visit;
 
 impl Visit<'_> {
     /// The body of a branch's `async fn`.
-    pub(super) fn branch(&self, index: usize) -> TokenStream {
+    pub(super) fn branch(&self, index: BranchIndex) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let branch = &self.plan.flow.branches[index];
+        let branch = &self.plan.flow[index];
         // All bound at once, because one may have the name of the variable from which generated
         // code reads the next one.
         let names = &branch.reads;
         let values = self.contract.reads.iter().enumerate();
-        let values = values.map(|(read, port)| self.value(read, port));
+        let values = values.map(|(read, port)| self.value(ReadIndex(read), port));
         let route = |label: &LitStr| self.route(&label.value());
         let cases = branch.cases.iter().map(|(condition, label)| {
             let route = route(label);

@@ -1,12 +1,12 @@
 //! A loop over items: its body runs once for each, one after the other or several at a time. The
 //! results are in the order of the items.
 
-use flow_spec::DEFAULT_ACTION;
+use flow_spec::{DEFAULT_ACTION, NodeId};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
-use crate::flow::plan::Place;
+use crate::flow::plan::{Place, ReadIndex};
 use crate::flow::results::item_type;
 use crate::names::{hidden, ident, plain};
 
@@ -14,7 +14,7 @@ use super::Visit;
 
 impl Visit<'_> {
     /// The body of a loop's `async fn`, and the function that runs it for one item.
-    pub(super) fn each(&self, body: usize) -> (TokenStream, TokenStream) {
+    pub(super) fn each(&self, body: NodeId) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
         let function = hidden("item", &plain(&self.instance.name), self.instance.span);
         let collects = self.settings.collect_errors.is_some();
@@ -26,7 +26,7 @@ impl Visit<'_> {
                 quote_spanned!(site=> result?)
             }
         });
-        let collection = self.value(0, &self.contract.reads[0]);
+        let collection = self.value(ReadIndex(0), &self.contract.reads[0]);
         let state = self.state_arguments();
         let run = quote_spanned!(site=> self.#function(engine, scope, #state index, item));
         let each = match self.settings.concurrency {
@@ -122,7 +122,7 @@ impl Visit<'_> {
     }
 
     /// The `async fn` that runs the body for one item.
-    fn item_function(&self, function: &Ident, body: usize) -> TokenStream {
+    fn item_function(&self, function: &Ident, body: NodeId) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let branch = match self.place {
             Place::Branch(branch) => Some(branch),
@@ -134,7 +134,7 @@ impl Visit<'_> {
             body,
             Place::Item {
                 branch,
-                of: self.index,
+                of: self.node,
             },
         );
         let carried_out = body_visit.awaited();
@@ -149,7 +149,7 @@ impl Visit<'_> {
             None => quote_spanned!(site=> state: &__State,),
         };
         let over = ident(
-            &self.plan.resolved.graph.graph().nodes[self.index].reads[0].key,
+            &self.plan.resolved.graph.graph().node(self.node).reads[0].key,
             self.instance.span,
         );
         let collection = self.state.ty(&plain(&over));

@@ -58,7 +58,7 @@ impl Visit<'_> {
     }
 
     fn branches(&self) -> Vec<Branch<'_>> {
-        let branches = self.plan.branches(self.index).iter();
+        let branches = self.plan.branches(self.node).iter();
         let named = branches.map(|plan| Branch {
             plan,
             own: format_ident!("own_{}", plan.number, span = self.site),
@@ -137,7 +137,7 @@ impl Visit<'_> {
         });
         let taken = branch.takes.iter().map(|&by| {
             let visit = Visit::new(self.plan, self.state, by.node, Place::Loop);
-            let port = &visit.contract.reads[by.read];
+            let port = &visit.contract.reads[by.read.0];
             let value = visit.value(by.read, port);
             let field = taken_field(by, site);
             let value = if port.mode.optional() {

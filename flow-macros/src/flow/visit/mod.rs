@@ -13,7 +13,7 @@ mod fork;
 mod reads;
 mod writes;
 
-use flow_spec::DEFAULT_ACTION;
+use flow_spec::{DEFAULT_ACTION, NodeId};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
@@ -34,7 +34,7 @@ pub(super) use branch_state::structs;
 pub(super) struct Visit<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) state: &'a State,
-    pub(super) index: usize,
+    pub(super) node: NodeId,
     pub(super) instance: &'a Instance,
     pub(super) contract: &'a Contract,
     pub(super) settings: Settings,
@@ -51,18 +51,18 @@ impl<'a> Visit<'a> {
     pub(super) fn new(
         plan: &'a Plan<'a>,
         state: &'a State,
-        index: usize,
+        node: NodeId,
         place: Place<'a>,
     ) -> Self {
-        let instance = &plan.instances.list[index];
+        let instance = &plan.instances[node];
         let site = here(instance.span);
         Visit {
             plan,
             state,
-            index,
+            node,
             instance,
-            contract: &plan.resolved.contracts[index],
-            settings: plan.settings(index, place),
+            contract: &plan.resolved.contracts[node],
+            settings: plan.settings(node, place),
             site,
             rt: runtime_at(site),
             path: instance.path().map(located).unwrap_or_default(),
@@ -74,7 +74,7 @@ impl<'a> Visit<'a> {
     /// The bounds on the engine for this node.
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
-        let of = |index: usize| Visit::new(self.plan, self.state, index, self.place).bounds();
+        let of = |node: NodeId| Visit::new(self.plan, self.state, node, self.place).bounds();
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
@@ -88,7 +88,7 @@ impl<'a> Visit<'a> {
                 .flatten()
                 .flat_map(|&node| of(node))
                 .collect(),
-            InstanceKind::Each { body, .. } => of(*body),
+            InstanceKind::Each { .. } => of(self.plan.instances.body(self.node)),
             InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
         }
     }
@@ -189,7 +189,7 @@ impl<'a> Visit<'a> {
                 (body, TokenStream::new())
             }
             InstanceKind::Fork(_) => self.fork(),
-            InstanceKind::Each { body, .. } => self.each(*body),
+            InstanceKind::Each { .. } => self.each(self.plan.instances.body(self.node)),
             InstanceKind::Branch(index) => (self.branch(*index), TokenStream::new()),
             InstanceKind::Wait(duration) => {
                 let duration = duration_tokens(*duration);

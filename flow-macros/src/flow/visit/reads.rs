@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::plan::{Handover, Read, Slot};
+use crate::flow::plan::{Handover, Read, ReadIndex, Slot};
 use crate::names::{camel_case, ident, plain};
 
 use super::Visit;
@@ -39,19 +39,19 @@ impl Visit<'_> {
         reads
             .map(|(index, port)| Argument {
                 name: format_ident!("argument_{index}", span = self.site),
-                value: self.value(index, port),
+                value: self.value(ReadIndex(index), port),
             })
             .collect()
     }
 
     /// The value of a read.
-    pub(super) fn value(&self, read: usize, port: &ReadPort) -> TokenStream {
+    pub(super) fn value(&self, read: ReadIndex, port: &ReadPort) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let Read {
             key,
             slot,
             handover,
-        } = self.plan.read(self.place, self.index, read);
+        } = self.plan.read(self.place, self.node, read);
         let whole = match slot {
             Slot::Item => return self.item(port.mode),
             Slot::Nowhere => return quote_spanned!(site=> ::core::option::Option::None),
@@ -169,9 +169,9 @@ impl Visit<'_> {
     fn clone_trait(&self, name: &Ident, key: &str, later: Option<NodeId>) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {
-            Some(NodeId(reader)) if reader == self.index => "it may need again itself".to_owned(),
-            Some(NodeId(reader)) => {
-                format!("`{}` reads later", self.plan.instances.list[reader].shown)
+            Some(reader) if reader == self.node => "it may need again itself".to_owned(),
+            Some(reader) => {
+                format!("`{}` reads later", self.plan.instances[reader].shown)
             }
             None => "the flow returns".to_owned(),
         };

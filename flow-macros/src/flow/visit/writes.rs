@@ -153,7 +153,7 @@ impl Visit<'_> {
     /// The index of a route. In a branch there is no choice.
     pub(super) fn route(&self, action: &str) -> TokenStream {
         let site = self.site;
-        match (self.place, self.plan.route(self.index, action)) {
+        match (self.place, self.plan.route(self.node, action)) {
             (Place::Branch(_), _) => quote_spanned!(site=> ()),
             (_, Some(route)) => quote_spanned!(site=> #route),
             (_, None) => {
