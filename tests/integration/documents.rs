@@ -25,8 +25,8 @@ fn json(value: impl Serialize) -> Value {
     serde_json::to_value(value).unwrap()
 }
 
-/// Every flow of this program: what the macro wrote is read and written again byte for byte, it is valid by the shipped
-/// JSON Schema, and the analysis that accepted the macro's graph accepts the document's.
+/// Every flow of this program: what the macro wrote is read and written again byte for byte, it is the same after it was
+/// YAML, it is valid by the shipped JSON Schema, and the analysis that accepted the macro's graph accepts the document's.
 #[test]
 fn the_document_of_every_flow_is_sound_and_survives_a_round_trip() {
     let flows = flows();
@@ -41,6 +41,9 @@ fn the_document_of_every_flow_is_sound_and_survives_a_round_trip() {
         };
         assert_eq!(document.to_compact_json(), flow.spec());
         assert_eq!(FlowDocument::parse(&document.to_json()).unwrap(), document);
+        let yaml = flow_text::to_yaml(&document);
+        let again = flow_text::read(yaml.as_bytes(), flow_text::Format::Yaml).unwrap();
+        assert_eq!(again.into_flow(), document, "{yaml}");
         for error in schema.iter_errors(&serde_json::from_str(flow.spec()).unwrap()) {
             let _ = writeln!(all, "{}: {error}", flow.name());
         }

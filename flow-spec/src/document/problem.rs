@@ -10,12 +10,16 @@ use crate::visible::visible;
 pub struct Problem {
     /// The place, as a JSON pointer (RFC 6901). `""` is the whole document.
     pub pointer: String,
+    /// True if the name of the field at the pointer is wrong, and not its value.
+    pub is_name: bool,
     /// What kind of mistake it is.
     pub code: Code,
     /// What is wrong: one sentence without a full stop.
     pub message: String,
     /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
+    /// Other places that belong to it: the pointer of each, and what is there.
+    pub related: Vec<(String, String)>,
     /// How to fix it.
     pub help: Option<String>,
 }
@@ -24,11 +28,19 @@ impl Problem {
     pub(super) fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Problem {
             pointer: pointer.into(),
+            is_name: false,
             code,
             message: message.into(),
             notes: Vec::new(),
+            related: Vec::new(),
             help: None,
         }
+    }
+
+    /// Says that the name of the field is wrong.
+    pub(super) fn of_name(mut self) -> Self {
+        self.is_name = true;
+        self
     }
 
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
@@ -76,6 +88,11 @@ impl Problems {
         shorten(&mut problem.message);
         problem.notes.truncate(MOST_NOTES);
         problem.notes.iter_mut().for_each(shorten);
+        problem.related.truncate(MOST_NOTES);
+        for (pointer, what) in &mut problem.related {
+            shorten(pointer);
+            shorten(what);
+        }
         problem.help.iter_mut().for_each(shorten);
         self.listed.push(problem);
     }
@@ -121,8 +138,9 @@ impl Problems {
     }
 }
 
-/// The text of the problem: its place and the message, then a line for each note and the help. Text
-/// quoted from the document is [`visible`], so that it cannot begin a line.
+/// The text of the problem: its place and the message, then a line for each note, each related
+/// place and the help. Text quoted from the document is [`visible`], so that it cannot begin a
+/// line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {
@@ -133,6 +151,9 @@ impl fmt::Display for Problem {
         write!(f, "{place}: {message} [{}]", self.code)?;
         for note in &self.notes {
             write!(f, "\n{}", visible(note))?;
+        }
+        for (pointer, what) in &self.related {
+            write!(f, "\n{} ({})", visible(what), visible(pointer))?;
         }
         if let Some(help) = &self.help {
             write!(f, "\nhelp: {}", visible(help))?;

@@ -34,7 +34,7 @@ pub(super) fn check_nodes(places: &Places<'_>, problems: &mut Problems) {
                 other
             };
             let problem = Problem::new(Code::MappingClash, inside(&pointer, mapped), message);
-            problems.push(problem.help("give each its own key"));
+            problems.push(problem.of_name().help("give each its own key"));
         }
     }
 }
@@ -82,7 +82,7 @@ fn apply(edge: &EdgeDocument, action: &mut Action, pointer: &str, problems: &mut
         if let Some((other, _)) = earlier.find(|(_, key)| *key == target) {
             let message = format!("this edge writes both `{other}` and `{source}` to `{target}`");
             let problem = Problem::new(Code::MappingClash, inside(pointer, source), message);
-            problems.push(problem.help("give each its own key"));
+            problems.push(problem.of_name().help("give each its own key"));
             continue;
         }
         action.writes.push(NodeWrite {
@@ -98,7 +98,7 @@ fn not_written(edge: &EdgeDocument, name: &str, written: &[NodeWrite], pointer: 
         edge.from, edge.condition
     );
     let keys = written.iter().map(|write| write.key.as_str());
-    let mut problem = Problem::new(Code::NamesNothing, inside(pointer, name), message);
+    let mut problem = Problem::new(Code::NamesNothing, inside(pointer, name), message).of_name();
     problem.help = did_you_mean(name, keys);
     problem
 }

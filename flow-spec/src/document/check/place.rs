@@ -13,13 +13,16 @@ impl Places<'_> {
     /// document's words.
     pub(super) fn problem(&self, diagnostic: Diagnostic) -> Problem {
         let related = diagnostic.related.iter();
-        let related = related.map(|(site, what)| format!("{what} ({})", self.place(*site)));
+        let related = related.map(|(site, what)| (self.place(*site), what.clone()));
         Problem {
-            pointer: self.place(diagnostic.site),
-            code: diagnostic.code,
-            message: diagnostic.message.clone(),
-            notes: diagnostic.notes.iter().cloned().chain(related).collect(),
+            related: related.collect(),
             help: wording::help(&diagnostic),
+            notes: diagnostic.notes,
+            ..Problem::new(
+                diagnostic.code,
+                self.place(diagnostic.site),
+                diagnostic.message,
+            )
         }
     }
 

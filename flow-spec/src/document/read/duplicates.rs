@@ -120,5 +120,6 @@ fn twice(name: &str, object: &Place<'_>) -> Problem {
     let message = format!("`{name}` stands twice in this object");
     let pointer = Place::Field(object, name).pointer();
     Problem::new(Code::Document, pointer, message)
+        .of_name()
         .help("remove one of them: only one could be read, and the other would be lost")
 }

@@ -68,7 +68,7 @@ fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
             let message = format!("a second node has the id `{id}`");
             let mut problem = Problem::new(Code::Name, at, message).help("give it another id");
             let first = inside(&inside(pointer, first), "id");
-            problem.notes.push(format!("the first one is at {first}"));
+            problem.related.push((first, "the first one".to_owned()));
             problems.push(problem);
         } else {
             first.insert(id, index);
@@ -149,7 +149,8 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Prob
         for name in names.keys() {
             check_property(schema, name, problems, || {
                 let message = format!("`{}` {verb} no `{name}`", node.id);
-                (inside(&inside(&mappings, side), name), message)
+                let pointer = inside(&inside(&mappings, side), name);
+                Problem::new(Code::NamesNothing, pointer, message).of_name()
             });
         }
     }
@@ -162,7 +163,8 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Prob
                         "`{}` writes `{name}` on \"{}\", and has no such output",
                         node.id, action.name
                     );
-                    (inside(&inside(&pointer, field), index), message)
+                    let pointer = inside(&inside(&pointer, field), index);
+                    Problem::new(Code::NamesNothing, pointer, message)
                 });
             }
         }
@@ -173,13 +175,12 @@ fn check_property(
     schema: &Schema,
     name: &str,
     problems: &mut Problems,
-    wrong: impl FnOnce() -> (String, String),
+    wrong: impl FnOnce() -> Problem,
 ) {
     if name.is_empty() || schema.properties.contains_key(name) || problems.is_full() {
         return;
     }
-    let (pointer, message) = wrong();
-    let mut problem = Problem::new(Code::NamesNothing, pointer, message);
+    let mut problem = wrong();
     let names = schema.properties.keys().map(String::as_str);
     problem.help = did_you_mean(name, names);
     problems.push(problem);

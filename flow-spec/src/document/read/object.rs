@@ -71,8 +71,8 @@ impl<'a, 'p> Object<'a, 'p> {
                 .extend(fields.iter().filter(|field| meant == Some(**field)));
             let message = format!("there is no field `{name}` here");
             let pointer = inside(&self.pointer, name);
-            self.problems
-                .push(Problem::new(Code::Document, pointer, message).help(help));
+            let problem = Problem::new(Code::Document, pointer, message).of_name();
+            self.problems.push(problem.help(help));
         }
     }
 

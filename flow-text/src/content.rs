@@ -1,0 +1,29 @@
+//! What both formats are read into.
+
+use serde_json::Value;
+
+use crate::problem::{Found, Place, Problem};
+use crate::tree::{Mark, Path, Tree};
+
+/// What a text consists of, in either format.
+pub(crate) struct Content {
+    pub(crate) value: Value,
+    pub(crate) tree: Tree,
+    /// The problems of the text that do not keep it from being read further.
+    pub(crate) found: Found,
+}
+
+/// The problem that a name stands twice in the object at this path.
+pub(crate) fn twice(object: &Path<'_>, name: &str, first: Mark, second: Mark) -> Problem {
+    let pointer = Path::Field(object, name).pointer();
+    let message = format!("`{name}` stands twice in this object");
+    let mut problem = Problem::new(second.place(), pointer, message)
+        .help("remove one of them: only one could be read, and the other would be lost");
+    problem.notes.push(related("the first one", first.place()));
+    problem
+}
+
+/// Another place that belongs to a problem, and what is there.
+pub(crate) fn related(what: &str, place: Place) -> String {
+    format!("{what} (line {}, column {})", place.line, place.column)
+}

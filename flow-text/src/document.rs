@@ -1,0 +1,191 @@
+//! Documents with the places of their values.
+
+use std::sync::Arc;
+
+use flow_spec::FlowDocument;
+use flow_spec::document::Problems;
+use serde_json::Value;
+
+use crate::content::{Content, related};
+use crate::problem::{Place, Problem};
+use crate::tree::Tree;
+use crate::{Format, json, yaml};
+
+/// The largest text that is read, in bytes. Ten thousand nodes fit.
+pub const LARGEST: usize = 32 << 20;
+
+/// A flow that was read from text, with the places of its values.
+#[derive(Debug, Clone)]
+pub struct Document {
+    flow: FlowDocument,
+    /// The place of the flow in the text: a JSON pointer, `""` if the flow is the whole text.
+    pointer: String,
+    tree: Arc<Tree>,
+}
+
+/// Reads a flow.
+///
+/// # Examples
+///
+/// ```
+/// use flow_text::{Format, read};
+///
+/// let text = "\
+/// version: 2.0.0
+/// name: Qa # answers questions
+/// nodes:
+///   - type: answer
+///     id: answer
+/// edges:
+///   - { from: answer, to: anwser, condition: default }
+/// ";
+/// let problems = read(text.as_bytes(), Format::Yaml).unwrap_err();
+/// assert_eq!(problems[0].to_string(), "\
+/// 7:25: there is no node `anwser` [F004]
+/// at /edges/0/to
+/// help: did you mean `answer`?");
+///
+/// let mended = text.replace("to: anwser", "to: answer");
+/// let document = read(mended.as_bytes(), Format::Yaml).unwrap();
+/// assert_eq!(document.flow().name, "Qa");
+/// // It runs in a circle for ever.
+/// assert_eq!(document.check()[0].place.to_string(), "4:5");
+/// ```
+///
+/// # Errors
+///
+/// All problems of the text and of the document in it. Those of the document are those of
+/// [`FlowDocument::parse`].
+pub fn read(bytes: &[u8], format: Format) -> Result<Document, Vec<Problem>> {
+    let content = content(bytes, format)?;
+    let flow = FlowDocument::from_value(&content.value);
+    let mut documents = placed(content, vec![(String::new(), flow)])?;
+    Ok(documents.remove(0))
+}
+
+/// Reads one flow, or a list of flows.
+///
+/// # Errors
+///
+/// As [`read`], for all flows of the list together.
+pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Problem>> {
+    let content = content(bytes, format)?;
+    let flows = match &content.value {
+        Value::Array(items) => {
+            let items = items.iter().enumerate();
+            let flow = |(index, item)| (format!("/{index}"), FlowDocument::from_value(item));
+            items.map(flow).collect()
+        }
+        value => vec![(String::new(), FlowDocument::from_value(value))],
+    };
+    placed(content, flows)
+}
+
+/// The flows with their places, or the problems of all of them.
+fn placed(
+    content: Content,
+    flows: Vec<(String, Result<FlowDocument, Vec<flow_spec::Problem>>)>,
+) -> Result<Vec<Document>, Vec<Problem>> {
+    let tree = Arc::new(content.tree);
+    let mut documents = Vec::new();
+    let mut found = Problems::default();
+    for (pointer, flow) in flows {
+        match flow {
+            Ok(flow) => documents.push(Document {
+                flow,
+                pointer,
+                tree: Arc::clone(&tree),
+            }),
+            Err(problems) => found.extend(problems.into_iter().map(|one| below(&pointer, one))),
+        }
+        if found.is_full() {
+            break;
+        }
+    }
+    let mut all = content.found;
+    for problem in found.into_vec() {
+        all.push(locate(&tree, problem));
+    }
+    if all.is_empty() {
+        Ok(documents)
+    } else {
+        Err(all.into_vec())
+    }
+}
+
+fn content(bytes: &[u8], format: Format) -> Result<Content, Vec<Problem>> {
+    if bytes.len() > LARGEST {
+        let message = format!("this has more than {} MiB", LARGEST >> 20);
+        return Err(vec![Problem::new(Place::START, "", message)]);
+    }
+    // Some editors write a byte order mark before the text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let place = Place::of(bytes, error.valid_up_to());
+        vec![Problem::new(place, "", "this byte is not UTF-8")]
+    })?;
+    let content = match format {
+        Format::Json => json::read(text),
+        Format::Yaml => yaml::read(text),
+    };
+    content.map_err(|problem| vec![problem])
+}
+
+impl Document {
+    /// The flow.
+    pub fn flow(&self) -> &FlowDocument {
+        &self.flow
+    }
+
+    /// The flow, without the places.
+    pub fn into_flow(self) -> FlowDocument {
+        self.flow
+    }
+
+    /// The problems that the analysis finds in the flow, as by [`FlowDocument::check`].
+    pub fn check(&self) -> Vec<Problem> {
+        let problems = self.flow.check().into_iter();
+        problems.map(|problem| self.locate(problem)).collect()
+    }
+
+    /// The place of a value in the text by its JSON pointer in the flow. If there is no such value,
+    /// the place of the last one on the way to it.
+    ///
+    /// A list or an object that has a name is where its name is.
+    pub fn place(&self, pointer: &str) -> Place {
+        self.tree
+            .place(&format!("{}{pointer}", self.pointer), false)
+    }
+
+    /// The place of the name of a field, as [`place`](Self::place) for its value.
+    pub fn place_of_name(&self, pointer: &str) -> Place {
+        self.tree.place(&format!("{}{pointer}", self.pointer), true)
+    }
+
+    /// A problem of the flow with its place in the text.
+    pub fn locate(&self, problem: flow_spec::Problem) -> Problem {
+        locate(&self.tree, below(&self.pointer, problem))
+    }
+}
+
+/// The problem with its pointers in the whole text.
+fn below(pointer: &str, mut problem: flow_spec::Problem) -> flow_spec::Problem {
+    problem.pointer.insert_str(0, pointer);
+    for (related, _) in &mut problem.related {
+        related.insert_str(0, pointer);
+    }
+    problem
+}
+
+fn locate(tree: &Tree, problem: flow_spec::Problem) -> Problem {
+    let others = problem.related.iter();
+    let others = others.map(|(pointer, what)| related(what, tree.place(pointer, false)));
+    Problem {
+        place: tree.place(&problem.pointer, problem.is_name),
+        notes: problem.notes.iter().cloned().chain(others).collect(),
+        pointer: problem.pointer,
+        code: problem.code,
+        message: problem.message,
+        help: problem.help,
+    }
+}

@@ -1,0 +1,122 @@
+//! The places of the values in a text.
+
+use std::sync::Arc;
+
+use crate::Place;
+
+/// A place as a tree keeps it: there can be millions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    line: u32,
+    column: u32,
+}
+
+/// A value: where it is, and what is in it.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) mark: Mark,
+    pub(crate) inside: Inside,
+}
+
+/// The content of a value.
+#[derive(Debug)]
+pub(crate) enum Inside {
+    Scalar,
+    List(Vec<Tree>),
+    Object(Vec<Field>),
+    /// The value that an anchor of YAML names, where it is written and where an alias stands for
+    /// it.
+    Shared(Arc<Tree>),
+}
+
+/// A field of an object.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Box<str>,
+    pub(crate) mark: Mark,
+    pub(crate) value: Tree,
+}
+
+/// The place of a value that is being read. Its pointer is built only for a problem, because there
+/// can be many values under a long name.
+pub(crate) enum Path<'a> {
+    Document,
+    Item(&'a Path<'a>, usize),
+    Field(&'a Path<'a>, &'a str),
+}
+
+impl Path<'_> {
+    pub(crate) fn pointer(&self) -> String {
+        match self {
+            Path::Document => String::new(),
+            Path::Item(list, index) => format!("{}/{index}", list.pointer()),
+            Path::Field(object, name) => {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                format!("{}/{name}", object.pointer())
+            }
+        }
+    }
+}
+
+impl Mark {
+    /// Texts are too short for a line or a column that does not fit.
+    pub(crate) fn new(line: usize, column: usize) -> Self {
+        let number = |number| u32::try_from(number).unwrap_or(u32::MAX);
+        Mark {
+            line: number(line),
+            column: number(column),
+        }
+    }
+
+    pub(crate) fn place(self) -> Place {
+        Place {
+            line: self.line as usize,
+            column: self.column as usize,
+        }
+    }
+}
+
+impl Tree {
+    /// The place of what a JSON pointer names or, if there is no such value, of the last value on
+    /// the way to it.
+    ///
+    /// This is the place of the value, unless it has parts of its own and a name: then, or if
+    /// `is_name`, it is that of the name. A reader looks for `nodes`, and not for the bracket after
+    /// it.
+    pub(crate) fn place(&self, pointer: &str, is_name: bool) -> Place {
+        let (mut tree, mut name) = (self, None);
+        let mut parts = pointer.split('/').skip(1).peekable();
+        while let Some(part) = parts.next() {
+            let inner = match tree.content() {
+                Inside::Scalar | Inside::Shared(_) => None,
+                Inside::List(items) => part.parse().ok().and_then(|index: usize| {
+                    let item = items.get(index)?;
+                    Some((item, None))
+                }),
+                Inside::Object(fields) => {
+                    let part = part.replace("~1", "/").replace("~0", "~");
+                    // Of a name that stands twice, the last one is read.
+                    let field = fields.iter().rfind(|field| *field.name == *part);
+                    field.map(|field| (&field.value, Some(field.mark)))
+                }
+            };
+            let Some((value, mark)) = inner else { break };
+            (tree, name) = (value, mark);
+            if is_name && parts.peek().is_none() {
+                return name.unwrap_or(tree.mark).place();
+            }
+        }
+        match tree.inside {
+            Inside::List(_) | Inside::Object(_) => name.unwrap_or(tree.mark).place(),
+            Inside::Scalar | Inside::Shared(_) => tree.mark.place(),
+        }
+    }
+
+    /// The content, also if it is shared.
+    fn content(&self) -> &Inside {
+        match &self.inside {
+            Inside::Shared(tree) => tree.content(),
+            inside => inside,
+        }
+    }
+}
