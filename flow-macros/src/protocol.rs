@@ -14,39 +14,23 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use syn::{Path, Visibility};
 
-use crate::contract::{Contract, Kind};
+use crate::contract::Contract;
 use crate::editor::out_of_sight;
-use crate::names::{is_type_name, plain};
-use crate::runtime::{runtime, runtime_crate};
+use crate::names::plain;
+use crate::runtime::runtime_crate;
 
 /// How many nodes are queried in one chain.
 const GROUP: usize = 60;
 
 /// The macro that passes on `contract`, for the node `name`.
 pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {
-    named_macro(name, vis, &contract_arms(name, contract))
+    named_macro(name, vis, &contract_arms(contract))
 }
 
 /// The arms of a macro that passes on `contract`.
-pub(crate) fn contract_arms(name: &Ident, contract: &Contract) -> TokenStream {
-    let rt = runtime();
-    // The value of the node that a flow holds, and how it is made from a declared value.
-    let (held, value) = match contract.kind {
-        Kind::Human => (
-            quote!(#rt::Asked<$type>),
-            quote!(<#rt::Asked<$type> as ::core::default::Default>::default()),
-        ),
-        _ => (quote!($type), quote!($($value)*)),
-    };
-    // Only a node with the name of a type is held as a value.
-    let as_value = is_type_name(name).then(|| {
-        quote! {
-            (@type $type:ty) => { #held };
-            (@value $type:ty, $($value:tt)*) => { #value };
-        }
-    });
+pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
     let told = told_arm(&quote!(#contract));
-    quote!(#told #as_value (@nothing) => {};)
+    quote!(#told (@nothing) => {};)
 }
 
 /// The arm that appends `contracts` to those before, and calls the next macro.

@@ -106,6 +106,28 @@ pub(crate) struct Owned {
     pub(crate) borrow: Span,
 }
 
+/// Returns true if it is the name of a type of the standard library whose values can go from thread
+/// to thread, and be shared between threads, if those in them can.
+pub(crate) fn is_of_std(name: &Ident) -> bool {
+    const NAMES: [&str; 30] = [
+        "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
+        "i64", "i128", "isize", "f32", "f64", "String", "Path", "PathBuf", "Duration", "Vec",
+        "Option", "Box", "Arc", "Cow", "HashMap", "BTreeMap", "HashSet", "BTreeSet",
+    ];
+    NAMES.iter().any(|known| name == known)
+}
+
+/// Returns true if all names in the type are of the standard library, so that rustc need not check
+/// whether its values can be sent. There are many such types, and each check takes time.
+pub(crate) fn is_plain(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().all(|token| match token {
+        TokenTree::Ident(name) => is_of_std(&name),
+        TokenTree::Group(group) => is_plain(&group.stream()),
+        TokenTree::Punct(mark) => mark.as_char() != '\'',
+        TokenTree::Literal(_) => true,
+    })
+}
+
 /// The owned form of a type that borrows for less than `'static`: `Vec<String>` for `Vec<&str>`.
 /// `None` if it borrows nothing, or if it contains a function type, which may borrow.
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {

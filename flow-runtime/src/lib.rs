@@ -109,6 +109,8 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private::{Cloneable, DefaultNode, Node, ReadsAs, stored};
 #[doc(hidden)]
+pub use checked::{GoesBetweenThreads, SharedByRuns, node_of_flow, shared_by_runs, value_of_flow};
+#[doc(hidden)]
 pub use question::{CanAnswer, NoAnswers};
 #[cfg(feature = "stored")]
 #[doc(hidden)]
@@ -116,6 +118,7 @@ pub use question::{Submitted, form};
 #[doc(hidden)]
 pub use visit::{Attempts, IntoFailure};
 mod action;
+mod checked;
 mod concurrent;
 mod context;
 mod embed;

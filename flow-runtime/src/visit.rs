@@ -133,7 +133,7 @@ impl Attempts<'_> {
     #[inline]
     pub async fn attempt<T, E: IntoFailure>(
         &self,
-        work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
+        work: Pin<&mut impl Future<Output = Result<T, E>>>,
     ) -> Result<T, Failure> {
         let result = match self.visit.policy.timeout {
             None => work.await,

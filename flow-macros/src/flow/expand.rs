@@ -8,7 +8,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use crate::contract::Kind;
 use crate::editor::out_of_sight;
-use crate::names::{camel_case, here, ident, located, plain};
+use crate::names::{camel_case, here, ident, plain};
 use crate::runtime::{runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
@@ -21,7 +21,7 @@ use super::resolve::Resolved;
 use super::state::State;
 use super::stored;
 use super::syntax::FlowSyntax;
-use super::types::TypeNames;
+use super::types::{TypeNames, node_type};
 use super::visit::{self, Visit};
 
 /// How many nodes one `async fn` runs. rustc compares what it keeps across each `.await` with what
@@ -71,9 +71,10 @@ impl Plan<'_> {
     fn expand(&self, state: &State) -> TokenStream {
         let names = &self.names;
         let name = &self.flow.name;
-        let TypeNames { input, output, .. } = names;
+        let output = &names.output;
         let site = here(name.span());
         let rt = runtime_at(site);
+        let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
         let definition = state.expand(self.flow, names);
         let visits: Vec<Visit<'_>> = self
             .in_order()
@@ -104,12 +105,12 @@ impl Plan<'_> {
                 impl #name where for<'__a> &'__a #name: ::core::marker::Send {
                     #[doc(hidden)]
                     #[inline]
-                    pub fn __run_direct(&self, input: #input) -> #ended {
+                    pub fn __run_direct(&self, input: #given) -> #ended {
                         #rt::run_direct(self, input)
                     }
                     #[doc(hidden)]
                     #[inline]
-                    pub fn __run_observed(&self, input: #input, settings: #rt::RunSettings) -> #ended {
+                    pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended {
                         #rt::run_with(self, input, settings)
                     }
                 }
@@ -121,7 +122,7 @@ impl Plan<'_> {
     /// The function with which an engine runs the flow, and the functions that it calls.
     fn drive(&self, visits: &[Visit<'_>], state: &State) -> (TokenStream, TokenStream) {
         let name = &self.flow.name;
-        let TypeNames { input, output, .. } = &self.names;
+        let output = &self.names.output;
         let site = here(name.span());
         let rt = runtime_at(site);
         let mut seen = HashSet::new();
@@ -140,7 +141,7 @@ impl Plan<'_> {
             {
                 // Not an `async fn`, which would move its arguments once more when it starts.
                 fn drive(
-                    &self, engine: &__E, scope: &#rt::Scope<'_>, input: #input,
+                    &self, engine: &__E, scope: &#rt::Scope<'_>, input: <Self as #rt::Flow>::Input,
                 ) -> impl ::core::future::Future<
                     Output = ::core::result::Result<#output, #rt::Failed>,
                 > + ::core::marker::Send {
@@ -412,12 +413,12 @@ impl Plan<'_> {
         let rt = runtime_at(site);
         let mut seen = HashSet::new();
         let asking = self.nodes().filter_map(|(_, instance, contract)| {
-            let path = instance.path().filter(|path| seen.insert(path_key(path)))?;
+            instance.path().filter(|path| seen.insert(path_key(path)))?;
             match contract.kind {
                 Kind::Human => Some(quote_spanned!(site=> true)),
                 Kind::Flow => {
-                    let path = located(path);
-                    Some(quote_spanned!(site=> <#path>::__ASKS_PEOPLE))
+                    let ty = node_type(self.flow, instance);
+                    Some(quote_spanned!(site=> <#ty>::__ASKS_PEOPLE))
                 }
                 Kind::Function | Kind::Type => None,
             }

@@ -5,15 +5,16 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
 use super::plan::Plan;
+use super::types::node_type;
 use crate::contract::Kind;
-use crate::names::{here, located};
+use crate::names::here;
 use crate::runtime::runtime_at;
 
 /// The type of one result. Empty if there is none.
 pub(super) fn item_type(plan: &Plan<'_>, body: NodeId) -> TokenStream {
     let (instance, contract) = (&plan.instances[body], &plan.resolved.contracts[body]);
     let site = here(instance.span);
-    let (rt, path) = (runtime_at(site), instance.path().map(located));
+    let (rt, path) = (runtime_at(site), node_type(plan.flow, instance));
     match (contract.returns_nothing(), contract.kind) {
         (true, _) => quote_spanned!(site=> ()),
         (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),

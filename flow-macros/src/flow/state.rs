@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
-use crate::names::{camel_case, here, ident, located, plain};
+use crate::names::{camel_case, here, ident, plain};
 use crate::runtime::runtime_at;
 use crate::text::type_text;
 
@@ -17,7 +17,7 @@ use super::mapped::{key_of, mapping};
 use super::plan::Plan;
 use super::results::results_type;
 use super::syntax::FlowSyntax;
-use super::types::TypeNames;
+use super::types::{TypeNames, node_type};
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -65,12 +65,12 @@ impl State {
                 let name = ident(ERROR_KEY, instance.span);
                 state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
-            let (Some(path), false) = (instance.path(), plan.bodies.contains(&id)) else {
+            let (Some(_), false) = (instance.path(), plan.bodies.contains(&id)) else {
                 continue;
             };
             let (rt, path, mapping) = (
                 runtime_at(site),
-                located(path),
+                node_type(plan.flow, instance),
                 mapping(plan.flow, instance),
             );
             for port in &contract.writes {

@@ -6,14 +6,14 @@ use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
 use crate::contract::Kind;
-use crate::names::{camel_case, here, ident, located, plain};
+use crate::names::{camel_case, here, ident, plain};
 use crate::runtime::runtime_crate_at;
 
 use super::instances::{Instance, InstanceKind};
 use super::plan::Plan;
 use super::state::State;
 use super::syntax::Parameter;
-use super::types::TypeNames;
+use super::types::{TypeNames, node_type};
 
 /// The call of the runtime's macro that implements it.
 pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
@@ -74,11 +74,11 @@ fn question(plan: &Plan<'_>, node: NodeId, instance: &Instance) -> Option<TokenS
         _ => node,
     };
     let id = plain(&instance.name);
-    let path = located(plan.instances[body].path()?);
+    let ty = node_type(plan.flow, &plan.instances[body]);
     let site = here(instance.span);
     match plan.resolved.contracts[body].kind {
-        Kind::Flow => Some(quote_spanned!(site=> flow #id #path)),
-        Kind::Human => Some(quote_spanned!(site=> human #id #path)),
+        Kind::Flow => Some(quote_spanned!(site=> flow #id #ty)),
+        Kind::Human => Some(quote_spanned!(site=> human #id #ty)),
         Kind::Function | Kind::Type => None,
     }
 }

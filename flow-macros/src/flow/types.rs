@@ -1,9 +1,13 @@
-//! The names of the types that a flow defines, apart from its own.
+//! The names of the types that a flow defines, apart from its own, and of the types of its nodes.
 
-use proc_macro2::Ident;
-use quote::format_ident;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::Path;
 
+use super::instances::Instance;
 use super::syntax::FlowSyntax;
+use crate::names::{here, located, plain};
+use crate::runtime::runtime_at;
 
 /// The names of the types that a flow defines, apart from its own.
 pub(crate) struct TypeNames {
@@ -25,4 +29,52 @@ impl TypeNames {
             outcome: name("Outcome"),
         }
     }
+}
+
+/// The type of a node in generated code. If it has a value, this is an alias, so that a mistake in
+/// the type is reported once.
+pub(crate) fn node_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    match instance.path() {
+        Some(_) if instance.is_type() => alias(flow, instance, "").to_token_stream(),
+        path => path.map(located).unwrap_or_default(),
+    }
+}
+
+/// The aliases for the type of a node that has a value: as the user named it, and what
+/// [`node_type`] names.
+pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
+    let path = instance.path()?;
+    let (named, checked) = (named_type(flow, instance), alias(flow, instance, ""));
+    let site = type_site(path);
+    let rt = runtime_at(site);
+    let value = if crate::editor::expands() {
+        quote!(#named)
+    } else {
+        quote_spanned!(site=> <#named as #rt::Checked<{ #rt::node_of_flow::<#named>() }>>::Type)
+    };
+    // To the names of items that the user wrote, rustc would have type parameters added.
+    let hidden = |alias: &Ident| Ident::new(&alias.to_string(), here(alias.span()));
+    let (named_item, checked_item) = (hidden(&named), hidden(&checked));
+    let allow = quote!(#[allow(non_camel_case_types, reason = "named as the node is")]);
+    Some(quote! {
+        #[doc(hidden)] #allow type #named_item = #path;
+        #[doc(hidden)] #allow type #checked_item = #value;
+    })
+}
+
+/// The type of a node that has a value, as the user named it.
+pub(crate) fn named_type(flow: &FlowSyntax, instance: &Instance) -> Ident {
+    alias(flow, instance, "_as_named")
+}
+
+fn alias(flow: &FlowSyntax, instance: &Instance, suffix: &str) -> Ident {
+    let site = instance.path().map_or(instance.span, type_site);
+    let (flow, node) = (plain(&flow.name), plain(&instance.name));
+    format_ident!("__{flow}_{node}{suffix}", span = site)
+}
+
+/// Where a type is reported: not [`here`], as the user has written it.
+fn type_site(path: &Path) -> Span {
+    let last = path.segments.last().map(|last| last.ident.span());
+    last.unwrap_or_else(Span::call_site)
 }

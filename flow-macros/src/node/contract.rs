@@ -24,7 +24,7 @@ pub(super) fn stub(
     let item = out_of_sight(quote! {
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         const _: () = {
-            impl #generics #rt::Node for #self_ty #bounds {}
+            impl #generics #rt::Node for #self_ty #bounds { type Held = Self; }
         };
     });
     quote!(#item #contract)

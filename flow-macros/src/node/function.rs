@@ -249,7 +249,7 @@ impl<'a> Node<'a> {
             generics: None,
             lifetimes: Some(&self.function.sig.generics),
             actions: self.attribute.actions.as_ref(),
-            receiver: None,
+            is_type: false,
             settings: &self.attribute.settings,
             reads: reads
                 .filter(|parameter| parameter.kind != ParameterKind::Context)

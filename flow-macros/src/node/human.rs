@@ -232,7 +232,7 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
 /// The macro that passes on the contract and, for an enum, also its actions to other nodes.
 fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
     let rt = runtime();
-    let mut arms = contract_arms(&item.ident, contract);
+    let mut arms = contract_arms(contract);
     if let Data::Enum(data) = &item.data {
         let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
         arms.extend(crate::action::told_arm(&actions, contract.broken));
@@ -244,7 +244,7 @@ fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
         #[doc(hidden)]
         const _: () = {
             #[diagnostic::do_not_recommend]
-            impl #generics #rt::Node for #name #arguments #bounds {}
+            impl #generics #rt::Node for #name #arguments #bounds { type Held = #rt::Asked<Self>; }
         };
     });
     quote!(#item #macro_)

@@ -11,7 +11,7 @@ use crate::report::Report;
 use crate::runtime::runtime;
 
 use super::attribute::NodeAttribute;
-use crate::text::{Owned, last_segment, option_of, owned, type_text};
+use crate::text::{Owned, is_of_std, last_segment, option_of, owned, type_text};
 
 /// The return type of a function.
 #[derive(Clone)]
@@ -173,17 +173,11 @@ impl Returned {
 
     /// The type, if it may be an alias of a `Result`.
     fn alias(&self) -> Option<&Type> {
-        const KNOWN: [&str; 26] = [
-            "bool", "char", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-            "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "Option", "Box", "Arc", "HashMap",
-            "BTreeMap", "HashSet", "BTreeSet", "Cow",
-        ];
         let ty = self.value_type.as_ref().filter(|_| !self.fallible)?;
-        let name = last_segment(ty)?.to_string();
         let of_self = type_text(ty)
             .split(|letter: char| !letter.is_alphanumeric())
             .any(|word| word == "Self");
-        (!of_self && !KNOWN.contains(&name.as_str())).then_some(ty)
+        (!of_self && !is_of_std(last_segment(ty)?)).then_some(ty)
     }
 
     fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {

@@ -1,7 +1,8 @@
 //! The parameters of a node: each is a read, with the name of the key that it reads.
 
 use flow_spec::Code;
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{FnArg, Pat, Type};
 
@@ -45,6 +46,22 @@ impl Parameter {
                 mode,
                 rust_type: type_text(value_type(&self.ty, mode)),
             }),
+        }
+    }
+
+    /// A type in the type of the value that the state has: without the reference and the `Option`,
+    /// and of a slice that of the items. `None` if the read does not show it.
+    pub(super) fn sized_type(&self) -> Option<TokenStream> {
+        match self.kind {
+            ParameterKind::Context => None,
+            ParameterKind::Value(mode) => {
+                let ty = value_type(&self.ty, mode);
+                match ty {
+                    Type::Slice(slice) => Some(slice.elem.to_token_stream()),
+                    ty if is_unsized(ty) => None,
+                    ty => Some(ty.to_token_stream()),
+                }
+            }
         }
     }
 
@@ -153,6 +170,10 @@ fn value_type(ty: &Type, mode: Mode) -> &Type {
 /// Returns true if the state holds another type, which dereferences to this one: `str`, `[T]`,
 /// `Path`, `dyn Trait`.
 fn is_unsized(ty: &Type) -> bool {
+    let ty = match ty {
+        Type::Paren(paren) => &paren.elem,
+        ty => ty,
+    };
     matches!(ty, Type::Slice(_) | Type::TraitObject(_))
         || last_segment(ty).is_some_and(|name| {
             ["str", "Path", "OsStr", "CStr"]

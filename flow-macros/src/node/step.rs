@@ -10,6 +10,7 @@ use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
 use crate::settings::Settings;
+use crate::text::is_plain;
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
@@ -27,7 +28,8 @@ pub(super) struct Step<'a> {
     pub(super) generics: Option<&'a Generics>,
     /// The generics of the function itself: lifetimes only.
     pub(super) lifetimes: Option<&'a Generics>,
-    pub(super) receiver: Option<TokenStream>,
+    /// True for a type, which has a value.
+    pub(super) is_type: bool,
     pub(super) settings: &'a Settings,
     pub(super) reads: Vec<&'a Parameter>,
     pub(super) outcome: &'a Outcome,
@@ -56,7 +58,6 @@ impl Step<'_> {
                 let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
                 quote!(const POLICY: &'static #rt::Policy = &#policy;)
             });
-        let ty = &self.outcome.ty;
         let actions = match &self.actions {
             Some(actions) => quote!(#actions),
             None => quote!(()),
@@ -70,16 +71,20 @@ impl Step<'_> {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
         let alias = self.alias_check();
-        // If a public node returns a private type, the error is at the type.
-        let outcome_type = quote_spanned!(here(self.outcome_span)=> type Outcome = #ty;);
+        let outcome_type = self.outcome_type();
+        let held = self.held();
+        let node = quote!(impl #generics #rt::Node for #self_ty #bounds { type Held = #held; });
+        // Whether a generic type is a node depends on its arguments, and rustc says which one is
+        // wrong.
+        let not_recommended = (!self.is_generic()).then(|| quote!(#[diagnostic::do_not_recommend]));
         let attempt = self
             .attempt
             .as_ref()
             .map(|attempt| self.first_attempt(attempt));
         let function = self.function();
         let items = quote! {
-            #[diagnostic::do_not_recommend]
-            impl #generics #rt::Node for #self_ty #bounds {}
+            #not_recommended
+            #node
             impl #generics #rt::Step for #self_ty #bounds {
                 #outcome_type
                 type Actions = #actions;
@@ -94,15 +99,48 @@ impl Step<'_> {
                 #function
             }
         };
-        match self.receiver {
-            // The type may be defined elsewhere.
-            Some(_) => quote! {
-                #[doc(hidden)]
-                #[allow(non_local_definitions, reason = "a node may be defined in a function")]
-                const _: () = { #items };
-            },
-            None => items,
+        if !self.is_type {
+            return items;
         }
+        // The type may be defined elsewhere.
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_local_definitions, reason = "a node may be defined in a function")]
+            const _: () = { #items };
+        }
+    }
+
+    /// `type Outcome`. If its values cannot be sent, or a public node returns a private type, the
+    /// error is at the type.
+    fn outcome_type(&self) -> TokenStream {
+        let site = here(self.outcome_span);
+        let ty = &self.outcome.ty;
+        if self.is_generic() {
+            return quote_spanned!(site=> type Outcome = #ty;);
+        }
+        let rt = runtime_at(site);
+        let written = self.outcome.types.iter();
+        let actions = self.actions.map(|actions| quote!(#actions));
+        let checked = written.chain(&actions).filter(|ty| !is_plain(ty));
+        let checks = checked.map(|ty| quote_spanned!(site=> #rt::value_of_flow::<#ty>()));
+        let check = checks.reduce(|one, other| quote_spanned!(site=> #one + #other));
+        match check {
+            Some(check) => {
+                quote_spanned!(site=> type Outcome = <#ty as #rt::Checked<{ #check }>>::Type;)
+            }
+            None => quote_spanned!(site=> type Outcome = #ty;),
+        }
+    }
+
+    /// The type of the value that a flow holds for the node. Only a flow knows the type parameters.
+    fn held(&self) -> TokenStream {
+        let self_ty = &self.self_ty;
+        if !self.is_type || self.is_generic() {
+            return quote!(Self);
+        }
+        let site = here(self.name.span());
+        let rt = runtime_at(site);
+        quote_spanned!(site=> <#self_ty as #rt::Checked<{ #rt::shared_by_runs::<#self_ty>() }>>::Type)
     }
 
     /// `__step` itself.
@@ -128,7 +166,8 @@ impl Step<'_> {
         if let Some(awaits) = &self.awaits {
             let future = self.future(&quote!(#ty));
             let at_name = runtime_at(site);
-            let awaited = quote_spanned!(site=> { #at_name::infallible::<#ty, _>(#awaits) });
+            let sent = self.sent(awaits);
+            let awaited = quote_spanned!(site=> { #at_name::infallible::<#ty, _>(#sent) });
             let node_future = quote_spanned!(site=> #at_name::NodeFuture<#future>);
             return quote!(pub fn #signature -> #node_future #bounds #awaited);
         }
@@ -142,7 +181,7 @@ impl Step<'_> {
                 ::core::result::Result::Ok(__outcome)
             }
         };
-        let work = quote_spanned!(site=> async move #work);
+        let work = self.sent(&quote_spanned!(site=> async move #work));
         quote!(pub fn #signature -> #future #bounds { #work })
     }
 
@@ -152,6 +191,25 @@ impl Step<'_> {
         let site = here(self.name.span());
         let send = (!self.is_generic()).then(|| quote_spanned!(site=> + ::core::marker::Send));
         quote_spanned!(site=> impl ::core::future::Future<Output = #output> #send)
+    }
+
+    /// The future, unless the node reads what cannot be sent: that is a mistake where the value
+    /// comes from, and not one of the node.
+    fn sent(&self, future: &TokenStream) -> TokenStream {
+        if self.is_generic() {
+            return future.clone();
+        }
+        let site = here(self.name.span());
+        let rt = runtime_at(site);
+        let reads = self.reads.iter().filter_map(|read| read.sized_type());
+        let reads: Vec<_> = reads.filter(|ty| !is_plain(ty)).collect();
+        if reads.is_empty() {
+            return future.clone();
+        }
+        quote_spanned!(site=> {
+            use #rt::ReadsOthers as _;
+            #rt::Reads::<(#(::core::marker::PhantomData<#reads>,)*)>::sent(#future)
+        })
     }
 
     fn is_generic(&self) -> bool {
@@ -173,7 +231,7 @@ impl Step<'_> {
             quote!(__scope, Self::__attempt(#(#arguments),*)),
         );
         let at_name = runtime_at(site);
-        let once = quote_spanned!(site=> #at_name::once(#arguments));
+        let once = self.sent(&quote_spanned!(site=> #at_name::once(#arguments)));
         let failing = quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
         quote! {
             #[inline]
@@ -202,9 +260,12 @@ impl Step<'_> {
         }
     }
 
+    /// The value, as a parameter. It is not `self`, whose type is what the user defined even if it
+    /// does not fit.
     fn receiver(&self) -> Option<TokenStream> {
-        let receiver = self.receiver.as_ref();
-        receiver.map(|receiver| quote!(#receiver,))
+        let rt = runtime();
+        self.is_type
+            .then(|| quote!(__node: &<Self as #rt::Node>::Held,))
     }
 
     /// The reads, as parameters.

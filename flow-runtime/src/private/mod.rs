@@ -16,6 +16,9 @@ pub use inventory;
 pub use typed_builder;
 
 pub use crate::action::Action;
+pub use crate::checked::{
+    Checked, Reads, ReadsOthers, node_of_flow, shared_by_runs, value_of_flow,
+};
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
@@ -93,8 +96,34 @@ impl<F: ?Sized> Unresolved for F {}
     note = "a type becomes a node by `#[node]` on an `impl` block with `exec`, a function by `#[node]` on it"
 )]
 pub trait Node {
+    /// The type of the value that a flow holds for it.
+    type Held;
     /// Compiles for nodes only.
     const IS_NODE: () = ();
+}
+
+/// The value that a flow holds for a node `N`.
+pub trait Holds<N> {
+    /// The value.
+    fn holding(node: N) -> Self;
+}
+
+impl<N> Holds<N> for N {
+    fn holding(node: N) -> Self {
+        node
+    }
+}
+
+/// A person answers: there is no value.
+impl<N> Holds<N> for Asked<N> {
+    fn holding(_: N) -> Self {
+        Asked::default()
+    }
+}
+
+/// The value that a flow holds for a node.
+pub fn hold<N: Node<Held: Holds<N>>>(node: N) -> N::Held {
+    Holds::holding(node)
 }
 
 /// The value of a node that is used without a declaration.

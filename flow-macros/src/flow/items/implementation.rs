@@ -3,12 +3,15 @@
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
+use syn::spanned::Spanned as _;
 
 use crate::flow::instances::Instances;
-use crate::flow::syntax::{EdgeSyntax, FlowSyntax, StepSyntax};
-use crate::runtime::runtime;
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
+use crate::names::here;
+use crate::runtime::{runtime, runtime_at};
+use crate::text::is_plain;
 
 use super::enums::{ends, node_variant};
 use super::signature::unique;
@@ -23,11 +26,7 @@ pub(super) fn implementation(
     let rt = runtime();
     let name = &flow.name;
     let TypeNames {
-        input,
-        output,
-        node,
-        end,
-        ..
+        output, node, end, ..
     } = names;
     let text = name.to_string();
     let namespace = flow.namespace();
@@ -37,12 +36,13 @@ pub(super) fn implementation(
     };
     let seen_around = as_node::seen_around(flow, names);
     let input_function = input_function(flow, names);
+    let checked_input = checked_input(flow, names);
     quote! {
         const _: () = {
             // For a flow with mistakes, which has no methods of its own that come first.
             use #rt::Unresolved as _;
             impl #rt::Flow for #name {
-                type Input = #input;
+                type Input = #checked_input;
                 type Output = #output;
                 type Node = #node;
                 type End = #end;
@@ -51,11 +51,11 @@ pub(super) fn implementation(
                 const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 #[inline]
-                fn __run(&self, input: #input) -> #run {
+                fn __run(&self, input: Self::Input) -> #run {
                     self.__run_direct(input)
                 }
                 #[inline]
-                fn __run_with(&self, input: #input, settings: #rt::RunSettings) -> #run {
+                fn __run_with(&self, input: Self::Input, settings: #rt::RunSettings) -> #run {
                     self.__run_observed(input, settings)
                 }
             }
@@ -65,11 +65,27 @@ pub(super) fn implementation(
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
             }
             #[diagnostic::do_not_recommend]
-            impl #rt::Node for #name {}
+            impl #rt::Node for #name { type Held = Self; }
             #rt::export!(#name);
             #seen_around
             #input_function
         };
+    }
+}
+
+/// The type of the input, if its values can be sent. Otherwise the error is at their types.
+fn checked_input(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> TokenStream {
+    let rt = runtime();
+    let types = unique(&flow.inputs).map(|Parameter { ty, .. }| ty);
+    let types = types.filter(|ty| !is_plain(&ty.to_token_stream()));
+    let checks = types.map(|ty| {
+        let site = here(ty.span());
+        let rt = runtime_at(site);
+        quote_spanned!(site=> #rt::value_of_flow::<#ty>())
+    });
+    match checks.reduce(|one, other| quote!(#one + #other)) {
+        Some(check) => quote!(<#input as #rt::Checked<{ #check }>>::Type),
+        None => quote!(#input),
     }
 }
 

@@ -3,14 +3,14 @@
 //! A mistake in a value or in the type of a node should be reported once, although each is used in
 //! two places.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
+use crate::flow::types::{aliases, named_type, node_type};
 use crate::names::{here, hidden, located, plain};
-use crate::protocol::macro_path;
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
@@ -28,10 +28,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let other: Vec<&Attribute> = flow.attributes.iter().filter(is_other).collect();
     let all = || instances.iter().map(|(_, instance)| instance);
     let valued: Vec<&Instance> = all().filter(|instance| instance.is_type()).collect();
-    let hinted = all();
-    let hints = hinted
-        .filter(|instance| instance.is_type() || instance.asks)
-        .map(hint);
+    let hints = all().filter(|instance| instance.asks).map(hint);
     if valued.is_empty() {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
@@ -39,9 +36,10 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let functions = declared_functions(flow, &valued);
     let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields = valued.iter().map(|instance| {
-        let (name, ty) = (&instance.name, node_type(instance));
+        let (name, ty) = (&instance.name, held_type(flow, instance));
         quote!(#name: #ty)
     });
+    let aliases = valued.iter().map(|instance| aliases(flow, instance));
     let default = default(flow, &valued);
     let builder = builder::attribute(&format!("Sets what `{name}` needs."));
     let set: Vec<_> = valued
@@ -49,7 +47,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         .filter(|instance| is_set(flow, instance))
         .map(|instance| builder::Field {
             name: &instance.name,
-            ty: node_type(instance),
+            ty: held_type(flow, instance),
             unset: match declared_value(flow, instance) {
                 Some(_) => builder::Unset::Value(default_value(flow, instance)),
                 None => builder::Unset::DefaultOfType,
@@ -70,6 +68,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #build
         #functions
         #default
+        #(#aliases)*
         #(#hints)*
     }
 }
@@ -120,7 +119,8 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
         .iter()
         .map(|instance| default_trait(flow, instance));
     let names: Vec<Ident> = without_value.iter().map(|one| trait_name(one)).collect();
-    let types: Vec<TokenStream> = without_value.iter().map(|one| node_type(one)).collect();
+    let types = without_value.iter().map(|one| held_type(flow, one));
+    let types: Vec<TokenStream> = types.collect();
     let generics = (!names.is_empty()).then(|| quote!(<'__a>));
     quote! {
         const _: () = {
@@ -175,23 +175,26 @@ fn trait_name(instance: &Instance) -> Ident {
     format_ident!("{}_has_a_default", plain(&instance.name), span = site)
 }
 
-/// For a type that lacks `#[node]`, rustc says only that there is no macro of its name: this says
-/// how to fix it.
+/// For what is declared with `human` and lacks `#[node]`, rustc says only that there is no macro of
+/// its name: this says how to fix it.
 fn hint(instance: &Instance) -> TokenStream {
     let site = here(instance.span);
     let (rt, path) = (runtime_at(site), instance.path().map(located));
     quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
 }
 
-/// The type of a node, through its macro. For a name that is not a node, this gives the same error
-/// as the query for its contract, and rustc reports it once.
-fn node_type(instance: &Instance) -> TokenStream {
-    let Some(path) = instance.path() else {
-        return quote!(());
-    };
-    let macro_path = macro_path(path);
-    let last = path.segments.last().map(|last| last.ident.span());
-    quote_spanned!(here(last.unwrap_or_else(Span::call_site))=> #macro_path!(@type #path))
+/// The type of the value that a flow holds for a node.
+fn held_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    let ty = node_type(flow, instance);
+    let rt = runtime_at(instance.span);
+    quote_spanned!(instance.span=> <#ty as #rt::Node>::Held)
+}
+
+/// An expression of the value that a flow holds for a node with this value.
+fn held(flow: &FlowSyntax, instance: &Instance, value: &TokenStream) -> TokenStream {
+    let ty = node_type(flow, instance);
+    let rt = runtime();
+    quote!(#rt::hold::<#ty>(#value))
 }
 
 /// The expression after `=` in the declaration.
@@ -210,11 +213,11 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             quote!(#name::#value())
         }
         None if is_set(flow, instance) => {
-            let (ty, its_trait) = (node_type(instance), trait_name(instance));
+            let (ty, its_trait) = (held_type(flow, instance), trait_name(instance));
             quote!(<#ty as #its_trait<'__a>>::value())
         }
         None => {
-            let ty = node_type(instance);
+            let ty = held_type(flow, instance);
             quote_spanned!(here(instance.span)=> <#ty as #rt::DefaultNode>::default_node())
         }
     }
@@ -229,11 +232,17 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
         Ok(_) => quote!(#value),
         Err(_) => quote!((#value)),
     };
-    let (name, ty) = (value_function(instance), node_type(instance));
-    let (told, path) = (instance.path().map(macro_path), instance.path());
+    let (name, named) = (value_function(instance), named_type(flow, instance));
+    let (ty, held) = (
+        held_type(flow, instance),
+        held(flow, instance, &quote!(value)),
+    );
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
-        fn #name() -> #ty { #told!(@value #path, #value) }
+        fn #name() -> #ty {
+            let value: #named = #value;
+            #held
+        }
     })
 }
 
@@ -244,7 +253,10 @@ fn value_function(instance: &Instance) -> Ident {
 fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let doc = format!("The node `{}`.", instance.name);
     if is_set(flow, instance) {
-        return quote!(#[builder(setter(doc = #doc))]);
+        // Of the type as it is named, for documentation.
+        let (name, named) = (&instance.name, named_type(flow, instance));
+        let held = held(flow, instance, &quote!(#name));
+        return quote!(#[builder(setter(doc = #doc, transform = |#name: #named| #held))]);
     }
     let value = default_value(flow, instance);
     quote!(#[builder(default = #value, setter(skip))])

@@ -18,7 +18,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, hidden, located, plain};
+use crate::names::{here, hidden, plain};
 use crate::runtime::runtime_at;
 use crate::settings::{Settings, duration_tokens};
 
@@ -27,6 +27,7 @@ use super::mapped::mapping;
 use super::plan::{Place, Plan};
 use super::state::State;
 use super::syntax::Mapping;
+use super::types::node_type;
 
 pub(super) use branch_state::structs;
 
@@ -41,7 +42,7 @@ pub(super) struct Visit<'a> {
     /// The place at which all of its code is shown.
     pub(super) site: Span,
     pub(super) rt: TokenStream,
-    /// The path of a function, a type or a flow.
+    /// The type of a function, a type or a flow.
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
     pub(super) place: Place<'a>,
@@ -65,7 +66,7 @@ impl<'a> Visit<'a> {
             settings: plan.settings(node, place),
             site,
             rt: runtime_at(site),
-            path: instance.path().map(located).unwrap_or_default(),
+            path: node_type(plan.flow, instance),
             mapping: mapping(plan.flow, instance),
             place,
         }

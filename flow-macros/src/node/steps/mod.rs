@@ -70,7 +70,7 @@ pub(super) fn expand(
         generics: Some(&steps.generics),
         lifetimes: Some(&lifetimes),
         actions: attribute.actions.as_ref(),
-        receiver: Some(quote!(&self)),
+        is_type: true,
         settings: &attribute.settings,
         reads: node.reads.iter().collect(),
         outcome_span: node.last().returned.span,

@@ -20,7 +20,7 @@ impl Phase {
     pub(super) fn call(&self, arguments: &[TokenStream]) -> TokenStream {
         let name = &self.sig.ident;
         match self.sig.inputs.first() {
-            Some(FnArg::Receiver(_)) => quote!(self.#name(#(#arguments),*)),
+            Some(FnArg::Receiver(_)) => quote!(__node.#name(#(#arguments),*)),
             _ => quote!(Self::#name(#(#arguments),*)),
         }
     }

@@ -1,0 +1,92 @@
+//! Checks of types whose errors rustc reports once.
+//!
+//! A type that does not fit is used in many places: as a field, in the state, across each `.await`.
+//! rustc would report each of them. But it says nothing about a type in which it has reported an
+//! error already. So generated code names `<T as Checked<{ check::<T>() }>>::Type`: this is `T`, or
+//! an error if the check does not compile.
+
+use std::future::{Future, Pending, pending};
+use std::marker::PhantomData;
+
+use crate::Node;
+
+/// The type, if the check in the constant compiles.
+pub trait Checked<const CHECK: usize> {
+    /// The type.
+    type Type;
+}
+
+impl<T> Checked<0> for T {
+    type Type = T;
+}
+
+/// Types whose values can go from thread to thread.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a value of a flow: a run goes from thread to thread",
+    label = "is not `Send`",
+    note = "for `Rc`, write `Arc`; for `dyn Trait`, write `dyn Trait + Send + Sync`, or `trait Trait: Send + Sync` where \
+            the trait is defined"
+)]
+pub trait GoesBetweenThreads {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send> GoesBetweenThreads for T {}
+
+/// Checks the type of a value.
+pub const fn value_of_flow<T: GoesBetweenThreads>() -> usize {
+    0
+}
+
+/// Types whose values the runs of a flow can share.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a node of a flow: its runs share the node between threads",
+    label = "is not `Send + Sync`",
+    note = "look at its fields: for `RefCell`, write `Mutex`; for `Rc`, `Arc`; for `dyn Trait`, `dyn Trait + Send + Sync`, \
+            or `trait Trait: Send + Sync` where the trait is defined"
+)]
+pub trait SharedByRuns {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync> SharedByRuns for T {}
+
+/// Checks the type of a node.
+pub const fn shared_by_runs<T: SharedByRuns>() -> usize {
+    0
+}
+
+/// Checks the type that a flow uses as a node.
+pub const fn node_of_flow<T>() -> usize
+where
+    T: Node<Held: SharedByRuns>,
+{
+    0
+}
+
+/// The types that a node reads.
+///
+/// If one of them cannot go from thread to thread, no flow can have such a value, and the mistake is
+/// where the value comes from: at another node or at an input. Then the node itself is not to
+/// report that its future is not [`Send`], for the same reason.
+pub struct Reads<T>(PhantomData<T>);
+
+impl<T: Send> Reads<T> {
+    /// The future.
+    #[inline]
+    pub fn sent<F: Future>(future: F) -> F {
+        future
+    }
+}
+
+/// For all other types that a node reads.
+pub trait ReadsOthers: Sized {
+    /// Does not compile in a program that uses it.
+    const REFUSED: () = panic!("a node reads a value that cannot go from thread to thread");
+
+    /// A future in place of the node's own, which is not to be reported.
+    fn sent<F: Future>(_: F) -> Pending<F::Output> {
+        () = Self::REFUSED;
+        pending()
+    }
+}
+
+impl<T> ReadsOthers for Reads<T> {}
