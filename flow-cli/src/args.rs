@@ -11,8 +11,8 @@ use crate::style;
 /// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
 /// without running them, and formats `flow!` in source files.
 ///
-/// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module or a
-/// flow JSON. Without it, the package in the current directory is built with cargo, and what comes
+/// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module, or
+/// a flow as JSON or YAML. Without it, the package in the current directory is built with cargo, and what comes
 /// of it is read.
 #[derive(Debug, Parser)]
 #[command(
@@ -45,15 +45,15 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// List the flows, with what they take, what they return and how they end.
     List(List),
-    /// Write the flows as JSON.
+    /// Write the flows as JSON or YAML.
     Export(Export),
     /// Draw the flows.
     Render(Render),
-    /// Check that exported flows are up to date, or that flow JSON is sound.
+    /// Check that exported flows are up to date, or that flows in JSON or YAML are sound.
     Check(Check),
     /// Show what changed between two versions, and what that breaks.
     Diff(Diff),
-    /// Format the `flow!` in source files.
+    /// Format the `flow!` in source files, and flows in JSON or YAML.
     Fmt(Fmt),
     /// Print the completions for a shell.
     Completions(Completions),
@@ -83,6 +83,7 @@ Without --out, one flow is printed as a document, and several as a list of docum
 Examples:
   cargo flow export --out flows
   cargo flow export target/release/app --flow ExpenseApproval > expense_approval.json
+  cargo flow export draft.json --out draft.yaml
   cargo flow export plugin.wasm --depth 0")]
 pub(crate) struct Export {
     /// Which flows.
@@ -91,6 +92,9 @@ pub(crate) struct Export {
     /// How many levels of nested flows to write.
     #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
     pub(crate) depth: usize,
+    /// JSON or YAML. By default as the file's ending says, or else JSON.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<TextFormat>,
     /// Write each flow to a file of its own in this folder, named after its namespace; or one flow
     /// to this file, if its name has an ending: `qa.json`.
     #[arg(long, value_name = "DIR|FILE")]
@@ -130,22 +134,23 @@ pub(crate) struct Render {
 /// `cargo flow check`
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "cargo flow check [OPTIONS] DIR [FILE]\n       cargo flow check FLOW.json...",
+    override_usage = "cargo flow check [OPTIONS] DIR [FILE]\n       cargo flow check FLOW.json|FLOW.yaml...",
     after_help = "\
-With a folder: whether it has the flow JSON of FILE, or of the package here, and nothing else. `cargo flow export --out`
+With a folder: whether it has the flows of FILE, or of the package here, and nothing else. `cargo flow export --out`
 writes it.
-With flow JSON: whether the flows are sound. The codes, such as F007, are those of the compiler's messages.
+With flows in JSON or YAML: whether they are sound. Each problem comes with its line and column. The codes, such as F007,
+are those of the compiler's messages.
 
 Examples:
   cargo flow check flows
   cargo flow check flows target/release/app
-  cargo flow check flows/expense_approval.json drafts/*.json"
+  cargo flow check flows/expense_approval.json drafts/*.yaml"
 )]
 pub(crate) struct Check {
-    /// A folder of exported flows, or flow JSON.
+    /// A folder of exported flows, or a flow as JSON or YAML.
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
-    /// What to compare the folder with; or more flow JSON.
+    /// What to compare the folder with; or more flows.
     #[arg(id = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// How many levels of nested flows the folder was exported with.
@@ -159,13 +164,13 @@ pub(crate) struct Check {
 /// `cargo flow diff`
 #[derive(Debug, Args)]
 #[command(after_help = "\
-OLD and NEW are as FILE in the other commands, or folders of flow JSON. Flows are compared with those of the same
+OLD and NEW are as FILE in the other commands, or folders of flows as JSON or YAML. Flows are compared with those of the same
 namespace. The exit code is 1 if a change breaks callers, or executions that were started with OLD.
 
 Examples:
   cargo flow diff old/app new/app
   cargo flow diff flows                            the package here, with what was exported
-  cargo flow diff flows/qa.json draft.json --json")]
+  cargo flow diff flows/qa.json draft.yaml --json")]
 pub(crate) struct Diff {
     /// The version that was.
     pub(crate) old: PathBuf,
@@ -187,14 +192,16 @@ Only what is between the brackets of a `flow!` changes: its space, and commas be
 where they are, and Rust in a flow, such as types and values, stays as it is written. A `flow!` that cannot be read is
 reported, and left as it is. So is one in the arguments of another macro, without a report.
 
+A flow in JSON or YAML is written as `cargo flow export` writes it. YAML with comments or anchors is left as it is.
+
 Examples:
   cargo flow fmt
   cargo flow fmt --check                           for CI: exit code 1 if something is not formatted
-  cargo flow fmt src/main.rs examples/
+  cargo flow fmt src/main.rs examples/ flows/qa.json
   cargo flow fmt - < src/main.rs                   for editors")]
 pub(crate) struct Fmt {
-    /// Files, and folders with all `.rs` in them, other than in hidden folders and `target`; `-` is
-    /// standard input, formatted to standard output. Without any, the sources of the package here
+    /// Files, and folders with all `.rs` in them, other than in hidden folders and `target`; flows
+    /// as JSON or YAML have to be named; `-` is standard input, formatted to standard output. Without any, the sources of the package here
     /// with their modules.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
@@ -228,7 +235,7 @@ pub(crate) struct Completions {
 /// Where the flows are.
 #[derive(Debug, Args)]
 pub(crate) struct Source {
-    /// An executable, a library, an object, a WebAssembly module or a flow JSON.
+    /// An executable, a library, an object, a WebAssembly module, or a flow as JSON or YAML.
     #[arg(id = "file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
     /// How to build the package.
@@ -294,6 +301,24 @@ pub(crate) struct Build {
     /// The package's Cargo.toml.
     #[arg(long, value_name = "PATH")]
     pub(crate) manifest_path: Option<PathBuf>,
+}
+
+/// How to write a flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormat {
+    /// JSON.
+    Json,
+    /// YAML of the same shape.
+    Yaml,
+}
+
+impl From<TextFormat> for flow_text::Format {
+    fn from(format: TextFormat) -> Self {
+        match format {
+            TextFormat::Json => flow_text::Format::Json,
+            TextFormat::Yaml => flow_text::Format::Yaml,
+        }
+    }
 }
 
 /// How to draw a flow.

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use flow_spec::{Problem, did_you_mean};
+use flow_spec::did_you_mean;
 
-use crate::read::LARGEST_JSON;
+use crate::read::LARGEST_TEXT;
 use crate::section::{Absence, Fault};
 
 /// Why a command could not be carried out.
@@ -70,7 +70,7 @@ pub(crate) enum Error {
         /// The reason, if they are binaries.
         absence: Option<Absence>,
     },
-    /// JSON that is not a flow.
+    /// JSON or YAML that is not a flow.
     #[error("{}`{path}` is not a flow", of_record(record))]
     NotAFlow {
         /// The file.
@@ -78,7 +78,7 @@ pub(crate) enum Error {
         /// The place of the flow's record, if it is a binary.
         record: Option<u64>,
         /// What is wrong with it.
-        problems: Vec<Problem>,
+        problems: Vec<String>,
     },
     /// A `flow!` whose layout is not known.
     #[error("cannot format `{place}`: {message}")]
@@ -151,7 +151,7 @@ impl Error {
     /// Facts that explain the error, each of one or more lines.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {
-            Error::NotAFlow { problems, .. } => problems.iter().map(listed).collect(),
+            Error::NotAFlow { problems, .. } => problems.iter().map(|one| listed(one)).collect(),
             Error::NoFlows {
                 absence: Some(absence),
                 ..
@@ -214,7 +214,7 @@ impl Error {
                 what: "a folder", ..
             } => "name a file in it",
             Error::NotAFile { .. } => "write what comes out of it to a file, and name that",
-            Error::TooLarge { limit, .. } if *limit == LARGEST_JSON => {
+            Error::TooLarge { limit, .. } if *limit == LARGEST_TEXT => {
                 "leave some of the flows out: more is not read of one file"
             }
             Error::TooLarge { .. } => {
@@ -232,7 +232,7 @@ impl Error {
 fn help_after(fault: &Fault) -> &'static str {
     match fault {
         Fault::NotBinary(_) => {
-            "name an executable, a library, an object, a WebAssembly module or a flow JSON"
+            "name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`"
         }
         Fault::Damaged(_) => "build or copy it again",
         Fault::Record { .. } => "build it again: something has changed its section `flowspec`",
@@ -242,7 +242,7 @@ fn help_after(fault: &Fault) -> &'static str {
 
 fn too_large(limit: u64) -> String {
     match limit {
-        LARGEST_JSON => format!("has more than {} MiB of flow JSON", limit >> 20),
+        LARGEST_TEXT => format!("has more than {} MiB of flows", limit >> 20),
         limit => format!("is larger than {} GiB", limit >> 30),
     }
 }
@@ -254,8 +254,8 @@ fn of_record(record: &Option<u64>) -> String {
 }
 
 /// One of several problems. Its further lines are indented, to tell it apart from the next one.
-fn listed(problem: &Problem) -> String {
-    problem.to_string().replace('\n', "\n  ")
+fn listed(problem: &str) -> String {
+    problem.replace('\n', "\n  ")
 }
 
 fn quoted<T: std::fmt::Debug + AsRef<std::ffi::OsStr>>(names: &[T]) -> String {

@@ -7,11 +7,10 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
-use crate::{Error, flow_json};
+use crate::{Error, document};
 
-/// The most bytes of flow JSON that are read from one file, and for all its flows together. Ten
-/// thousand nodes fit.
-pub(crate) const LARGEST_JSON: u64 = 32 << 20;
+/// The most bytes of flow documents that are read from one file, and for all its flows together.
+pub(crate) const LARGEST_TEXT: u64 = flow_text::LARGEST as u64;
 
 /// The size of the largest other file that is read, in bytes. Programs with all their debug
 /// information are smaller.
@@ -41,8 +40,8 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
         return Err(too_large(LARGEST_BINARY));
     }
     let file = File::open(path).map_err(failed)?;
-    let is_json = |bytes: &[u8]| flow_json::is_json(path, bytes);
-    let limited = limited(file, (LARGEST_JSON, LARGEST_BINARY), is_json).map_err(failed)?;
+    let is_text = |bytes: &[u8]| document::format(path, bytes).is_some();
+    let limited = limited(file, (LARGEST_TEXT, LARGEST_BINARY), is_text).map_err(failed)?;
     limited.map_err(too_large)
 }
 
@@ -91,23 +90,23 @@ fn unreadable(kind: FileType) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Reads to the end, unless the file is larger than its limit: the first one is for JSON, the
-/// second one for everything else. In that case it returns the limit, after reading at most one
+/// Reads to the end, unless the file is larger than its limit: the first one is for flow documents,
+/// the second one for everything else. In that case it returns the limit, after reading at most one
 /// byte more.
 fn limited(
     mut file: impl Read,
-    (json, other): (u64, u64),
-    is_json: impl Fn(&[u8]) -> bool,
+    (text, other): (u64, u64),
+    is_text: impl Fn(&[u8]) -> bool,
 ) -> io::Result<Result<Vec<u8>, u64>> {
     let mut bytes = Vec::new();
-    let mut limit = json;
+    let mut limit = text;
     loop {
         let room = limit + 1 - bytes.len() as u64;
         (&mut file).take(room).read_to_end(&mut bytes)?;
         if bytes.len() as u64 <= limit {
             return Ok(Ok(bytes));
         }
-        if limit == other || is_json(&bytes) {
+        if limit == other || is_text(&bytes) {
             return Ok(Err(limit));
         }
         limit = other;
@@ -141,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_limit_itself_is_not_too_much() {
-        let read = |bytes: &[u8], is_json| limited(bytes, (4, 6), |_| is_json).expect("bytes");
+        let read = |bytes: &[u8], is_text| limited(bytes, (4, 6), |_| is_text).expect("bytes");
         assert_eq!(read(b"1234", true), Ok(b"1234".to_vec()));
         assert_eq!(read(b"12345", true), Err(4));
         assert_eq!(read(b"123456", false), Ok(b"123456".to_vec()));

@@ -1,14 +1,15 @@
-//! Finds the flows for the arguments of a command: a flow JSON, a built file, a folder of flow
-//! JSON, or nothing.
+//! Finds the flows for the arguments of a command: a file of flow documents, a built file, a folder
+//! of flow documents, or nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use flow_spec::FlowDocument;
+use flow_text::{Document, Format};
 
 use crate::args::{Build, Source};
 use crate::section::{self, Absence};
-use crate::{Error, Flows, cargo, flow_json, read};
+use crate::{Error, Flows, cargo, document, read};
 
 /// Reads the flows of a file or, without a file, those of the package in the current directory.
 ///
@@ -31,7 +32,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Flows, Error> {
     some(vec![path.to_owned()], vec![found(path)?])
 }
 
-/// Reads the flows of a file, or of all flow JSON in a folder.
+/// Reads the flows of a file, or of all flow documents in a folder.
 ///
 /// # Errors
 ///
@@ -40,7 +41,7 @@ pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
     if !path.is_dir() {
         return of_file(path);
     }
-    let files = json_files(path)?;
+    let files = document_files(path)?;
     let found = files
         .iter()
         .map(|file| found(file))
@@ -80,12 +81,12 @@ pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
     }
 }
 
-/// The flow JSON in a folder, ordered by name.
+/// The files of flow documents in a folder, ordered by name.
 ///
 /// # Errors
 ///
 /// The folder cannot be read.
-pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn document_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Read {
         path: folder.to_owned(),
         source,
@@ -93,7 +94,7 @@ pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
-        if flow_json::is_named_json(&path) && path.is_file() {
+        if Format::of_name(&path).is_some() && path.is_file() {
             files.push(path);
         }
     }
@@ -109,17 +110,12 @@ struct Found {
 
 fn found(path: &Path) -> Result<Found, Error> {
     let bytes = read::bytes(path)?;
-    if !flow_json::is_json(path, &bytes) {
+    let Some(format) = document::format(path, &bytes) else {
         return in_binary(path, &bytes);
-    }
-    let text = read::utf8(path, bytes)?;
-    let flows = flow_json::parse(&text).map_err(|problems| Error::NotAFlow {
-        path: path.to_owned(),
-        record: None,
-        problems,
-    })?;
+    };
+    let documents = document::read(path, &bytes, format)?;
     Ok(Found {
-        flows: flows.into_iter().map(|located| located.flow).collect(),
+        flows: documents.into_iter().map(Document::into_flow).collect(),
         absence: None,
     })
 }
@@ -139,17 +135,17 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
         .records
         .iter()
         .map(|record| record.json.len() as u64);
-    if json.sum::<u64>() > read::LARGEST_JSON {
+    if json.sum::<u64>() > read::LARGEST_TEXT {
         return Err(Error::TooLarge {
             place: path.display().to_string(),
-            limit: read::LARGEST_JSON,
+            limit: read::LARGEST_TEXT,
         });
     }
     let flow = |record: &section::Record<'_>| {
         FlowDocument::parse_spec(record.json).map_err(|problems| Error::NotAFlow {
             path: path.to_owned(),
             record: Some(record.offset),
-            problems,
+            problems: problems.iter().map(ToString::to_string).collect(),
         })
     };
     Ok(Found {

@@ -11,6 +11,17 @@ pub(crate) struct Content {
     pub(crate) tree: Tree,
     /// The problems of the text that do not keep it from being read further.
     pub(crate) found: Found,
+    /// The first thing that is not part of the values.
+    pub(crate) lost: Option<(Place, Lost)>,
+}
+
+/// Something in a text that is not part of its document, so that writing the document loses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// A comment.
+    Comment,
+    /// An anchor of YAML. What its aliases stand for is written out.
+    Anchor,
 }
 
 /// The problem that a name stands twice in the object at this path.

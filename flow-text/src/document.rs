@@ -6,8 +6,8 @@ use flow_spec::FlowDocument;
 use flow_spec::document::Problems;
 use serde_json::Value;
 
-use crate::content::{Content, related};
-use crate::problem::{Place, Problem};
+use crate::content::{Content, Lost, related};
+use crate::problem::{Found, Place, Problem};
 use crate::tree::Tree;
 use crate::{Format, json, yaml};
 
@@ -21,6 +21,7 @@ pub struct Document {
     /// The place of the flow in the text: a JSON pointer, `""` if the flow is the whole text.
     pointer: String,
     tree: Arc<Tree>,
+    lost: Option<(Place, Lost)>,
 }
 
 /// Reads a flow.
@@ -81,6 +82,21 @@ pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Probl
     placed(content, flows)
 }
 
+/// The problems that the analysis finds in the flows of a text, as [`Document::check`] for each. If
+/// there are more than a hundred, the first hundred are listed.
+pub fn check_all(documents: &[Document]) -> Vec<Problem> {
+    let mut found = Found::default();
+    for document in documents {
+        for problem in document.check() {
+            found.push(problem);
+        }
+        if found.is_full() {
+            break;
+        }
+    }
+    found.into_vec()
+}
+
 /// The flows with their places, or the problems of all of them.
 fn placed(
     content: Content,
@@ -95,6 +111,7 @@ fn placed(
                 flow,
                 pointer,
                 tree: Arc::clone(&tree),
+                lost: content.lost,
             }),
             Err(problems) => found.extend(problems.into_iter().map(|one| below(&pointer, one))),
         }
@@ -135,6 +152,18 @@ impl Document {
     /// The flow.
     pub fn flow(&self) -> &FlowDocument {
         &self.flow
+    }
+
+    /// The JSON pointer of the flow in its text: `""` if it is the whole text, and `/1` if it is the
+    /// second one of a list.
+    pub fn pointer(&self) -> &str {
+        &self.pointer
+    }
+
+    /// The first thing in the whole text that is lost if its flows are written again, with its
+    /// place. `None` if there is nothing of this kind.
+    pub fn lost(&self) -> Option<(Place, Lost)> {
+        self.lost
     }
 
     /// The flow, without the places.

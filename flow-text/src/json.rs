@@ -27,6 +27,7 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
         value,
         tree,
         found: walk.found,
+        lost: None,
     })
 }
 

@@ -29,7 +29,8 @@ mod problem;
 mod tree;
 mod yaml;
 
-pub use document::{Document, LARGEST, read, read_all};
+pub use content::Lost;
+pub use document::{Document, LARGEST, check_all, read, read_all};
 pub use format::Format;
 pub use problem::{Place, Problem};
 pub use yaml::to_yaml;

@@ -90,6 +90,11 @@ impl Found {
         self.listed.push(problem);
     }
 
+    /// Returns true if there are more than are listed.
+    pub(crate) fn is_full(&self) -> bool {
+        self.more
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }

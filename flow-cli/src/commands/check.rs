@@ -1,16 +1,16 @@
 //! `cargo flow check`: compares a folder of exported flows with the program from which they were
-//! exported, or checks flow JSON by itself.
+//! exported, or checks flow documents by themselves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use flow_spec::Problem;
 use flow_spec::document::DEFAULT_DEPTH;
+use flow_text::{Format, Problem};
 
 use crate::args::{Build, Check};
 use crate::difference::push_difference;
 use crate::style::{BOLD, LITERAL};
-use crate::{Error, Outcome, Screen, Text, cargo, flow_json, read, target};
+use crate::{Error, Outcome, Screen, Text, cargo, document, read, target};
 
 pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let path = &options.path;
@@ -46,20 +46,22 @@ fn folder_of(
         None => target::of_package(&options.build)?,
     };
     let flows = flows.cut(options.depth);
+    let files = target::document_files(folder)?;
+    let format = format_of_all(&files);
     let mut expected = BTreeMap::new();
     for (stem, flow) in flows.stems().into_iter().zip(flows.as_slice()) {
-        expected.insert(folder.join(format!("{stem}.json")), flow);
+        expected.insert(folder.join(format!("{stem}.{}", format.ending())), flow);
     }
     let mut text = Text::default();
     let mut outdated = false;
-    for path in target::json_files(folder)? {
+    for path in files {
         let shown = path.display().to_string();
         let Some(flow) = expected.remove(&path) else {
             push_line(&mut text, &shown, "belongs to no flow: remove it");
             continue;
         };
         let committed = read::text(&path)?.replace("\r\n", "\n");
-        let current = flow.to_json();
+        let current = document::text(flow, format);
         if committed != current {
             outdated = true;
             push_line(&mut text, &shown, "is not up to date");
@@ -76,19 +78,33 @@ fn folder_of(
     }
     screen.show(&text)?;
     if outdated {
-        screen.help(&format!("`{}` updates them", update(folder, file, options)));
+        let update = update(folder, file, format, options);
+        screen.help(&format!("`{update}` updates them"));
     }
     Ok(Outcome::Found)
 }
 
+/// The format in which a folder was exported: YAML if there is nothing else.
+fn format_of_all(files: &[PathBuf]) -> Format {
+    let is_yaml = |path: &PathBuf| Format::of_name(path) == Some(Format::Yaml);
+    if !files.is_empty() && files.iter().all(is_yaml) {
+        Format::Yaml
+    } else {
+        Format::Json
+    }
+}
+
 /// The command that writes the folder again.
-fn update(folder: &Path, file: Option<&PathBuf>, options: &Check) -> String {
+fn update(folder: &Path, file: Option<&PathBuf>, format: Format, options: &Check) -> String {
     let mut words = vec!["cargo flow export".to_owned()];
     words.extend(file.map(|file| file.display().to_string()));
     let build = cargo::arguments(&options.build);
     words.extend(build.iter().map(|word| word.display().to_string()));
     if options.depth != DEFAULT_DEPTH {
         words.push(format!("--depth {}", options.depth));
+    }
+    if format == Format::Yaml {
+        words.push("--format yaml".to_owned());
     }
     words.push(format!("--out {}", folder.display()));
     words.join(" ")
@@ -103,16 +119,16 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut text = Text::default();
     for path in files {
         let bytes = read::bytes(path)?;
-        if !flow_json::is_json(path, &bytes) {
+        let Some(format) = document::format(path, &bytes) else {
             return Err(Error::Usage {
-                message: format!("`{}` is not flow JSON", path.display()),
+                message: format!("`{}` is not a flow document", path.display()),
                 help: format!(
                     "compare it with a folder of exported flows: `cargo flow check DIR {}`",
                     path.display()
                 ),
             });
-        }
-        for problem in flow_json::check(&read::utf8(path, bytes)?) {
+        };
+        for problem in problems(&bytes, format) {
             push_problem(&mut text, path, problem);
         }
     }
@@ -125,7 +141,15 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// Adds `flow.json:/nodes/0/id: message [F017]`, with its notes and help.
+/// The problems of reading the flows, or else those of the analysis.
+fn problems(bytes: &[u8], format: Format) -> Vec<Problem> {
+    match flow_text::read_all(bytes, format) {
+        Ok(documents) => flow_text::check_all(&documents),
+        Err(problems) => problems,
+    }
+}
+
+/// Adds `flow.json:12:5: message [F017]`, with its JSON pointer, its notes and its help.
 fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
     let help = problem.help.take();
     text.push(path.display()).push(":");

@@ -1,35 +1,35 @@
-//! `cargo flow export`: writes the flows as JSON, to the screen or each to a file of its own.
+//! `cargo flow export`: writes the flows as JSON or YAML, to the screen or each to a file of its
+//! own.
+
+use flow_text::Format;
 
 use crate::args::Export;
 use crate::write::{self, Destination};
-use crate::{Error, Flows, Outcome, Screen, target};
+use crate::{Error, Outcome, Screen, document, target};
 
 pub(crate) fn export(options: &Export, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let flows = target::flows(&options.source)?
         .named(&options.selection.flows)?
         .cut(options.depth);
-    match &options.out {
-        Some(out) => {
-            let paths = Destination::of(out).paths(&flows, "json", screen)?;
+    let destination = options.out.as_deref().map(Destination::of);
+    let of_file = match destination {
+        Some(Destination::File(path)) => Format::of_name(path),
+        _ => None,
+    };
+    let format = options.format.map(Format::from).or(of_file);
+    let format = format.unwrap_or(Format::Json);
+    match destination {
+        Some(destination) => {
+            let paths = destination.paths(&flows, format.ending(), screen)?;
             for (path, flow) in paths.iter().zip(flows.as_slice()) {
-                write::file(path, &flow.to_json())?;
+                write::file(path, &document::text(flow, format))?;
                 screen.note(&format!("wrote {}", path.display()));
             }
         }
-        None => screen.data(&together(&flows))?,
+        None => match flows.as_slice() {
+            [flow] => screen.data(&document::text(flow, format))?,
+            flows => screen.data(&document::text_of_list(flows, format))?,
+        },
     }
     Ok(Outcome::Fine)
-}
-
-/// A single document as it is, and several documents as a list.
-fn together(flows: &Flows) -> String {
-    if let [flow] = flows.as_slice() {
-        return flow.to_json();
-    }
-    let documents = flows.as_slice().iter().map(|flow| {
-        let json = flow.to_json();
-        let lines = json.lines().map(|line| format!("  {line}"));
-        lines.collect::<Vec<_>>().join("\n")
-    });
-    format!("[\n{}\n]\n", documents.collect::<Vec<_>>().join(",\n"))
 }

@@ -1,13 +1,15 @@
-//! `cargo flow fmt`: lays out the `flow!` in source files.
+//! `cargo flow fmt`: lays out the `flow!` in source files, and flows in JSON or YAML.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+
+use flow_text::{Document, Format, Lost};
 
 use crate::args::{Build, Fmt};
 use crate::difference::push_difference;
 use crate::layout::{Fault, lay_out};
 use crate::style::BOLD;
-use crate::{Error, Outcome, Screen, Text, read, sources, write};
+use crate::{Error, Outcome, Screen, Text, document, read, sources, write};
 
 pub(crate) fn fmt(options: &Fmt, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut worst = Outcome::Fine;
@@ -39,17 +41,42 @@ fn paths(options: &Fmt) -> Result<Vec<PathBuf>, Error> {
 
 fn file(path: &Path, check: bool, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let text = read::text(path)?;
-    let laid_out = lay_out(&text);
-    let outcome = report(&path.display().to_string(), &text, &laid_out.faults, screen);
-    if laid_out.text == text {
+    let (outcome, formatted) = match Format::of_name(path) {
+        Some(format) => (Outcome::Fine, documents(path, &text, format)?),
+        None => {
+            let laid_out = lay_out(&text);
+            let outcome = report(&path.display().to_string(), &text, &laid_out.faults, screen);
+            (outcome, laid_out.text)
+        }
+    };
+    if formatted == text {
         return Ok(outcome);
     }
     if check {
-        return Ok(outcome.max(show_difference(path, &text, &laid_out.text, screen)?));
+        return Ok(outcome.max(show_difference(path, &text, &formatted, screen)?));
     }
-    write::file(path, &laid_out.text)?;
+    write::file(path, &formatted)?;
     screen.note(&format!("formatted {}", path.display()));
     Ok(outcome)
+}
+
+/// The flows of a file, as `cargo flow export` writes them.
+fn documents(path: &Path, text: &str, format: Format) -> Result<String, Error> {
+    let documents = document::read(path, text.as_bytes(), format)?;
+    if let Some((place, lost)) = documents.first().and_then(Document::lost) {
+        return Err(Error::Layout {
+            place: format!("{}:{place}", path.display()),
+            message: match lost {
+                Lost::Comment => "this comment would be lost",
+                Lost::Anchor => "this anchor would be lost",
+            }
+            .to_owned(),
+        });
+    }
+    Ok(match &documents[..] {
+        [document] if document.pointer().is_empty() => document::text(document.flow(), format),
+        documents => document::text_of_list(documents.iter().map(Document::flow), format),
+    })
 }
 
 fn standard_input(check: bool, screen: &mut Screen<'_>) -> Result<Outcome, Error> {

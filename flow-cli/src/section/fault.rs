@@ -41,7 +41,9 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::NotBinary(what) => write!(f, "is neither a binary nor flow JSON: it is {what}"),
+            Fault::NotBinary(what) => {
+                write!(f, "is neither a binary nor a flow document: it is {what}")
+            }
             Fault::Damaged(how) => write!(f, "is truncated or damaged: {how}"),
             Fault::Record { offset, what } => {
                 write!(f, "has a broken record at byte {offset}: {what}")

@@ -110,25 +110,31 @@ fn a_flow_that_is_not() {
             r#"{ "version": "2.0.0", "nodes": [{}], "edgse": [] }"#,
         );
     assert_snapshot!(folder.run("check unsound.json"), @"
-    unsound.json:/edges/0/to: there is no node `pai` [F004]
+    unsound.json:188:13: there is no node `pai` [F004]
+      at /edges/0/to
       help: did you mean `pay`?
     [exit code 1]
     ");
     assert_snapshot!(folder.run("check flows/qa.json list.json"), @"
-    list.json:/1/edges/0/to: there is no node `pai` [F004]
+    list.json:266:13: there is no node `pai` [F004]
+      at /1/edges/0/to
       help: did you mean `pay`?
     [exit code 1]
     ");
     assert_snapshot!(folder.run("check unread.json shape.json"), @r#"
-    unread.json:/edges/0/to: `pay` reads `amount`, which is not written on every path to it [F007]
+    unread.json:186:13: `pay` reads `amount`, which is not written on every path to it [F007]
+      at /edges/0/to
       this path does not write it: start >> review - "approved" >> pay
       `review` may leave `amount` unwritten
       help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
-    shape.json:/edgse: there is no field `edgse` here [F023]
+    shape.json:1:38: there is no field `edgse` here [F023]
+      at /edgse
       help: did you mean `edges`?
-    shape.json:/nodes/0: `type` is missing [F023]
+    shape.json:1:33: `type` is missing [F023]
+      at /nodes/0
       help: name the function, type or flow that the node is: `"type": "review"`
-    shape.json:/nodes/0: `id` is missing [F023]
+    shape.json:1:33: `id` is missing [F023]
+      at /nodes/0
       help: name the node: `"id": "review"`
     [exit code 1]
     "#);
@@ -138,7 +144,7 @@ fn a_flow_that_is_not() {
 fn a_binary_is_not_checked_alone() {
     assert_snapshot!(folder().run("check app"), @"
     [stderr]
-    error: `app` is not flow JSON
+    error: `app` is not a flow document
            help: compare it with a folder of exported flows: `cargo flow check DIR app`
     [exit code 2]
     ");

@@ -41,7 +41,7 @@ fn every_command_has_help_with_examples() {
     Usage: cargo flow list [OPTIONS] [FILE]
 
     Arguments:
-      [FILE]  An executable, a library, an object, a WebAssembly module or a flow JSON
+      [FILE]  An executable, a library, an object, a WebAssembly module, or a flow as JSON or YAML
 
     Options:
           --json          Print JSON
@@ -71,14 +71,14 @@ fn every_command_has_help_with_examples() {
       cargo flow list --package shop --release --json
     ");
     assert_snapshot!(folder.run("check --help"), @"
-    Check that exported flows are up to date, or that flow JSON is sound
+    Check that exported flows are up to date, or that flows in JSON or YAML are sound
 
     Usage: cargo flow check [OPTIONS] DIR [FILE]
-           cargo flow check FLOW.json...
+           cargo flow check FLOW.json|FLOW.yaml...
 
     Arguments:
-      <PATH>     A folder of exported flows, or flow JSON
-      [FILE]...  What to compare the folder with; or more flow JSON
+      <PATH>     A folder of exported flows, or a flow as JSON or YAML
+      [FILE]...  What to compare the folder with; or more flows
 
     Options:
           --depth <LEVELS>  How many levels of nested flows the folder was exported with [default: 10]
@@ -102,14 +102,15 @@ fn every_command_has_help_with_examples() {
           --target <TRIPLE>       Build for this platform
           --manifest-path <PATH>  The package's Cargo.toml
 
-    With a folder: whether it has the flow JSON of FILE, or of the package here, and nothing else. `cargo flow export --out`
+    With a folder: whether it has the flows of FILE, or of the package here, and nothing else. `cargo flow export --out`
     writes it.
-    With flow JSON: whether the flows are sound. The codes, such as F007, are those of the compiler's messages.
+    With flows in JSON or YAML: whether they are sound. Each problem comes with its line and column. The codes, such as F007,
+    are those of the compiler's messages.
 
     Examples:
       cargo flow check flows
       cargo flow check flows target/release/app
-      cargo flow check flows/expense_approval.json drafts/*.json
+      cargo flow check flows/expense_approval.json drafts/*.yaml
     ");
 }
 
@@ -171,7 +172,7 @@ fn a_mistake_on_the_command_line_has_the_exit_code_2() {
       --manifest-path <PATH>
 
     Usage: cargo flow check [OPTIONS] DIR [FILE]
-           cargo flow check FLOW.json...
+           cargo flow check FLOW.json|FLOW.yaml...
 
     For more information, try '--help'.
     [exit code 2]

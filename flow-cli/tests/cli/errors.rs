@@ -34,38 +34,38 @@ fn a_folder() {
 fn no_binary() {
     assert_snapshot!(list("run.sh", "#!/bin/sh\nexec app\n"), @"
     [stderr]
-    error: `run.sh` is neither a binary nor flow JSON: it is a script
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `run.sh` is neither a binary nor a flow document: it is a script
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
     assert_snapshot!(list("empty", ""), @"
     [stderr]
-    error: `empty` is neither a binary nor flow JSON: it is empty
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `empty` is neither a binary nor a flow document: it is empty
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
     assert_snapshot!(list("main.rs", "fn main() {}\n"), @"
     [stderr]
-    error: `main.rs` is neither a binary nor flow JSON: it is text
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `main.rs` is neither a binary nor a flow document: it is text
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
     assert_snapshot!(list("app.zip", b"PK\x03\x04rest of the archive"), @"
     [stderr]
-    error: `app.zip` is neither a binary nor flow JSON: it is a zip archive
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `app.zip` is neither a binary nor a flow document: it is a zip archive
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
     assert_snapshot!(list("zero", [0; 4096]), @"
     [stderr]
-    error: `zero` is neither a binary nor flow JSON: it is nothing but zero bytes
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `zero` is neither a binary nor a flow document: it is nothing but zero bytes
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
     assert_snapshot!(list("blob", [1, 2, 3, 255, 254, 0, 7]), @"
     [stderr]
-    error: `blob` is neither a binary nor flow JSON: it is of a kind that is not known
-           help: name an executable, a library, an object, a WebAssembly module or a flow JSON
+    error: `blob` is neither a binary nor a flow document: it is of a kind that is not known
+           help: name an executable, a library, an object, a WebAssembly module, or a flow as `.json` or `.yaml`
     [exit code 2]
     ");
 }
@@ -256,37 +256,43 @@ fn json_that_is_no_flow() {
     assert_snapshot!(list("package.json", r#"{ "name": "app", "private": true }"#), @r#"
     [stderr]
     error: `package.json` is not a flow
-           /private: there is no field `private` here [F023]
+           1:18: there is no field `private` here [F023]
+             at /private
              help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
-           /: `version` is missing [F023]
+           1:1: `version` is missing [F023]
              help: write `"version": "2.0.0"`
-           /: `nodes` is missing [F023]
+           1:1: `nodes` is missing [F023]
              help: list the flow's nodes, each with `type` and `id`: `"nodes": [ … ]`
-           /: `edges` is missing [F023]
+           1:1: `edges` is missing [F023]
              help: list the flow's edges, each with `from`, `to` and `condition`: `"edges": [ … ]`
     [exit code 2]
     "#);
     assert_snapshot!(list("broken.json", "{\n  \"version\": \"2.0.0\",\n"), @"
     [stderr]
     error: `broken.json` is not a flow
-           /: this is not JSON: EOF while parsing a value (line 3, column 0) [F023]
+           3:1: this is not JSON: EOF while parsing a value [F023]
     [exit code 2]
     ");
     assert_snapshot!(list("flow", r#"[{ "version": "2.0.0", "nodes": [], "edges": [] }, { "nodes": 1 }]"#), @r#"
     [stderr]
     error: `flow` is not a flow
-           /0/nodes: the flow has no nodes [F018]
+           1:24: the flow has no nodes [F018]
+             at /0/nodes
              help: add the node that runs first, or an entry without `from` to `ends` if the flow does nothing
-           /1: `version` is missing [F023]
+           1:52: `version` is missing [F023]
+             at /1
              help: write `"version": "2.0.0"`
-           /1: `edges` is missing [F023]
+           1:52: `edges` is missing [F023]
+             at /1
              help: list the flow's edges, each with `from`, `to` and `condition`: `"edges": [ … ]`
-           /1/nodes: `nodes` is 1, and should be a list [F023]
+           1:63: `nodes` is 1, and should be a list [F023]
+             at /1/nodes
     [exit code 2]
     "#);
     assert_snapshot!(list("latin.json", b"{ \"version\": \"\xfc\" }"), @"
     [stderr]
-    error: cannot read `latin.json`: invalid utf-8 sequence of 1 bytes from index 14
+    error: `latin.json` is not a flow
+           1:15: this byte is not UTF-8 [F023]
     [exit code 2]
     ");
 }
@@ -298,7 +304,9 @@ fn a_name_that_stands_twice_is_found_in_a_list_too() {
     assert_snapshot!(list("flows.json", twice), @"
     [stderr]
     error: `flows.json` is not a flow
-           /0/version: `version` stands twice in this object [F023]
+           1:24: `version` stands twice in this object [F023]
+             at /0/version
+             the first one (line 1, column 4)
              help: remove one of them: only one could be read, and the other would be lost
     [exit code 2]
     ");
@@ -309,13 +317,14 @@ fn text_of_others_does_not_steer_the_terminal() {
     assert_snapshot!(list("flow.json", r#"{ "\u001b[2Jgone": 1 }"#), @r#"
     [stderr]
     error: `flow.json` is not a flow
-           /\u{1b}[2Jgone: there is no field `\u{1b}[2Jgone` here [F023]
+           1:3: there is no field `\u{1b}[2Jgone` here [F023]
+             at /\u{1b}[2Jgone
              help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
-           /: `version` is missing [F023]
+           1:1: `version` is missing [F023]
              help: write `"version": "2.0.0"`
-           /: `nodes` is missing [F023]
+           1:1: `nodes` is missing [F023]
              help: list the flow's nodes, each with `type` and `id`: `"nodes": [ … ]`
-           /: `edges` is missing [F023]
+           1:1: `edges` is missing [F023]
              help: list the flow's edges, each with `from`, `to` and `condition`: `"edges": [ … ]`
     [exit code 2]
     "#);

@@ -136,12 +136,12 @@ fn a_file_that_is_too_large_is_not_read_to_its_end() {
     sparse("large", b" [{", 32 * MIB + 1);
     sparse("program", b"\x7fELF", (4 << 30) + 1);
     assert_snapshot!(soon(&folder, "list large.json"), @"
-    error: `large.json` has more than 32 MiB of flow JSON
+    error: `large.json` has more than 32 MiB of flows
            help: leave some of the flows out: more is not read of one file
     2
     ");
     assert_snapshot!(soon(&folder, "check qa.json large"), @"
-    error: `large` has more than 32 MiB of flow JSON
+    error: `large` has more than 32 MiB of flows
            help: leave some of the flows out: more is not read of one file
     2
     ");
@@ -166,7 +166,7 @@ fn records_that_are_too_large_are_not_read() {
     let spaces = " ".repeat(33 * MIB as usize);
     let folder = Folder::new().with("app", elf(&record_of(1, &spaces)));
     assert_snapshot!(soon(&folder, "list app"), @"
-    error: `app` has more than 32 MiB of flow JSON
+    error: `app` has more than 32 MiB of flows
            help: leave some of the flows out: more is not read of one file
     2
     ");

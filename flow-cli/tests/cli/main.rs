@@ -15,3 +15,4 @@ mod mutations;
 mod package;
 mod program;
 mod render;
+mod yaml;

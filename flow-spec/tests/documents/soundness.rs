@@ -165,7 +165,7 @@ fn values() {
     "#);
     let nothing = flow(&[pay()], &[], &ends);
     assert_snapshot!(said(nothing.clone()), @"
-    /nodes/0: `pay` reads `amount`, which nothing writes [F007]
+    /nodes/0/inputs/properties/amount: `pay` reads `amount`, which nothing writes [F007]
     help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
     ");
     let mut optional = nothing.clone();
@@ -265,7 +265,7 @@ fn mappings() {
         &[("review", "rejected", "x"), ("pay", "default", "x")],
     );
     assert_snapshot!(said(near.clone()), @"
-    /nodes/1: `pay` reads `amont`, which nothing writes [F007]
+    /nodes/1/inputs/properties/amont: `pay` reads `amont`, which nothing writes [F007]
     help: did you mean `amount`? Rename it, or map it in the `mappings` of the node
     ");
     near["nodes"][1]["mappings"] = json!({ "inputs": { "amont": "amount" } });

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
 use serde_json::{Map, Value};
 
-use crate::content::{Content, twice};
+use crate::content::{Content, Lost, twice};
 use crate::problem::{Found, Place, Problem};
 use crate::tree::{Field, Inside, Mark, Path, Tree};
 
@@ -25,20 +25,24 @@ const MOST_COPIED: usize = 4 << 20;
 /// It is not YAML, or more than one document; it nests too deep, or its anchors and aliases copy
 /// too much.
 pub(crate) fn read(text: &str) -> Result<Content, Problem> {
-    let mut options = granit_parser::options! { emit_unresolved_aliases: true };
-    options.set_emit_comments(false);
+    let options = granit_parser::options! {
+        emit_unresolved_aliases: true,
+        max_buffered_comment_events: usize::MAX,
+    };
     let mut reader = Reader {
         parser: Parser::new_from_str_with_options(text, options),
         anchors: HashMap::new(),
         copied: 0,
         depth: 0,
         found: Found::default(),
+        lost: None,
     };
     let (value, tree) = reader.document()?;
     Ok(Content {
         value,
         tree,
         found: reader.found,
+        lost: reader.lost,
     })
 }
 
@@ -48,15 +52,23 @@ struct Reader<'a> {
     copied: usize,
     depth: usize,
     found: Found,
+    lost: Option<(Place, Lost)>,
 }
 
 impl<'a> Reader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span), Problem> {
-        match self.parser.next_event() {
-            Some(Ok(event)) => Ok(event),
-            Some(Err(error)) => Err(no_yaml(&error)),
-            None => unreachable!("the last event is the end of the stream, where reading stops"),
+        loop {
+            match self.parser.next_event() {
+                Some(Ok((Event::Comment(..), span))) => self.loses(Lost::Comment, span),
+                Some(Ok(event)) => return Ok(event),
+                Some(Err(error)) => return Err(no_yaml(&error)),
+                None => unreachable!("reading stops at the last event, the end of the stream"),
+            }
         }
+    }
+
+    fn loses(&mut self, what: Lost, span: Span) {
+        self.lost.get_or_insert((place(span.start), what));
     }
 
     /// The only document.
@@ -126,6 +138,7 @@ impl<'a> Reader<'a> {
         if anchor == 0 {
             return Ok((value, tree));
         }
+        self.loses(Lost::Anchor, span);
         self.copy(&value, span, path)?;
         let tree = Arc::new(tree);
         self.anchors

@@ -205,9 +205,7 @@ fn a_list_of_flows() {
         places,
         ["1:3 /0", "1:3 /0", "3:3 /1", "3:3 /1", "3:10 /1/nodes"]
     );
-    assert_snapshot!(said("[]", Format::Json), @"
-    1:1: a flow is a list, and should be an object [F023]
-    ");
+    assert_snapshot!(said("[]", Format::Json), @"1:1: a flow is a list, and should be an object [F023]");
 }
 
 /// Each value is where it is written: what the text has at the place of a pointer is the value.

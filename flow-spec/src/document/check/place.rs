@@ -29,9 +29,13 @@ impl Places<'_> {
     fn place(&self, site: Site) -> String {
         match site {
             Site::Flow => self.pointer.clone(),
-            Site::Input(index) => self.property("inputs", &self.flow.inputs, index),
-            Site::Output(index) => self.property("outputs", &self.flow.outputs, index),
-            Site::Node(NodeId(index)) | Site::Read(NodeId(index), _) => self.node(index),
+            Site::Input(index) => property(&self.pointer, "inputs", &self.flow.inputs, index),
+            Site::Output(index) => property(&self.pointer, "outputs", &self.flow.outputs, index),
+            Site::Node(NodeId(index)) => self.node(index),
+            Site::Read(NodeId(index), read) => {
+                let inputs = &self.flow.nodes[index].inputs;
+                property(&self.node(index), "inputs", inputs, read)
+            }
             Site::Edge(index, part) => {
                 let Some(edge) = self.edge(index) else {
                     return self.pointer.clone();
@@ -45,10 +49,11 @@ impl Places<'_> {
             }
         }
     }
+}
 
-    fn property(&self, side: &str, schema: &Schema, index: usize) -> String {
-        let name = schema.properties.keys().nth(index);
-        let properties = inside(&inside(&self.pointer, side), "properties");
-        inside(&properties, name.map_or("", String::as_str))
-    }
+/// The pointer of a value that a flow or a node reads or writes.
+fn property(pointer: &str, side: &str, schema: &Schema, index: usize) -> String {
+    let name = schema.properties.keys().nth(index);
+    let properties = inside(&inside(pointer, side), "properties");
+    inside(&properties, name.map_or("", String::as_str))
 }
