@@ -3,7 +3,16 @@
 use serde_json::Value;
 
 use crate::problem::{Found, Place, Problem};
-use crate::tree::{Mark, Path, Tree};
+use crate::tree::{Mark, Tree, inside};
+
+/// The largest number of values in a text. Each takes some hundred bytes of memory.
+pub(crate) const MOST_VALUES: usize = 1_000_000;
+
+/// The problem that there are more.
+pub(crate) fn too_many(place: Place) -> Problem {
+    let message = format!("there are more than {MOST_VALUES} values up to here");
+    Problem::new(place, "", message)
+}
 
 /// What a text consists of, in either format.
 pub(crate) struct Content {
@@ -24,9 +33,9 @@ pub enum Lost {
     Anchor,
 }
 
-/// The problem that a name stands twice in the object at this path.
-pub(crate) fn twice(object: &Path<'_>, name: &str, first: Mark, second: Mark) -> Problem {
-    let pointer = Path::Field(object, name).pointer();
+/// The problem that a name stands twice in the object at a JSON pointer.
+pub(crate) fn twice(object: &str, name: &str, first: Mark, second: Mark) -> Problem {
+    let pointer = inside(object, name);
     let message = format!("`{name}` stands twice in this object");
     let mut problem = Problem::new(second.place(), pointer, message)
         .help("remove one of them: only one could be read, and the other would be lost");

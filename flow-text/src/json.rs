@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::content::{Content, twice};
+use crate::content::{Content, MOST_VALUES, too_many, twice};
 use crate::problem::{Found, Place, Problem, begins_character, characters};
 use crate::tree::{Field, Inside, Mark, Path, Tree};
 
@@ -13,8 +13,11 @@ use crate::tree::{Field, Inside, Mark, Path, Tree};
 ///
 /// # Errors
 ///
-/// It is not JSON, or nested deeper than `serde_json` reads.
+/// It is not JSON, has too many values, or is nested deeper than `serde_json` reads.
 pub(crate) fn read(text: &str) -> Result<Content, Problem> {
+    if let Some(at) = one_too_many(text) {
+        return Err(too_many(Place::of(text.as_bytes(), at)));
+    }
     let value: Value = serde_json::from_str(text).map_err(|error| no_json(text, &error))?;
     let mut walk = Walk {
         text,
@@ -29,6 +32,24 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
         found: walk.found,
         lost: None,
     })
+}
+
+/// The offset of the value with which there are too many values and names. It comes after a mark
+/// outside of strings.
+fn one_too_many(text: &str) -> Option<usize> {
+    let (mut is_string, mut is_escaped) = (false, false);
+    let is_mark = |(_, byte): &(usize, u8)| {
+        let is_outside = !is_string;
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'"' => is_string = !is_string,
+            b'\\' => is_escaped = is_string,
+            _ => {}
+        }
+        is_outside && matches!(byte, b',' | b':' | b'[' | b'{')
+    };
+    let mut marks = text.bytes().enumerate().filter(is_mark);
+    marks.nth(MOST_VALUES).map(|(at, _)| at)
 }
 
 fn no_json(text: &str, error: &serde_json::Error) -> Problem {
@@ -101,7 +122,7 @@ impl<'a> Walk<'a> {
             let mark = self.mark();
             let name = self.string();
             match first.get(&name) {
-                Some(first) => self.found.push(twice(path, &name, *first, mark)),
+                Some(first) => self.found.push(twice(&path.pointer(), &name, *first, mark)),
                 None => drop(first.insert(name.clone(), mark)),
             }
             self.peek();

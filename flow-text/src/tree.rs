@@ -50,12 +50,15 @@ impl Path<'_> {
         match self {
             Path::Document => String::new(),
             Path::Item(list, index) => format!("{}/{index}", list.pointer()),
-            Path::Field(object, name) => {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                format!("{}/{name}", object.pointer())
-            }
+            Path::Field(object, name) => inside(&object.pointer(), name),
         }
     }
+}
+
+/// The pointer of a field in the object at a pointer.
+pub(crate) fn inside(object: &str, name: &str) -> String {
+    let name = name.replace('~', "~0").replace('/', "~1");
+    format!("{object}/{name}")
 }
 
 impl Mark {

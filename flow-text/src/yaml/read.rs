@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, Tag};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Value};
 
-use crate::content::{Content, Lost, twice};
+use crate::content::{Content, Lost, MOST_VALUES, too_many, twice};
 use crate::problem::{Found, Place, Problem};
-use crate::tree::{Field, Inside, Mark, Path, Tree};
+use crate::tree::{Field, Inside, Mark, Tree, inside};
 
 use super::scalar;
 
@@ -29,15 +29,14 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
         emit_unresolved_aliases: true,
         max_buffered_comment_events: usize::MAX,
     };
-    let mut reader = Reader {
-        parser: Parser::new_from_str_with_options(text, options),
-        anchors: HashMap::new(),
-        copied: 0,
-        depth: 0,
-        found: Found::default(),
-        lost: None,
+    let mut reader = Reader::default();
+    for event in Parser::new_from_str_with_options(text, options) {
+        let (event, span) = event.map_err(|error| no_yaml(&error))?;
+        reader.event(event, span)?;
+    }
+    let Some((value, tree)) = reader.root else {
+        return Err(Problem::new(Place::START, "", "there is no flow in it"));
     };
-    let (value, tree) = reader.document()?;
     Ok(Content {
         value,
         tree,
@@ -46,182 +45,200 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     })
 }
 
-struct Reader<'a> {
-    parser: Parser<'a, StrInput<'a>>,
+/// What the events have become so far.
+#[derive(Default)]
+struct Reader {
+    /// The value of the document, once it is complete.
+    root: Option<(Value, Tree)>,
+    /// The lists and objects that are not complete, from the outermost one on.
+    open: Vec<Open>,
     anchors: HashMap<usize, (Value, Arc<Tree>)>,
+    /// The number of values, names among them.
+    values: usize,
     copied: usize,
-    depth: usize,
     found: Found,
     lost: Option<(Place, Lost)>,
 }
 
-impl<'a> Reader<'a> {
-    fn next(&mut self) -> Result<(Event<'a>, Span), Problem> {
-        loop {
-            match self.parser.next_event() {
-                Some(Ok((Event::Comment(..), span))) => self.loses(Lost::Comment, span),
-                Some(Ok(event)) => return Ok(event),
-                Some(Err(error)) => return Err(no_yaml(&error)),
-                None => unreachable!("reading stops at the last event, the end of the stream"),
-            }
+/// A list or an object that is not complete.
+struct Open {
+    mark: Mark,
+    anchor: usize,
+    content: Collection,
+}
+
+enum Collection {
+    List(Vec<Value>, Vec<Tree>),
+    Object(Object),
+}
+
+#[derive(Default)]
+struct Object {
+    map: Map<String, Value>,
+    fields: Vec<Field>,
+    /// Where each name stands first.
+    first: HashMap<String, Mark>,
+    /// The name whose value comes next.
+    next: Option<Name>,
+}
+
+/// A name, or `None` for one that is refused together with its value.
+struct Name(Option<(String, Mark)>);
+
+impl Reader {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), Problem> {
+        self.values += usize::from(event.is_node());
+        if self.values > MOST_VALUES {
+            return Err(too_many(place(span.start)));
         }
-    }
-
-    fn loses(&mut self, what: Lost, span: Span) {
-        self.lost.get_or_insert((place(span.start), what));
-    }
-
-    /// The only document.
-    fn document(&mut self) -> Result<(Value, Tree), Problem> {
-        let mut content = None;
-        loop {
-            let (event, span) = self.next()?;
-            match event {
-                Event::StreamEnd => break,
-                Event::DocumentStart(..) if content.is_some() => {
-                    let message = "a second document begins here";
-                    let help = "write each flow into a file of its own, or write a list of flows";
-                    return Err(Problem::new(place(span.start), "", message).help(help));
-                }
-                Event::DocumentStart(..) => {
-                    let (event, span) = self.next()?;
-                    content = Some(self.value(event, span, &Path::Document)?);
-                }
-                _ => {}
+        match event {
+            Event::DocumentStart(..) if self.root.is_some() => {
+                let message = "a second document begins here";
+                let help = "write each flow into a file of its own, or write a list of flows";
+                Err(Problem::new(place(span.start), "", message).help(help))
             }
-        }
-        content.ok_or_else(|| Problem::new(Place::START, "", "there is no flow in it"))
-    }
-
-    /// The value that begins with this event.
-    fn value(
-        &mut self,
-        event: Event<'a>,
-        span: Span,
-        path: &Path<'_>,
-    ) -> Result<(Value, Tree), Problem> {
-        let mark = mark(span.start);
-        let (value, inside, anchor) = match event {
+            Event::Comment(..) => {
+                self.loses(Lost::Comment, span);
+                Ok(())
+            }
             Event::Scalar(text, style, anchor, tag) => {
-                self.refuse(tag.as_deref(), span, path);
-                let value = self.scalar(&text, style, span, path);
-                (value, Inside::Scalar, anchor)
+                self.refuse(tag.as_deref(), span);
+                let is_plain = style == ScalarStyle::Plain;
+                let value = self.scalar(&text, is_plain, span);
+                self.complete(value, Inside::Scalar, anchor, mark(span.start), is_plain)
             }
             Event::SequenceStart(_, anchor, tag) => {
-                self.refuse(tag.as_deref(), span, path);
-                let (items, trees) = self.nested(span, path, Self::list)?;
-                (Value::Array(items), Inside::List(trees), anchor)
+                self.refuse(tag.as_deref(), span);
+                self.open(Collection::List(Vec::new(), Vec::new()), anchor, span)
             }
             Event::MappingStart(_, anchor, tag) => {
-                self.refuse(tag.as_deref(), span, path);
-                let (map, fields) = self.nested(span, path, Self::object)?;
-                (Value::Object(map), Inside::Object(fields), anchor)
+                self.refuse(tag.as_deref(), span);
+                self.open(Collection::Object(Object::default()), anchor, span)
             }
-            Event::Alias(id) => {
-                let Some((value, tree)) = self.anchors.get(&id) else {
-                    let message = "this alias stands for a value that contains it";
-                    return Err(Problem::new(mark.place(), path.pointer(), message));
-                };
-                let (value, inside) = (value.clone(), Inside::Shared(Arc::clone(tree)));
-                self.copy(&value, span, path)?;
-                return Ok((value, Tree { mark, inside }));
-            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::Alias(id) => self.alias(id, span),
             Event::UnresolvedAlias(name) => {
                 let message = format!("no anchor `&{name}` stands before this alias");
-                let problem = Problem::new(mark.place(), path.pointer(), message);
-                self.found.push(problem);
-                (Value::Null, Inside::Scalar, 0)
+                self.report(place(span.start), message, None);
+                self.add(Value::Null, tree_of(span), true);
+                Ok(())
             }
-            event => unreachable!("{event:?} does not begin a value"),
-        };
-        let tree = Tree { mark, inside };
-        if anchor == 0 {
-            return Ok((value, tree));
+            _ => Ok(()),
         }
-        self.loses(Lost::Anchor, span);
-        self.copy(&value, span, path)?;
-        let tree = Arc::new(tree);
-        self.anchors
-            .insert(anchor, (value.clone(), Arc::clone(&tree)));
-        let inside = Inside::Shared(tree);
-        Ok((value, Tree { mark, inside }))
     }
 
-    /// Reads the content of a list or an object.
-    fn nested<T>(
-        &mut self,
-        span: Span,
-        path: &Path<'_>,
-        read: impl FnOnce(&mut Self, &Path<'_>) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if self.depth == DEEPEST {
+    fn open(&mut self, content: Collection, anchor: usize, span: Span) -> Result<(), Problem> {
+        if self.open.len() == DEEPEST {
             let message = "lists and objects stand too deep in one another";
             return Err(Problem::new(place(span.start), "", message));
         }
-        self.depth += 1;
-        let content = read(self, path)?;
-        self.depth -= 1;
-        Ok(content)
+        self.open.push(Open {
+            mark: mark(span.start),
+            anchor,
+            content,
+        });
+        Ok(())
     }
 
-    fn list(&mut self, path: &Path<'_>) -> Result<(Vec<Value>, Vec<Tree>), Problem> {
-        let (mut items, mut trees) = (Vec::new(), Vec::new());
-        loop {
-            let (event, span) = self.next()?;
-            if event == Event::SequenceEnd {
-                return Ok((items, trees));
+    fn close(&mut self) -> Result<(), Problem> {
+        let Some(open) = self.open.pop() else {
+            unreachable!("the parser ends only what it began")
+        };
+        let (value, inside) = match open.content {
+            Collection::List(items, trees) => (Value::Array(items), Inside::List(trees)),
+            Collection::Object(object) => {
+                (Value::Object(object.map), Inside::Object(object.fields))
             }
-            let (item, tree) = self.value(event, span, &Path::Item(path, items.len()))?;
-            items.push(item);
-            trees.push(tree);
+        };
+        self.complete(value, inside, open.anchor, open.mark, false)
+    }
+
+    fn alias(&mut self, id: usize, span: Span) -> Result<(), Problem> {
+        let Some((value, tree)) = self.anchors.get(&id) else {
+            let message = "this alias stands for a value that contains it";
+            return Err(Problem::new(place(span.start), self.pointer(), message));
+        };
+        let (value, inside) = (value.clone(), Inside::Shared(Arc::clone(tree)));
+        let mark = mark(span.start);
+        self.copy(&value, mark)?;
+        self.add(value, Tree { mark, inside }, false);
+        Ok(())
+    }
+
+    /// Adds a value that may have an anchor.
+    fn complete(
+        &mut self,
+        value: Value,
+        inside: Inside,
+        anchor: usize,
+        mark: Mark,
+        is_plain: bool,
+    ) -> Result<(), Problem> {
+        let mut tree = Tree { mark, inside };
+        if anchor != 0 {
+            self.lost.get_or_insert((mark.place(), Lost::Anchor));
+            self.copy(&value, mark)?;
+            let shared = Arc::new(tree);
+            self.anchors
+                .insert(anchor, (value.clone(), Arc::clone(&shared)));
+            let inside = Inside::Shared(shared);
+            tree = Tree { mark, inside };
         }
+        self.add(value, tree, is_plain);
+        Ok(())
     }
 
-    fn object(&mut self, path: &Path<'_>) -> Result<(Map<String, Value>, Vec<Field>), Problem> {
-        let mut map = Map::new();
-        let mut fields: Vec<Field> = Vec::new();
-        let mut first: HashMap<String, Mark> = HashMap::new();
-        loop {
-            let (event, span) = self.next()?;
-            if event == Event::MappingEnd {
-                return Ok((map, fields));
+    fn innermost(&mut self) -> Option<&mut Collection> {
+        self.open.last_mut().map(|open| &mut open.content)
+    }
+
+    /// Adds a value to the innermost list or object.
+    fn add(&mut self, value: Value, tree: Tree, is_plain: bool) {
+        let object = match self.innermost() {
+            None => {
+                self.root = Some((value, tree));
+                return;
             }
-            let name = self.name(event, span, path)?;
-            let (event, span_of_value) = self.next()?;
-            let inner = name.as_deref().unwrap_or_default();
-            let (value, tree) = self.value(event, span_of_value, &Path::Field(path, inner))?;
-            let Some(name) = name else { continue };
-            let mark = mark(span.start);
-            match first.get(&name) {
-                Some(first) => self.found.push(twice(path, &name, *first, mark)),
-                None => drop(first.insert(name.clone(), mark)),
+            Some(Collection::List(items, trees)) => {
+                items.push(value);
+                trees.push(tree);
+                return;
             }
-            fields.push(Field {
-                name: name.as_str().into(),
-                mark,
-                value: tree,
-            });
-            map.insert(name, value);
+            Some(Collection::Object(object)) => object,
+        };
+        match object.next.take() {
+            None => {
+                let mark = tree.mark;
+                let name = self.name(value, mark, is_plain);
+                if let Some(Collection::Object(object)) = self.innermost() {
+                    object.next = Some(Name(name.map(|name| (name, mark))));
+                }
+            }
+            Some(Name(None)) => {}
+            Some(Name(Some((name, mark)))) => {
+                object.fields.push(Field {
+                    name: name.as_str().into(),
+                    mark,
+                    value: tree,
+                });
+                object.map.insert(name, value);
+            }
         }
     }
 
     /// The name of a field. `None`, with a problem, if it is not a string.
-    fn name(
-        &mut self,
-        event: Event<'a>,
-        span: Span,
-        object: &Path<'_>,
-    ) -> Result<Option<String>, Problem> {
-        let is_plain = matches!(event, Event::Scalar(_, ScalarStyle::Plain, ..));
-        let found = match self.value(event, span, object)?.0 {
+    fn name(&mut self, value: Value, mark: Mark, is_plain: bool) -> Option<String> {
+        let found = match value {
             Value::String(name) if name == "<<" && is_plain => {
-                let message = "YAML 1.2 does not merge objects by `<<`";
                 let help = "write the fields here; an alias stands for a whole value";
-                let problem = Problem::new(place(span.start), object.pointer(), message);
-                self.found.push(problem.help(help));
-                return Ok(None);
+                let message = "YAML 1.2 does not merge objects by `<<`";
+                self.report(mark.place(), message, Some(help));
+                return None;
             }
-            Value::String(name) => return Ok(Some(name)),
+            Value::String(name) => {
+                self.find_twice(&name, mark);
+                return Some(name);
+            }
             Value::Array(_) => "a list",
             Value::Object(_) => "an object",
             Value::Null => "empty",
@@ -229,37 +246,59 @@ impl<'a> Reader<'a> {
             Value::Number(_) => "a number",
         };
         let message = format!("this name is {found}, and should be a string");
-        let mut problem = Problem::new(place(span.start), object.pointer(), message);
-        if is_plain {
-            problem = problem.help("write it in quotes");
-        }
-        self.found.push(problem);
-        Ok(None)
+        self.report(
+            mark.place(),
+            message,
+            is_plain.then_some("write it in quotes"),
+        );
+        None
     }
 
-    fn scalar(&mut self, text: &str, style: ScalarStyle, span: Span, path: &Path<'_>) -> Value {
-        if style != ScalarStyle::Plain {
+    fn find_twice(&mut self, name: &str, mark: Mark) {
+        let Some(Collection::Object(object)) = self.innermost() else {
+            unreachable!("a name stands in an object")
+        };
+        match object.first.get(name) {
+            Some(first) => {
+                let first = *first;
+                let pointer = self.pointer();
+                self.found.push(twice(&pointer, name, first, mark));
+            }
+            None => drop(object.first.insert(name.to_owned(), mark)),
+        }
+    }
+
+    fn scalar(&mut self, text: &str, is_plain: bool, span: Span) -> Value {
+        if !is_plain {
             return text.into();
         }
         scalar::value(text).unwrap_or_else(|message| {
-            let problem = Problem::new(place(span.start), path.pointer(), message);
-            self.found
-                .push(problem.help("write it in quotes if it is a string"));
+            let help = "write it in quotes if it is a string";
+            self.report(place(span.start), message, Some(help));
             Value::Null
         })
     }
 
-    fn refuse(&mut self, tag: Option<&Tag>, span: Span, path: &Path<'_>) {
+    fn refuse(&mut self, tag: Option<&Tag>, span: Span) {
         let Some(tag) = tag else { return };
         let message = format!("there are no tags here, such as `{}`", tag.original());
         let place = place(span.tag_start().unwrap_or(span.start));
         let help = "remove it; a string that looks like something else is written in quotes";
-        self.found
-            .push(Problem::new(place, path.pointer(), message).help(help));
+        self.report(place, message, Some(help));
+    }
+
+    fn report(&mut self, place: Place, message: impl Into<String>, help: Option<&str>) {
+        let mut problem = Problem::new(place, self.pointer(), message);
+        problem.help = help.map(str::to_owned);
+        self.found.push(problem);
+    }
+
+    fn loses(&mut self, what: Lost, span: Span) {
+        self.lost.get_or_insert((place(span.start), what));
     }
 
     /// Notes that a value is copied.
-    fn copy(&mut self, value: &Value, span: Span, path: &Path<'_>) -> Result<(), Problem> {
+    fn copy(&mut self, value: &Value, mark: Mark) -> Result<(), Problem> {
         self.copied = self.copied.saturating_add(size(value));
         if self.copied <= MOST_COPIED {
             return Ok(());
@@ -268,8 +307,31 @@ impl<'a> Reader<'a> {
             "the values of anchors and aliases have more than {} MiB together",
             MOST_COPIED >> 20
         );
-        let problem = Problem::new(place(span.start), path.pointer(), message);
+        let problem = Problem::new(mark.place(), self.pointer(), message);
         Err(problem.help("write some of them out"))
+    }
+
+    /// The JSON pointer of the value that comes next.
+    fn pointer(&self) -> String {
+        let mut pointer = String::new();
+        for open in &self.open {
+            match &open.content {
+                Collection::List(items, _) => pointer += &format!("/{}", items.len()),
+                Collection::Object(object) => {
+                    if let Some(Name(Some((name, _)))) = &object.next {
+                        pointer = inside(&pointer, name);
+                    }
+                }
+            }
+        }
+        pointer
+    }
+}
+
+fn tree_of(span: Span) -> Tree {
+    Tree {
+        mark: mark(span.start),
+        inside: Inside::Scalar,
     }
 }
 

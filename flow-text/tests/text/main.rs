@@ -7,6 +7,7 @@
 mod dice;
 #[path = "../../../flow-spec/tests/documents/generate.rs"]
 mod generate;
+mod hostile;
 mod law;
 mod pages;
 mod places;

@@ -126,8 +126,8 @@ edges: []
     9:5: action "lost" of `answer` goes nowhere [F002]
     at /nodes/0
     help: add it as `condition` to `edges`, or to `ends` if the flow ends there
-    9:5: `answer` reads `question`, which nothing writes [F007]
-    at /nodes/0
+    13:21: `answer` reads `question`, which nothing writes [F007]
+    at /nodes/0/inputs/properties/question
     help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
     24:16: `answer` leads to two places: to `end` and to `end("twice")` [F003]
     at /ends/1/condition
