@@ -2,15 +2,16 @@
 
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Variant};
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
-use crate::protocol::named_macro;
+use crate::protocol::{Named, macro_name, named_macro};
 use crate::report::Report;
 use crate::runtime::{self, runtime, runtime_crate};
+use crate::twice::{self, Extent, unique_name};
 
 /// The attribute `#[action(…)]` that marks an enum whose macro is emitted by its node.
 pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
@@ -82,27 +83,39 @@ fn makes_human(attribute: &Attribute) -> bool {
 fn stub(item: &DeriveInput) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
-    let (contract, runtime) = (told_macro(item, &[], true), runtime_crate());
-    quote! {
+    let runtime = runtime_crate();
+    let items = quote! {
         impl #generics #runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[];
             fn action(&self) -> &'static str { "" }
         }
-        #contract
-    }
+    };
+    told(item, items, &[], true)
 }
 
-/// The macro that passes the actions to a node's contract, unless a node passes them itself.
-fn told_macro(item: &DeriveInput, actions: &[ActionPort], broken: bool) -> TokenStream {
+/// The items of an enum, and the macro that passes its actions to a node's contract, unless a node
+/// defines it.
+fn told(
+    item: &DeriveInput,
+    items: TokenStream,
+    actions: &[ActionPort],
+    broken: bool,
+) -> TokenStream {
     let told_by_node = |attribute: &Attribute| {
         let marker = attribute.parse_args::<Ident>();
         attribute.path().is_ident("action") && marker.is_ok_and(|marker| marker == TOLD_BY_NODE)
     };
     if item.attrs.iter().any(told_by_node) {
-        TokenStream::new()
-    } else {
-        named_macro(&item.ident, &item.vis, &told_arm(actions, broken))
+        let name = macro_name(&item.ident);
+        return twice::if_own(&name, &unique_name(&item.ident), &items);
     }
+    let named = Named {
+        name: &item.ident,
+        vis: &item.vis,
+        item: Some(Extent::of(&item.to_token_stream())),
+        items,
+    };
+    named_macro(&named, &told_arm(actions, broken))
 }
 
 /// The arm of a macro that passes the actions to a node's contract.
@@ -265,8 +278,8 @@ fn expand(
     let writes = types.zip(indexes).map(|(ty, index)| {
         quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
     });
-    let (contract, runtime) = (told_macro(item, actions, broken), runtime_crate());
-    quote! {
+    let runtime = runtime_crate();
+    let items = quote! {
         #[automatically_derived]
         impl #generics #runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[#(#names),*];
@@ -275,6 +288,6 @@ fn expand(
             }
         }
         const _: () = { #(#writes)* };
-        #contract
-    }
+    };
+    told(item, items, actions, broken)
 }

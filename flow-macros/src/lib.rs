@@ -17,6 +17,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod text;
+mod twice;
 
 use proc_macro::TokenStream;
 

@@ -7,24 +7,32 @@
 //! flow's nodes are asked in groups; a group's end defines a macro that hands on what the group has
 //! collected and speaks the same protocol as a node.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
-
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
 use syn::{Path, Visibility};
 
 use crate::contract::Contract;
-use crate::editor::out_of_sight;
+use crate::editor::{self, out_of_sight};
 use crate::names::plain;
 use crate::runtime::runtime_crate;
+use crate::twice::{self, Extent, unique_name};
 
 /// How many nodes are queried in one chain.
 const GROUP: usize = 60;
 
-/// The macro that passes on `contract`, for the node `name`.
-pub(crate) fn contract_macro(name: &Ident, vis: &Visibility, contract: &Contract) -> TokenStream {
-    named_macro(name, vis, &contract_arms(contract))
+/// The name of a node or of an enum of actions, by which it is imported.
+pub(crate) struct Named<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) vis: &'a Visibility,
+    /// The user's item of this name, if there is one.
+    pub(crate) item: Option<Extent>,
+    /// What is generated for that item alone.
+    pub(crate) items: TokenStream,
+}
+
+/// The macro that passes on the contract of a node.
+pub(crate) fn contract_macro(node: &Named<'_>, contract: &Contract) -> TokenStream {
+    named_macro(node, &contract_arms(contract))
 }
 
 /// The arms of a macro that passes on `contract`.
@@ -42,10 +50,29 @@ fn told_arm(contracts: &TokenStream) -> TokenStream {
     }
 }
 
-/// A macro with these arms that can be imported as `name`.
-pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) -> TokenStream {
+/// A macro with these arms that is imported along with what it is named after, and the items.
+pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream {
+    let Named {
+        name,
+        vis,
+        item,
+        items,
+    } = named;
     let (unique, name) = (unique_name(name), macro_name(name));
-    let name = out_of_sight(name.to_token_stream());
+    let (own_arms, items) = match item {
+        None => (None, items.clone()),
+        Some(_) => (
+            Some(twice::own_arms(&unique)),
+            twice::if_own(&name, &unique, items),
+        ),
+    };
+    let renamed = match item {
+        Some(item) if !editor::expands() => item.renamed(&unique, &name),
+        _ => {
+            let name = out_of_sight(name.to_token_stream());
+            quote!(#unique as #name)
+        }
+    };
     let public = matches!(vis, Visibility::Public(_));
     let export = public.then(|| quote!(#[macro_export]));
     let used = public.then(
@@ -55,10 +82,12 @@ pub(crate) fn named_macro(name: &Ident, vis: &Visibility, arms: &TokenStream) ->
         #[doc(hidden)]
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         #export
-        macro_rules! #unique { #arms }
+        macro_rules! #unique { #arms #own_arms }
         #[doc(hidden)]
+        #[allow(unused_imports, reason = "unused if the name is there twice")]
         #used
-        #vis use #unique as #name;
+        #vis use #renamed;
+        #items
     }
 }
 
@@ -76,7 +105,7 @@ pub(crate) fn macro_path(path: &Path) -> Path {
 
 /// The name of a node's macro: that of the node. But a macro with the name of one of std would make
 /// std's macro ambiguous wherever it is imported, so such a macro gets another name.
-fn macro_name(name: &Ident) -> Ident {
+pub(crate) fn macro_name(name: &Ident) -> Ident {
     const STD: [&str; 36] = [
         "assert",
         "assert_eq",
@@ -119,20 +148,6 @@ fn macro_name(name: &Ident) -> Ident {
         text if STD.contains(&text.as_str()) => Ident::new(&format!("{text}_node"), name.span()),
         _ => name.clone(),
     }
-}
-
-/// A name that is unique in the crate and the same in every build, because the exported macros of a
-/// crate share one namespace, whatever module they are in.
-fn unique_name(name: &Ident) -> Ident {
-    let span = name.span();
-    let mut hasher = DefaultHasher::new();
-    (span.file(), span.start().line, span.start().column).hash(&mut hasher);
-    format_ident!(
-        "__flow_{}_{:016x}",
-        plain(name),
-        hasher.finish(),
-        span = Span::call_site()
-    )
 }
 
 /// Asks each of these nodes for its contract, and hands all of them to `flow!` together

@@ -37,6 +37,7 @@ use crate::editor::out_of_sight;
 use crate::protocol;
 use crate::report::Report;
 use crate::runtime::{self, runtime_crate};
+use crate::twice::once;
 
 use instances::Instances;
 
@@ -70,20 +71,21 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     let mentions = editor::mentions(flow);
     if report.is_empty() {
         let ask = protocol::ask(&flow.name, &instances.paths(), tokens);
-        return quote!(#mentions #items #ask);
+        return once(&flow.name, "flow", &quote!(#mentions #items #ask));
     }
     let (errors, stub) = (report.into_tokens(), expand::stub(flow));
     let used = instances.paths();
     let used = used.iter().map(|path| out_of_sight(path.to_token_stream()));
     let outcome = items::outcome(flow, &[]);
-    quote! {
+    let items = quote! {
         #mentions
         #items
         #outcome
-        #errors
         #stub
         #(#used! { @nothing })*
-    }
+    };
+    let items = once(&flow.name, "flow", &items);
+    quote!(#errors #items)
 }
 
 /// For a flow with `#[cfg(…)]`: the flow without it, so that either all of its items are there or

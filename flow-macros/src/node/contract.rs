@@ -8,46 +8,58 @@ use syn::parse::{Parse, ParseStream};
 use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};
 use crate::editor::out_of_sight;
-use crate::protocol::{contract_macro, macro_path};
+use crate::protocol::{Named, contract_macro, macro_path};
 use crate::runtime::{runtime, runtime_crate};
+use crate::twice::Extent;
 
 /// The items next to a node that has mistakes: as much as a flow needs to have no further error.
 pub(super) fn stub(
     name: &Ident,
     vis: &Visibility,
+    item: Option<Extent>,
     generics: &syn::Generics,
     self_ty: &TokenStream,
 ) -> TokenStream {
     let rt = runtime();
     let (generics, _, bounds) = generics.split_for_impl();
-    let contract = contract_macro(name, vis, &Contract::broken());
-    let item = out_of_sight(quote! {
+    let items = out_of_sight(quote! {
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         const _: () = {
             impl #generics #rt::Node for #self_ty #bounds { type Held = Self; }
         };
     });
-    quote!(#item #contract)
+    let node = Named {
+        name,
+        vis,
+        item,
+        items,
+    };
+    contract_macro(&node, &Contract::broken())
 }
 
 /// The macro that passes on a node's contract. If the actions are those of an enum, the enum's own
 /// macro supplies them, and then [`with_actions`] defines the macro.
 pub(super) fn contract(
-    name: &Ident,
-    vis: &Visibility,
+    node: &Named<'_>,
     attribute: &NodeAttribute,
     contract: &Contract,
 ) -> TokenStream {
     match &attribute.actions {
-        None => contract_macro(name, vis, contract),
+        None => contract_macro(node, contract),
         Some(actions) => {
             let path = out_of_sight(macro_path(actions).to_token_stream());
+            let Named {
+                name,
+                vis,
+                item,
+                items,
+            } = node;
             let name = out_of_sight(name.to_token_stream());
             let runtime = runtime_crate();
             // For an enum without the derive, rustc says only that there is no macro of its name:
             // this says how to fix it.
             quote! {
-                #path! { @actions { #vis #name #contract } }
+                #path! { @actions { #vis #name { #item } { #items } #contract } }
                 const _: &[&str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }
@@ -58,6 +70,8 @@ pub(super) fn contract(
 struct ContractWithActions {
     vis: Visibility,
     name: Ident,
+    item: Option<Extent>,
+    items: TokenStream,
     contract: Contract,
 }
 
@@ -65,12 +79,21 @@ impl Parse for ContractWithActions {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         syn::braced!(content in input);
-        let (vis, name, contract) = (content.parse()?, content.parse()?, content.parse()?);
+        let (vis, name) = (content.parse()?, content.parse()?);
+        let item;
+        syn::braced!(item in content);
+        let item = (!item.is_empty()).then(|| item.parse()).transpose()?;
+        let items;
+        syn::braced!(items in content);
+        let items = items.parse()?;
+        let contract = content.parse()?;
         let actions: Vec<ActionPort> = list(input)?;
         let broken = input.parse::<Option<Ident>>()?.is_some();
         Ok(ContractWithActions {
             vis,
             name,
+            item,
+            items,
             contract: Contract {
                 actions,
                 broken,
@@ -86,8 +109,18 @@ pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
         Ok(ContractWithActions {
             vis,
             name,
+            item,
+            items,
             contract,
-        }) => contract_macro(&name, &vis, &contract),
+        }) => {
+            let node = Named {
+                name: &name,
+                vis: &vis,
+                item,
+                items,
+            };
+            contract_macro(&node, &contract)
+        }
         Err(error) => error.into_compile_error(),
     }
 }

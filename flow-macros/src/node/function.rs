@@ -10,12 +10,14 @@ use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
 use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
 use crate::editor;
 use crate::names::{here, is_type_name, plain, refuse_reserved};
-use crate::protocol::contract_macro;
+use crate::protocol::Named;
 use crate::report::Report;
 use crate::runtime::runtime;
 use crate::settings::duration_tokens;
+use crate::twice::Extent;
 
 use super::attribute::{NodeAttribute, Poll};
+use super::contract::contract;
 use super::outcome::{Outcome, Returned};
 use super::parameter::{Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
@@ -48,6 +50,7 @@ pub(super) fn expand(
     item: TokenStream,
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
+    let extent = Extent::of(&item);
     let function: Function = syn::parse2(item).map_err(|error| {
         let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
         syn::Error::new(error.span(), text)
@@ -58,7 +61,6 @@ pub(super) fn expand(
     node.refuse_settings(report);
     let (name, vis) = (&function.sig.ident, &function.vis);
     let step = node.step().expand();
-    let contract = super::contract::contract(name, vis, attribute, &node.contract());
     // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
     // a value as well.
     let default = is_type_name(name).then(|| {
@@ -72,18 +74,20 @@ pub(super) fn expand(
             };
         }
     });
-    if editor::expands() {
-        // An import of the node would lead to the type, not to the function.
-        return Ok(contract);
-    }
-    Ok(quote! {
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "named as the function is")]
-        #vis struct #name {}
-        #step
-        #default
-        #contract
-    })
+    // For an editor, without the type: an import of the node is to lead to the function.
+    let (unit_type, items) = if editor::expands() {
+        (TokenStream::new(), TokenStream::new())
+    } else {
+        (extent.unit_type(vis, name), quote!(#step #default))
+    };
+    let named = Named {
+        name,
+        vis,
+        item: Some(extent),
+        items,
+    };
+    let contract = contract(&named, attribute, &node.contract());
+    Ok(quote!(#unit_type #contract))
 }
 
 /// A function with its settings, and what follows from both.
@@ -269,21 +273,19 @@ impl<'a> Node<'a> {
 
 /// The items next to a function with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    let extent = Extent::of(&item);
     let Function { vis, sig, .. } = syn::parse2(item)?;
     if matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
         return Ok(TokenStream::new());
     }
     let name = &sig.ident;
+    let unit_type = extent.unit_type(&vis, name);
+    let no_generics = syn::Generics::default();
+    let stub = super::contract::stub(name, &vis, Some(extent), &no_generics, &quote!(#name));
     if editor::expands() {
-        return Ok(contract_macro(name, &vis, &Contract::broken()));
+        return Ok(stub);
     }
-    let stub = super::contract::stub(name, &vis, &syn::Generics::default(), &quote!(#name));
-    Ok(quote! {
-        #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "named as the function is")]
-        #vis struct #name {}
-        #stub
-    })
+    Ok(quote!(#unit_type #stub))
 }
 
 /// Asks again and again, until there is an answer or no time is left.

@@ -7,7 +7,7 @@
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -19,9 +19,10 @@ use crate::contract::{
 };
 use crate::editor::out_of_sight;
 use crate::names::{here, ident, plain, snake_case};
-use crate::protocol::{contract_arms, named_macro};
+use crate::protocol::{Named, contract_arms, named_macro};
 use crate::report::Report;
 use crate::runtime::{runtime, runtime_at, runtime_crate};
+use crate::twice::Extent;
 
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;
@@ -79,7 +80,7 @@ pub(super) fn expand(
         kind: Kind::Human,
         ..Contract::broken()
     };
-    let unanswered = told(&item, &unanswered);
+    let unanswered = told(&item, &unanswered, &TokenStream::new());
     let rt = runtime_at(here(literal.span()));
     Ok(quote_spanned!(here(literal.span())=> #rt::human! { {#sound} {#unanswered} }))
 }
@@ -91,7 +92,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
         kind: Kind::Human,
         ..Contract::broken()
     };
-    Ok(told(&item, &contract))
+    Ok(told(&item, &contract, &TokenStream::new()))
 }
 
 /// The type itself, with `#[derive(Action)]` added to an enum that lacks it. The derive leaves the
@@ -230,24 +231,30 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
 }
 
 /// The macro that passes on the contract and, for an enum, also its actions to other nodes.
-fn told(item: &DeriveInput, contract: &Contract) -> TokenStream {
+fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenStream {
     let rt = runtime();
     let mut arms = contract_arms(contract);
     if let Data::Enum(data) = &item.data {
         let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
         arms.extend(crate::action::told_arm(&actions, contract.broken));
     }
-    let macro_ = named_macro(&item.ident, &item.vis, &arms);
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
-    let item = out_of_sight(quote! {
+    let items = out_of_sight(quote! {
+        #items
         #[doc(hidden)]
         const _: () = {
             #[diagnostic::do_not_recommend]
             impl #generics #rt::Node for #name #arguments #bounds { type Held = #rt::Asked<Self>; }
         };
     });
-    quote!(#item #macro_)
+    let named = Named {
+        name,
+        vis: &item.vis,
+        item: Some(Extent::of(&item.to_token_stream())),
+        items,
+    };
+    named_macro(&named, &arms)
 }
 
 /// All items of a type without mistakes.
@@ -267,12 +274,11 @@ fn sound(
         _ => quote!(()),
     };
     let prompt = shown(name, literal, prompt);
-    let told = told(item, contract);
     // Missing traits of the type are reported at the type.
     let site = here(name.span());
     let at_type = runtime_at(site);
     let form = quote_spanned!(site=> #at_type::form::<#name>());
-    let items = out_of_sight(quote! {
+    let items = quote! {
         #[doc(hidden)]
         const _: () = {
             impl #rt::Step for #name {
@@ -283,8 +289,8 @@ fn sound(
             #rt::answered! { #name #text { #form } }
             #prompt
         };
-    });
-    quote!(#items #told)
+    };
+    told(item, contract, &items)
 }
 
 /// The function that fills in the prompt, and for each of its keys a trait that reports a type that

@@ -64,7 +64,13 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut report: Report) -> T
         _ => item,
     };
     let errors = report.into_tokens();
-    quote!(#item #errors #expansion)
+    match kind {
+        Some("impl") => {
+            let items = steps::once(quote!(#item #expansion), item);
+            quote!(#items #errors)
+        }
+        _ => quote!(#item #errors #expansion),
+    }
 }
 
 /// Reports a mistake after which there is nothing to expand. The item then stands alone.

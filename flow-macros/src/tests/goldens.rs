@@ -9,26 +9,22 @@ fn shown(expansion: TokenStream) -> String {
     without_hashes(&prettyplease::unparse(&file))
 }
 
-/// Removes the hashes at the end of contract macros' names, which depend on where the node is.
+/// Replaces the hashes of 16 digits, which depend on where a node is.
 fn without_hashes(code: &str) -> String {
     let mut shown = String::with_capacity(code.len());
-    let mut rest = code;
-    while let Some(start) = rest.find("__flow_") {
-        let name = rest[start..].find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let end = start + name.unwrap_or(rest.len() - start);
-        let hash = rest[..end].len().saturating_sub(16);
-        if rest[hash..end]
-            .chars()
-            .all(|letter| letter.is_ascii_hexdigit())
-        {
-            shown.push_str(&rest[..hash]);
-            shown.push_str("HASH");
-        } else {
-            shown.push_str(&rest[..end]);
+    let mut digits = String::new();
+    for letter in code.chars().chain([' ']) {
+        if letter.is_ascii_digit() || ('a'..='f').contains(&letter) {
+            digits.push(letter);
+            continue;
         }
-        rest = &rest[end..];
+        let is_hash = digits.len() == 16 && shown.ends_with('_');
+        shown.push_str(if is_hash { "HASH" } else { &digits });
+        digits.clear();
+        shown.push(letter);
     }
-    shown + rest
+    shown.pop();
+    shown
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::corpus::{ENUMS, FLOWS, NODES};
 use super::editor::expanded as expanded_for_an_editor;
 use super::mutation::{mutated, mutations};
 use super::output::{check, check_places};
-use super::rustc::{Rustc, parse};
+use super::rustc::{Rustc, items, parse};
 
 thread_local! {
     /// The nodes in scope, which are the same for every case.
@@ -63,7 +63,7 @@ fn flows() {
     property(strategy, |(source, mutations)| {
         forget_places();
         let flow = mutated(parse(source), &mutations);
-        let output = twice(|| flow::define(flow.clone()))?;
+        let output = twice(|| items(flow::define(flow.clone())))?;
         check(&flow, &output)?;
         check_places(&flow, &output)?;
         prop_assert!(!output.is_empty());
@@ -171,7 +171,7 @@ fn nodes() {
         forget_places();
         let settings = mutated(parse(source.settings), &of_settings);
         let item = mutated(parse(source.item), &of_item);
-        let output = twice(|| node::define(settings.clone(), item.clone()))?;
+        let output = twice(|| items(node::define(settings.clone(), item.clone())))?;
         let input = quote!(#[node(#settings)] #item);
         let length = item.clone().into_iter().count();
         let output = without_own_attributes(output);
@@ -197,7 +197,7 @@ fn actions() {
     property(strategy, |(source, mutations)| {
         forget_places();
         let item = mutated(parse(source), &mutations);
-        let output = twice(|| action::derive(item.clone()))?;
+        let output = twice(|| items(action::derive(item.clone())))?;
         check(&item, &output)?;
         check_places(&item, &output)?;
         prop_assert!(!output.is_empty());

@@ -42,7 +42,7 @@ impl Rustc {
 
     /// `#[derive(Action)]`
     pub(super) fn derive(&mut self, item: &TokenStream) -> TokenStream {
-        let expansion = action::derive(item.clone());
+        let expansion = items(action::derive(item.clone()));
         if let (Some(name), Some(actions)) = (type_name(item), told_actions(&expansion)) {
             self.actions.entry(name).or_insert(actions.to_string());
         }
@@ -51,12 +51,12 @@ impl Rustc {
 
     /// `#[node]`, and the second half if the actions are those of an enum.
     pub(super) fn node(&mut self, settings: TokenStream, item: TokenStream) -> Vec<TokenStream> {
-        let expansion = node::define(settings, item);
+        let expansion = items(node::define(settings, item));
         let mut expansions = vec![expansion.clone()];
         if let Some((of_enum, node)) = asked_for_actions(&expansion) {
             let actions = self.actions.get(&of_enum);
             let actions = actions.map_or_else(|| quote!({}), |actions| parse(actions));
-            expansions.push(node::with_actions(quote!(#node #actions)));
+            expansions.push(items(node::with_actions(quote!(#node #actions))));
         }
         for expansion in &expansions {
             self.learn(expansion);
@@ -66,7 +66,7 @@ impl Rustc {
 
     /// `flow!`, and the second half if there are no mistakes in the first.
     pub(super) fn flow(&mut self, tokens: TokenStream) -> Vec<TokenStream> {
-        let expansion = flow::define(tokens);
+        let expansion = items(flow::define(tokens));
         self.learn(&expansion);
         let mut expansions = vec![expansion.clone()];
         for Ask { nodes, body } in asks(&expansion) {
@@ -80,7 +80,7 @@ impl Rustc {
 
     /// The plan of a flow without mistakes.
     pub(super) fn plan(&self, tokens: TokenStream) -> String {
-        let first_half = flow::define(tokens);
+        let first_half = items(flow::define(tokens));
         let asks = asks(&first_half);
         let [Ask { nodes, body }] = &asks[..] else {
             panic!("a flow without mistakes asks once: {first_half}");
@@ -91,7 +91,7 @@ impl Rustc {
 
     /// The contracts that the nodes of a flow pass on, in the order in which it queries them.
     pub(super) fn told_to(&self, tokens: TokenStream) -> TokenStream {
-        let asks = asks(&flow::define(tokens));
+        let asks = asks(&items(flow::define(tokens)));
         let nodes: Vec<String> = asks.into_iter().flat_map(|ask| ask.nodes).collect();
         self.contracts(&nodes)
     }
@@ -129,6 +129,45 @@ impl Rustc {
                 self.contracts.insert(own_name(&name), contract.to_string());
             }
         }
+    }
+}
+
+/// The items of an expansion, also those that are left out if there are others of their name.
+pub(super) fn items(expansion: TokenStream) -> TokenStream {
+    let mut items: Vec<TokenTree> = Vec::new();
+    for token in expansion {
+        match only_if_own(&token) {
+            None => items.push(token),
+            Some(own) => {
+                // `review!` or `Review_is_a_node::first!`
+                items.pop();
+                let called = items.pop();
+                if called.is_some_and(|name| name.to_string() == "first") {
+                    // Before it stand the macro and the module that decide.
+                    let guard = items.iter().position(|token| token.to_string() == "#");
+                    items.truncate(guard.expect("the attributes of the macro"));
+                }
+                items.extend(own);
+            }
+        }
+    }
+    items.into_iter().collect()
+}
+
+/// `{ @own name { … } }`
+fn only_if_own(token: &TokenTree) -> Option<TokenStream> {
+    let TokenTree::Group(group) = token else {
+        return None;
+    };
+    let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+    match &tokens[..] {
+        [
+            TokenTree::Punct(_),
+            TokenTree::Ident(word),
+            _,
+            TokenTree::Group(items),
+        ] if word == "own" => Some(items.stream()),
+        _ => None,
     }
 }
 

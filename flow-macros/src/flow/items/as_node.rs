@@ -11,7 +11,7 @@ use crate::contract::{
 };
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
-use crate::protocol::contract_macro;
+use crate::protocol::{Named, contract_macro};
 use crate::runtime::runtime;
 use crate::text::type_text;
 
@@ -132,5 +132,11 @@ fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenSt
         },
         ..Contract::empty()
     };
-    contract_macro(&flow.name, &flow.vis, &contract)
+    let named = Named {
+        name: &flow.name,
+        vis: &flow.vis,
+        item: None,
+        items: TokenStream::new(),
+    };
+    contract_macro(&named, &contract)
 }

@@ -17,7 +17,9 @@ use syn::spanned::Spanned as _;
 
 use crate::contract::Contract;
 use crate::editor::out_of_sight;
+use crate::protocol::Named;
 use crate::report::Report;
+use crate::twice;
 
 use super::attribute::NodeAttribute;
 use super::step::Step;
@@ -82,8 +84,13 @@ pub(super) fn expand(
     }
     .expand();
     let step = out_of_sight(step);
-    let contract = super::contract::contract(&name, &vis, attribute, &contract);
-    Ok(quote!(#step #contract))
+    let named = Named {
+        name: &name,
+        vis: &vis,
+        item: None,
+        items: step,
+    };
+    Ok(super::contract::contract(&named, attribute, &contract))
 }
 
 /// The items next to a block with mistakes.
@@ -91,8 +98,15 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
     let (generics, self_ty) = (&steps.generics, &steps.self_ty);
     let vis: Visibility = syn::parse_quote!(pub);
-    Ok(steps
-        .name()
-        .map(|name| super::contract::stub(name, &vis, generics, &quote!(#self_ty)))
-        .unwrap_or_default())
+    let stub = |name| super::contract::stub(name, &vis, None, generics, &quote!(#self_ty));
+    Ok(steps.name().map(stub).unwrap_or_default())
+}
+
+/// The block with the items next to it, unless there is another `#[node]` block of its type.
+pub(super) fn once(items: TokenStream, block: TokenStream) -> TokenStream {
+    let steps: syn::Result<Steps> = syn::parse2(block);
+    match steps.as_ref().map(Steps::name) {
+        Ok(Some(name)) => twice::once(name, "node", &items),
+        _ => items,
+    }
 }

@@ -1,0 +1,149 @@
+//! Two items of one name: rustc reports the second one, and nothing that we generate for it.
+//!
+//! After that report, rustc takes the name for one of the two. All that is generated for the other
+//! one would then be there twice, with an error for each part of it:
+//!
+//! - What is named as the user's item is, next to it, gets the place of that item: rustc reports
+//!   only one of the clashes that a name has at one place, and the first one is of the user's item.
+//! - All other items are given to a macro of that name, which is lost with the name.
+//! - What has no item of the user's with its name has a module of its own for that: [`once`].
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Visibility;
+use syn::parse::{Parse, ParseStream};
+
+use crate::editor;
+use crate::names::{here, plain};
+
+/// From the first to the last token of a user's item, without its attributes.
+#[derive(Clone, Copy)]
+pub(crate) struct Extent {
+    first: Span,
+    last: Span,
+}
+
+impl Extent {
+    pub(crate) fn of(item: &TokenStream) -> Self {
+        let mut tokens = item.clone().into_iter().peekable();
+        while let Some(TokenTree::Punct(_)) = tokens.peek() {
+            // `#` and `[…]`
+            tokens.nth(1);
+        }
+        let first = tokens.next().map(|token| token.span());
+        let last = tokens.last().map(|token| match token {
+            TokenTree::Group(group) => group.span_close(),
+            token => token.span(),
+        });
+        let first = first.unwrap_or_else(Span::call_site);
+        Extent {
+            first,
+            last: last.unwrap_or(first),
+        }
+    }
+
+    /// `name as other`, at the place of the item.
+    pub(crate) fn renamed(self, name: &Ident, other: &Ident) -> TokenStream {
+        let (mut name, mut other) = (name.clone(), other.clone());
+        name.set_span(self.first);
+        other.set_span(self.last);
+        quote!(#name as #other)
+    }
+
+    /// An empty struct at the place of the item.
+    pub(crate) fn unit_type(self, vis: &Visibility, name: &Ident) -> TokenStream {
+        let keyword = match vis {
+            Visibility::Inherited => quote_spanned!(self.first=> struct),
+            _ => quote!(struct),
+        };
+        let mut name = name.clone();
+        name.set_span(here(name.span()));
+        let mut nothing = Group::new(Delimiter::Brace, TokenStream::new());
+        nothing.set_span(self.last);
+        // Lints take it for the user's, because of its place.
+        quote! {
+            #[doc(hidden)]
+            #[allow(
+                non_camel_case_types, missing_debug_implementations, missing_copy_implementations,
+                clippy::exhaustive_structs,
+                reason = "it stands for the function"
+            )]
+            #vis #keyword #name #nothing
+        }
+    }
+}
+
+impl ToTokens for Extent {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend([
+            Ident::new("first", self.first),
+            Ident::new("last", self.last),
+        ]);
+    }
+}
+
+impl Parse for Extent {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (first, last): (Ident, Ident) = (input.parse()?, input.parse()?);
+        Ok(Extent {
+            first: first.span(),
+            last: last.span(),
+        })
+    }
+}
+
+/// These items, unless there are others that are `what` by the same name: then rustc reports the
+/// second of two modules, and its items are left out.
+pub(crate) fn once(name: &Ident, what: &str, items: &TokenStream) -> TokenStream {
+    if editor::expands() {
+        return items.clone();
+    }
+    let own = unique_name(name);
+    let arms = own_arms(&own);
+    let guard = format_ident!("__once{own}");
+    let module = format_ident!("{}_is_a_{what}", plain(name), span = name.span());
+    let first = quote!(pub(super) use #guard as first;);
+    let definition = quote_spanned!(name.span()=> mod #module { #first });
+    quote! {
+        #[doc(hidden)]
+        macro_rules! #guard { #arms }
+        #[doc(hidden)]
+        #[allow(non_snake_case, reason = "named as the user's item is")]
+        #definition
+        #module::first! { @own #own { #items } }
+    }
+}
+
+/// These items, unless the macro called `name` is that of another item than `own`.
+pub(crate) fn if_own(name: &Ident, own: &Ident, items: &TokenStream) -> TokenStream {
+    if editor::expands() {
+        items.clone()
+    } else {
+        quote!(#name! { @own #own { #items } })
+    }
+}
+
+/// The arms of the macro of an item that say so.
+pub(crate) fn own_arms(own: &Ident) -> TokenStream {
+    quote! {
+        (@own #own { $($items:tt)* }) => { $($items)* };
+        (@own $other:ident $items:tt) => {};
+    }
+}
+
+/// A name that is unique in the crate and the same in every build, because the exported macros of a
+/// crate share one namespace, whatever module they are in.
+pub(crate) fn unique_name(name: &Ident) -> Ident {
+    let span = name.span();
+    let mut hasher = DefaultHasher::new();
+    (span.file(), span.start().line, span.start().column).hash(&mut hasher);
+    format_ident!(
+        "__flow_{}_{:016x}",
+        plain(name),
+        hasher.finish(),
+        span = Span::call_site()
+    )
+}
