@@ -281,6 +281,7 @@ fn expand(
     let runtime = runtime_crate();
     let items = quote! {
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #generics #runtime::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static str] = &[#(#names),*];
             fn action(&self) -> &'static str {

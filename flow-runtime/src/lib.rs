@@ -107,7 +107,7 @@ extern crate self as flow_runtime;
 pub mod __private;
 // rustc names these in its messages. A path through `__private` would tell the reader nothing.
 #[doc(hidden)]
-pub use __private::{Cloneable, DefaultNode, Node, ReadsAs, stored};
+pub use __private::{Cloneable, DefaultNode, LosesNoError, Node, ReadsAs, stored};
 #[doc(hidden)]
 pub use checked::{GoesBetweenThreads, SharedByRuns, node_of_flow, shared_by_runs, value_of_flow};
 #[doc(hidden)]

@@ -38,7 +38,7 @@ const HIDDEN: [&str; 8] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 8] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
     (
         "flow/fail/human_run_with_nobody_to_ask",
         "rustc's own name for the future of an `async` trait method, in a note",
@@ -63,10 +63,6 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 8] = [
     (
         "flow/fail/unknown_input",
         "the state of the builder is a type of typed-builder, behind the builder's own name",
-    ),
-    (
-        "node/fail/result_behind_an_alias",
-        "rustc's label of a failed check of constants, beside the type",
     ),
 ];
 

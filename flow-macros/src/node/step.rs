@@ -1,7 +1,6 @@
 //! The hidden `__step` of a node, which `flow!` calls: it makes the attempts of the part that may
 //! be tried again.
 
-use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, ImplGenerics, WhereClause};
@@ -287,18 +286,10 @@ impl Step<'_> {
             return None;
         }
         let site = here(self.outcome_span);
-        let text = format!(
-            "`{}` returns a `Result` under another name, so its error would be lost [{}]\nhelp: write it as `Result<…>`",
-            self.name,
-            Code::Malformed
-        );
+        let check =
+            quote_spanned!(site=> { use #rt::NoResult as _; #rt::ResultCheck::<#ty>::IS_RESULT });
         Some(quote_spanned! {site=>
-            // In a type, which is checked before what uses the node.
-            const _: [(); {
-                use #rt::NoResult as _;
-                ::core::assert!(!#rt::ResultCheck::<#ty>::IS_RESULT, #text);
-                0
-            }] = [];
+            const _: <#ty as #rt::LosesNoError<#check>>::Checked = ();
         })
     }
 }

@@ -187,3 +187,19 @@ pub trait NoResult {
 }
 
 impl<T> NoResult for ResultCheck<T> {}
+
+/// Types that a node can return under any name: all but `Result`.
+#[diagnostic::on_unimplemented(
+    message = "this is a `Result` under another name, so its error would be lost [F016]",
+    label = "a `Result` under another name",
+    note = "help: write it as `Result<…>`"
+)]
+pub trait LosesNoError<const IS_RESULT: bool> {
+    /// Nothing.
+    type Checked;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> LosesNoError<false> for T {
+    type Checked = ();
+}
