@@ -1,5 +1,7 @@
 //! How executions begin.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_store::{
@@ -36,26 +38,49 @@ impl Runtime {
     /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
     /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
     /// again.
-    pub async fn start<F: Flow>(
+    //
+    // Not an `async fn`: of a type that is not a flow, rustc would also report its future.
+    pub fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
+    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
+        let flow = self.owned.inner.flow(F::NAME);
+        let start = flow.and_then(|flow| {
+            Ok(Start {
+                input: input_json::<F>(&flow, &input)?,
+                flow,
+                name: F::NAME,
+                namespace: F::NAMESPACE,
+            })
+        });
+        Box::pin(async move { self.start_with(start?, options).await })
+    }
+
+    async fn start_with(
+        &self,
+        start: Start,
+        options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let flow = self.owned.inner.flow(F::NAME)?;
-        let input = input_json::<F>(&flow, &input)?;
+        let Start {
+            flow,
+            name,
+            namespace,
+            input,
+        } = start;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
         }
         self.owned.inner.store_structure(&flow).await?;
         let idempotency_key = options.idempotency_key;
-        let row = self.new_row(id, F::NAME, &flow, idempotency_key, &input, &options.stored);
+        let row = self.new_row(id, name, &flow, idempotency_key, &input, &options.stored);
         let began = Record {
             seq: 0,
             at_ms: row.created_ms,
             kind: RecordKind::RunStarted,
-            path: F::NAMESPACE.to_owned(),
-            step: F::NAMESPACE.to_owned(),
+            path: namespace.to_owned(),
+            step: namespace.to_owned(),
             visit: 0,
             item: None,
             attempt: 0,
@@ -172,6 +197,14 @@ impl Runtime {
         }
         Ok(Execution::new(self.owned.clone(), row))
     }
+}
+
+/// A flow that starts, and its inputs.
+struct Start {
+    flow: Arc<Registered>,
+    name: &'static str,
+    namespace: &'static str,
+    input: InputJson,
 }
 
 /// The inputs of a flow, as they are stored.
