@@ -12,7 +12,7 @@ use super::scene::Place;
 pub(super) struct Keys<'a> {
     flow: &'a FlowDocument,
     nodes: Vec<Access<'a>>,
-    next: BTreeMap<Place, Vec<Place>>,
+    next: BTreeMap<Place, Vec<Way<'a>>>,
 }
 
 /// The keys of a node, under their names in the flow.
@@ -24,12 +24,21 @@ struct Access<'a> {
 }
 
 /// An arrow.
+#[derive(Clone, Copy)]
 pub(super) struct Way<'a> {
     pub(super) from: Place,
     pub(super) action: Option<&'a str>,
     /// The keys that the arrow writes under other names.
-    pub(super) renamed: Option<&'a Map<String, Value>>,
+    pub(super) mappings: Option<&'a Map<String, Value>>,
     pub(super) to: Place,
+}
+
+impl<'a> Way<'a> {
+    /// Each key whose value the arrow writes, with the key that gets it.
+    fn mappings(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let mappings = self.mappings.into_iter().flatten();
+        mappings.filter_map(|(source, key)| Some((source.as_str(), key.as_str()?)))
+    }
 }
 
 impl<'a> Keys<'a> {
@@ -37,11 +46,11 @@ impl<'a> Keys<'a> {
     pub(super) fn new(
         flow: &'a FlowDocument,
         nodes: impl Iterator<Item = &'a NodeDocument>,
-        arrows: impl Iterator<Item = (Place, Place)>,
+        arrows: &[Way<'a>],
     ) -> Self {
-        let mut next: BTreeMap<Place, Vec<Place>> = BTreeMap::new();
-        for (from, to) in arrows {
-            next.entry(from).or_default().push(to);
+        let mut next: BTreeMap<Place, Vec<Way<'_>>> = BTreeMap::new();
+        for way in arrows {
+            next.entry(way.from).or_default().push(*way);
         }
         Keys {
             flow,
@@ -50,20 +59,24 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// The keys that travel along an arrow, in the order in which its node names them.
-    pub(super) fn along(&self, way: &Way<'a>) -> Vec<&'a str> {
+    /// The keys that travel along an arrow: those that it maps, then those that its node writes, in
+    /// the order in which it names them.
+    pub(super) fn along(&self, way: &Way<'a>) -> Vec<String> {
         let written: Vec<&str> = match (way.from, way.action) {
             (Place::Start, _) => names(&self.flow.inputs).collect(),
             (Place::Member(index), action) => self.nodes[index].written(action),
             (Place::End(_), _) => Vec::new(),
         };
-        let renamed = |key| way.renamed.map_or(key, |renamed| mapped(renamed, key));
-        let written = written.into_iter().map(renamed);
-        written.filter(|key| self.is_read(key, way.to)).collect()
+        let is_mapped = |key: &str| way.mappings().any(|(_, other)| other == key);
+        let written = written.into_iter();
+        let written = written.filter(|key| !is_mapped(key) && self.is_read(key, way.to));
+        let mapped = way.mappings();
+        let mapped = mapped.map(|(source, key)| format!("{key} <- {source}"));
+        mapped.chain(written.map(str::to_owned)).collect()
     }
 
-    /// Whether a node reads the key from here on, before another one writes it anew; or the flow
-    /// returns it.
+    /// Whether a node or an arrow reads the key from here on, before another one writes it anew; or
+    /// the flow returns it.
     fn is_read(&self, key: &str, place: Place) -> bool {
         let mut seen = BTreeSet::from([place]);
         let mut open = vec![place];
@@ -74,18 +87,26 @@ impl<'a> Keys<'a> {
                 Place::Member(index) if self.nodes[index].always_writes.contains(key) => continue,
                 _ => {}
             }
-            let next = self.next.get(&place).into_iter().flatten();
-            open.extend(next.filter(|place| seen.insert(**place)));
+            for way in self.next.get(&place).into_iter().flatten() {
+                if way.mappings().any(|(source, _)| source == key) {
+                    return true;
+                }
+                let is_overwritten = way.mappings().any(|(_, other)| other == key);
+                if !is_overwritten && seen.insert(way.to) {
+                    open.push(way.to);
+                }
+            }
         }
         false
     }
 }
 
 /// The keys that travel from a node in a branch of a fork to the next one.
-pub(super) fn in_branch<'a>(from: &'a NodeDocument, to: &NodeDocument) -> Vec<&'a str> {
+pub(super) fn in_branch(from: &NodeDocument, to: &NodeDocument) -> Vec<String> {
     let (from, to) = (Access::of(from), Access::of(to));
     let written = from.written(Some(DEFAULT_ACTION)).into_iter();
-    written.filter(|key| to.reads.contains(key)).collect()
+    let read = written.filter(|key| to.reads.contains(key));
+    read.map(str::to_owned).collect()
 }
 
 impl<'a> Access<'a> {

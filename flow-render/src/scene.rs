@@ -51,7 +51,7 @@ pub(super) struct Arrow<'a> {
     pub(super) action: Option<&'a str>,
     pub(super) label: ArrowLabel,
     /// The keys that it writes under other names.
-    renamed: Option<&'a Map<String, Value>>,
+    mappings: Option<&'a Map<String, Value>>,
     pub(super) to: Place,
 }
 
@@ -111,21 +111,19 @@ impl<'a> Scene<'a> {
             _ => None,
         };
         if let Some(to) = entry {
-            self.arrow(Place::Start, None, to);
+            self.arrow(Place::Start, None, Some(&flow.entry_mappings), to);
         }
         for edge in &flow.edges {
             if let (Some(from), Some(to)) = (place(&edge.from), place(&edge.to)) {
-                self.arrow(from, Some(&edge.condition), to);
-                if let Some(arrow) = self.arrows.last_mut() {
-                    arrow.renamed = Some(&edge.mappings);
-                }
+                self.arrow(from, Some(&edge.condition), Some(&edge.mappings), to);
             }
         }
         for end in &flow.ends {
             let from = end.from.as_deref().map_or(Some(Place::Start), place);
             let to = self.ends.iter().position(|label| *label == end.label);
             if let (Some(from), Some(to)) = (from, to) {
-                self.arrow(from, end.condition.as_deref(), Place::End(to));
+                let (action, mappings) = (end.condition.as_deref(), Some(&end.mappings));
+                self.arrow(from, action, mappings, Place::End(to));
             }
         }
         if flow.ends.is_empty() {
@@ -137,15 +135,16 @@ impl<'a> Scene<'a> {
     /// Writes the keys that travel along them at the arrows.
     fn name_keys(&mut self) {
         let nodes = self.members.iter().map(|member| member.node);
-        let ways = self.arrows.iter().map(|arrow| (arrow.from, arrow.to));
-        let keys = Keys::new(self.flow, nodes, ways);
-        for arrow in &mut self.arrows {
-            let travelling = keys.along(&Way {
-                from: arrow.from,
-                action: arrow.action,
-                renamed: arrow.renamed,
-                to: arrow.to,
-            });
+        let ways = self.arrows.iter().map(|arrow| Way {
+            from: arrow.from,
+            action: arrow.action,
+            mappings: arrow.mappings,
+            to: arrow.to,
+        });
+        let ways: Vec<Way<'_>> = ways.collect();
+        let keys = Keys::new(self.flow, nodes, &ways);
+        for (arrow, way) in self.arrows.iter_mut().zip(&ways) {
+            let travelling = keys.along(way);
             let label = std::mem::take(&mut arrow.label);
             arrow.label = label.with_keys(&travelling);
         }
@@ -159,12 +158,18 @@ impl<'a> Scene<'a> {
             let goes_on = self.arrows.iter().any(|arrow| arrow.from == from);
             if !goes_on && self.members[index].node.actions.is_none() {
                 self.ends = vec![DEFAULT_ACTION];
-                self.arrow(from, Some(DEFAULT_ACTION), Place::End(0));
+                self.arrow(from, Some(DEFAULT_ACTION), None, Place::End(0));
             }
         }
     }
 
-    fn arrow(&mut self, from: Place, action: Option<&'a str>, to: Place) {
+    fn arrow(
+        &mut self,
+        from: Place,
+        action: Option<&'a str>,
+        mappings: Option<&'a Map<String, Value>>,
+        to: Place,
+    ) {
         let label = match (from, action) {
             (Place::Member(index), Some(action)) => {
                 ArrowLabel::of(self.members[index].node, action)
@@ -175,7 +180,7 @@ impl<'a> Scene<'a> {
             from,
             action,
             label,
-            renamed: None,
+            mappings,
             to,
         });
     }

@@ -106,7 +106,7 @@ impl ArrowLabel {
     }
 
     #[must_use]
-    pub(super) fn with_keys(self, keys: &[&str]) -> Self {
+    pub(super) fn with_keys(self, keys: &[String]) -> Self {
         let names = keys.iter().take(MOST_KEYS).map(|key| one_line(key));
         let mut names: Vec<String> = names.collect();
         if keys.len() > MOST_KEYS {

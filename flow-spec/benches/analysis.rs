@@ -70,11 +70,13 @@ fn flow(groups: usize) -> Graph {
         from: EdgeSource::Start,
         action: None,
         to: EdgeTarget::Node(NodeId(0)),
+        mappings: Vec::new(),
     });
     graph.edges.push(Edge {
         from: EdgeSource::Node(NodeId(0)),
         action: None,
         to: EdgeTarget::Node(NodeId(1)),
+        mappings: Vec::new(),
     });
     for group in 0..groups {
         add_group(&mut graph, &mut random, group, groups);
@@ -163,6 +165,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
                 from: EdgeSource::Node(NodeId(id)),
                 action: Some(name.to_owned()),
                 to,
+                mappings: Vec::new(),
             });
         }
     }

@@ -155,6 +155,19 @@ pub struct Edge {
     pub action: Option<String>,
     /// Where it leads.
     pub to: EdgeTarget,
+    /// The keys that it writes on the way.
+    pub mappings: Vec<EdgeMapping>,
+}
+
+/// A key that an edge writes when a run follows it: `{ key <- source }`. All mappings of an edge
+/// read their sources before one of them writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EdgeMapping {
+    /// The key that is written: one that the next node reads, or an output where the edge ends the
+    /// flow.
+    pub key: String,
+    /// The key whose value it gets.
+    pub source: String,
 }
 
 /// The start of an edge.
@@ -184,6 +197,10 @@ pub enum EdgePart {
     Action,
     /// The node or end to which it leads.
     To,
+    /// The key that a mapping writes, by the mapping's index.
+    Key(usize),
+    /// The key that a mapping reads, by the mapping's index.
+    Source(usize),
 }
 
 impl Graph {

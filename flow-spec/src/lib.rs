@@ -20,14 +20,16 @@ mod query;
 mod suggest;
 mod visible;
 
-pub use analysis::{CheckedGraph, Compared, Take, check, check_types, options, written_at_ends};
+pub use analysis::{
+    CheckedGraph, Compared, Reader, Take, check, check_types, options, written_at_ends,
+};
 pub use diagnostic::{Code, Diagnostic, Site};
 pub use diff::{Diff, diff};
 pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
-    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgePart, EdgeSource,
-    EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
-    TIMEOUT_ACTION,
+    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgeMapping, EdgePart,
+    EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output,
+    ReadMode, TIMEOUT_ACTION,
 };
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};

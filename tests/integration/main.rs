@@ -10,6 +10,7 @@ mod composition;
 mod cookbook;
 mod design;
 mod documents;
+mod edge_mappings;
 mod edges;
 mod ends;
 mod error_routing;

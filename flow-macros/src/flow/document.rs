@@ -97,23 +97,31 @@ fn signature(parameters: &[Parameter]) -> Schema {
 /// Adds an edge as an edge, as an end, or as the entry.
 fn route(plan: &Plan<'_>, edge: &Edge, document: &mut FlowDocument) {
     let id_of = |node: NodeId| id(&plan.instances[node]);
+    let mappings = edge.mappings.iter();
+    let mappings = mappings.map(|one| (one.source.clone(), one.key.clone().into()));
+    let mappings = mappings.collect();
     match (&edge.from, &edge.to) {
-        (EdgeSource::Start, EdgeTarget::Node(to)) => document.entry_node_id = Some(id_of(*to)),
+        (EdgeSource::Start, EdgeTarget::Node(to)) => {
+            document.entry_node_id = Some(id_of(*to));
+            document.entry_mappings = mappings;
+        }
         (EdgeSource::Start, EdgeTarget::End(label)) => document.ends.push(EndDocument {
             from: None,
             condition: None,
             label: label.clone(),
+            mappings,
         }),
         (EdgeSource::Node(from), EdgeTarget::Node(to)) => document.edges.push(EdgeDocument {
             from: id_of(*from),
             to: id_of(*to),
             condition: edge.action().to_owned(),
-            mappings: Map::new(),
+            mappings,
         }),
         (EdgeSource::Node(from), EdgeTarget::End(label)) => document.ends.push(EndDocument {
             from: Some(id_of(*from)),
             condition: Some(edge.action().to_owned()),
             label: label.clone(),
+            mappings,
         }),
     }
 }
@@ -235,8 +243,28 @@ fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     schema
 }
 
-/// The type of a key, as its first writer spells it.
+/// The type of a key, as its first writer spells it; or else that of a key whose value an edge gives
+/// it.
 fn key_type(plan: &Plan<'_>, key: &str) -> Option<String> {
+    let mut seen = vec![key];
+    let mut at = 0;
+    while let Some(&key) = seen.get(at) {
+        let written = written_type(plan, key);
+        if written.is_some() {
+            return written;
+        }
+        let edges = plan.resolved.graph.graph().edges.iter();
+        for mapping in edges.flat_map(|edge| &edge.mappings) {
+            if mapping.key == key && !seen.contains(&mapping.source.as_str()) {
+                seen.push(&mapping.source);
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+fn written_type(plan: &Plan<'_>, key: &str) -> Option<String> {
     let graph = plan.resolved.graph.graph();
     let inputs = graph.inputs.iter();
     let of_inputs = inputs.map(|input| (&input.key, &input.rust_type));

@@ -16,7 +16,9 @@ use crate::names::{RESERVED, is_type_name, plain};
 use super::instances::InstanceKind;
 use super::mapped::{key_of, mapping};
 use super::plan::Plan;
-use super::syntax::{BranchSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax};
+use super::syntax::{
+    BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax,
+};
 
 /// The function with the nodes and the types that a flow names. Empty for rustc.
 pub(super) fn mentions(flow: &FlowSyntax) -> TokenStream {
@@ -197,7 +199,7 @@ fn action(plan: &Plan<'_>, edge: &EdgeSyntax) -> Option<TokenStream> {
     }))
 }
 
-/// The keys and ports that mappings, loops and conditions name.
+/// The keys and ports that mappings, loops, conditions and edges name.
 fn keys(plan: &Plan<'_>) -> TokenStream {
     let inputs = plan.flow.inputs.iter().map(|input| {
         let (name, ty) = (&input.name, out_of_sight(input.ty.to_token_stream()));
@@ -229,7 +231,25 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
             }
         }
     });
-    quote!(#(#inputs)* #(#writes)* #(#nodes)*)
+    let edges = plan.flow.edges.iter().flat_map(|edge| &edge.mappings);
+    let edges = edges.map(|mapping| edge_mapping(plan, mapping, &written));
+    quote!(#(#inputs)* #(#writes)* #(#edges)* #(#nodes)*)
+}
+
+/// A mapping of an edge. It defines its key if no input and no node writes it.
+fn edge_mapping(
+    plan: &Plan<'_>,
+    EdgeMappingSyntax { key, source }: &EdgeMappingSyntax,
+    written: &[Written<'_>],
+) -> TokenStream {
+    let is_it = |other: &Ident| plain(other) == plain(key);
+    let is_known = plan.flow.inputs.iter().any(|input| is_it(&input.name))
+        || written.iter().any(|other| is_it(other.name));
+    if is_known {
+        quote!(#source; #key;)
+    } else {
+        quote!(let #key = #source;)
+    }
 }
 
 /// A key that a node writes.

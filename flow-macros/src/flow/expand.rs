@@ -16,7 +16,7 @@ use super::document;
 use super::editor;
 use super::instances::{InstanceKind, Instances, path_key};
 use super::items::node_variant;
-use super::plan::{Place, Plan};
+use super::plan::{Place, Plan, RouteIndex};
 use super::resolve::Resolved;
 use super::state::State;
 use super::stored;
@@ -113,7 +113,7 @@ impl Plan<'_> {
             .iter()
             .flat_map(Visit::bounds)
             .filter(|bound| seen.insert(bound.to_string()));
-        let (run, functions) = self.run(visits);
+        let (run, functions) = self.run(visits, state);
         let (values, fields) = self.outputs(state);
         let drive = quote_spanned! {site=>
             impl<__E> #rt::Drive<__E> for #name
@@ -144,17 +144,23 @@ impl Plan<'_> {
 
     /// An expression of the end that the flow reaches, and the functions that the expression calls.
     /// In it, `state` is the state itself.
-    fn run(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
+    fn run(&self, visits: &[Visit<'_>], state: &State) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
         let edges = &self.resolved.graph.graph().edges;
-        let start = edges.iter().find(|edge| edge.from == EdgeSource::Start);
-        let first = match start.map(|start| &start.to) {
-            Some(EdgeTarget::Node(first)) => self.node_variant(*first),
-            Some(EdgeTarget::End(label)) => return (self.end_variant(label), TokenStream::new()),
-            None => {
-                let missing = quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"));
-                return (missing, TokenStream::new());
+        let Some(start) = edges.iter().position(|edge| edge.from == EdgeSource::Start) else {
+            let missing = quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"));
+            return (missing, TokenStream::new());
+        };
+        let mappings = self.mappings(state, RouteIndex(start));
+        let first = match &edges[start].to {
+            EdgeTarget::Node(first) => self.node_variant(*first),
+            EdgeTarget::End(label) => {
+                let end = self.end_variant(label);
+                return (
+                    quote_spanned!(site=> { #mappings #end }),
+                    TokenStream::new(),
+                );
             }
         };
         let node = &self.names.node;
@@ -165,6 +171,7 @@ impl Plan<'_> {
         };
         let run = quote_spanned! {site=>
             {
+                #mappings
                 let mut node = #first;
                 if let ::core::option::Option::Some((at, restored)) = #rt::StateHooks::<__State>::resume_from(engine, scope)? {
                     node = #node::ALL[at];

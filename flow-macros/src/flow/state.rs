@@ -16,7 +16,7 @@ use super::instances::InstanceKind;
 use super::mapped::{key_of, mapping};
 use super::plan::Plan;
 use super::results::results_type;
-use super::syntax::FlowSyntax;
+use super::syntax::{EdgeMappingSyntax, FlowSyntax};
 use super::types::{TypeNames, node_type};
 
 /// The keys of a flow.
@@ -30,16 +30,18 @@ pub(super) struct State {
 pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
-    /// The node that writes it first. `None` for an input.
-    writer: Option<String>,
-    /// The number of its writers.
+    /// What gives it its type, as the beginning of a sentence that the type ends.
+    first: String,
+    /// The number of inputs and nodes that write it.
     writers: usize,
+    /// The number of mappings of edges that write it.
+    mappings: usize,
     /// How many `Option`s its type is, one in the other.
     options: usize,
 }
 
 impl State {
-    /// The keys that the inputs and the nodes write.
+    /// The keys that the inputs, the nodes and the edges write.
     pub(super) fn of(plan: &Plan<'_>) -> Self {
         let mut state = State::default();
         for input in &plan.flow.inputs {
@@ -48,13 +50,14 @@ impl State {
             state.add(
                 name,
                 quote_spanned!(here(input.name.span())=> #ty),
-                None,
+                "the flow's input is",
                 &text,
             );
         }
         for (id, instance, contract) in plan.nodes() {
             let site = here(instance.span);
-            let writer = Some(instance.shown.as_str());
+            let writer = format!("`{}` writes it as", instance.shown);
+            let writer = writer.as_str();
             let key =
                 |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
@@ -92,23 +95,60 @@ impl State {
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
+        state.map(plan);
         state
     }
 
-    fn add(&mut self, name: Ident, ty: TokenStream, writer: Option<&str>, rust_type: &str) {
+    fn add(&mut self, name: Ident, ty: TokenStream, first: &str, rust_type: &str) {
         match self.by_name.get(&plain(&name)) {
             Some(&index) => self.keys[index].writers += 1,
-            None => {
-                self.by_name.insert(plain(&name), self.keys.len());
-                self.keys.push(Key {
-                    name,
-                    ty,
-                    writer: writer.map(str::to_owned),
-                    writers: 1,
-                    options: options(rust_type),
-                });
-            }
+            None => self.push(Key {
+                name,
+                ty,
+                first: first.to_owned(),
+                writers: 1,
+                mappings: 0,
+                options: options(rust_type),
+            }),
         }
+    }
+
+    fn push(&mut self, key: Key) {
+        self.by_name.insert(plain(&key.name), self.keys.len());
+        self.keys.push(key);
+    }
+
+    /// Adds the keys that edges write. One that nothing else writes has the type of its source,
+    /// which may have it from a source of its own.
+    fn map(&mut self, plan: &Plan<'_>) {
+        let edges = plan.flow.edges.iter();
+        let mut waiting: Vec<_> = edges.flat_map(|edge| &edge.mappings).collect();
+        let mut before = usize::MAX;
+        while waiting.len() < before {
+            before = waiting.len();
+            waiting.retain(|EdgeMappingSyntax { key, source }| {
+                let Some(source) = self.get(&plain(source)) else {
+                    return true;
+                };
+                let source = (source.ty.clone(), source.options, plain(&source.name));
+                match self.by_name.get(&plain(key)) {
+                    Some(&index) => self.keys[index].mappings += 1,
+                    None => self.push(Key {
+                        name: ident(&plain(key), key.span()),
+                        ty: source.0,
+                        first: format!("`{}`, whose value an edge gives it, is", source.2),
+                        writers: 0,
+                        mappings: 1,
+                        options: source.1,
+                    }),
+                }
+                false
+            });
+        }
+    }
+
+    fn get(&self, key: &str) -> Option<&Key> {
+        self.by_name.get(key).map(|&index| &self.keys[index])
     }
 
     /// Returns true if the values of a key are `Option`s, and who may find the key missing wants
@@ -141,12 +181,15 @@ impl State {
         self.by_name.contains_key(key)
     }
 
-    /// The key, if it has several writers, which then have to agree on its type.
+    /// The key, if several nodes or inputs write it, which then have to agree on its type.
     pub(super) fn shared(&self, key: &str) -> Option<&Key> {
-        self.by_name
-            .get(key)
-            .map(|&index| &self.keys[index])
-            .filter(|key| key.writers > 1)
+        self.get(key).filter(|key| key.writers > 1)
+    }
+
+    /// The key, if something else than one mapping writes it, and mappings have to agree on its
+    /// type.
+    pub(super) fn mapped(&self, key: &str) -> Option<&Key> {
+        self.get(key).filter(|key| key.is_mapped_too())
     }
 
     /// The struct, and the traits that make writers agree.
@@ -173,6 +216,8 @@ impl State {
             .iter()
             .filter(|key| key.writers > 1)
             .map(|key| key.agreement(flow));
+        let mapped = self.keys.iter().filter(|key| key.is_mapped_too());
+        let agreements = agreements.chain(mapped.map(|key| key.agreement_of_edges(flow)));
         quote_spanned! {site=>
             struct __State { #(#fields,)* }
             impl __State {
@@ -193,25 +238,49 @@ pub(super) fn agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident
     Ident::new(&format!("TypeOf{key}In{flow}"), here(user))
 }
 
+/// The name of the trait that [`Key::agreement_of_edges`] defines.
+pub(super) fn edge_agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident {
+    let (key, flow) = (camel_case(key), camel_case(&plain(&flow.name)));
+    Ident::new(&format!("TypeOfMapped{key}In{flow}"), here(user))
+}
+
 impl Key {
+    fn is_mapped_too(&self) -> bool {
+        self.mappings > 0 && self.writers + self.mappings > 1
+    }
+
     /// A trait through which all writers of the key write, so that the error for another type is in
     /// our words.
     fn agreement(&self, flow: &FlowSyntax) -> TokenStream {
         let name = &self.name;
-        let site = here(name.span());
-        let agreement = agreement_trait(&plain(name), flow, name.span());
-        let first = match &self.writer {
-            Some(writer) => format!("`{writer}` writes it as `{{First}}`"),
-            None => "the flow's input is `{First}`".to_owned(),
-        };
+        let trait_name = agreement_trait(&plain(name), flow, name.span());
         let message = format!(
-            "this node writes `{name}` as `{{Self}}`, but {first} [{}]",
+            "this node writes `{name}` as `{{Self}}`, but {} `{{First}}` [{}]",
+            self.first,
             Code::WriterTypes
         );
         let note = format!(
             "a key has one type: let one of them write another key, by `writes = …` or by a mapping \
              `{{ {name} -> other }}`"
         );
+        self.agreement_trait(&trait_name, &message, &note)
+    }
+
+    /// A trait through which the edges that write the key do so.
+    fn agreement_of_edges(&self, flow: &FlowSyntax) -> TokenStream {
+        let name = &self.name;
+        let trait_name = edge_agreement_trait(&plain(name), flow, name.span());
+        let message = format!(
+            "this edge gives `{name}` a value of type `{{Self}}`, but {} `{{First}}` [{}]",
+            self.first,
+            Code::TypeMismatch
+        );
+        let note = "name a key of type `{First}`";
+        self.agreement_trait(&trait_name, &message, note)
+    }
+
+    fn agreement_trait(&self, agreement: &Ident, message: &str, note: &str) -> TokenStream {
+        let site = here(self.name.span());
         quote_spanned! {site=>
             #[diagnostic::on_unimplemented(message = #message, label = "another type", note = #note)]
             trait #agreement<First> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type, Visibility};
 
-use crate::names::snake_case;
+use crate::names::{plain, snake_case};
 use crate::settings::Settings;
 
 /// A whole `flow!`.
@@ -62,6 +62,12 @@ impl FlowSyntax {
             Some(declared) => declared.value(),
             None => snake_case(&self.name.to_string()),
         }
+    }
+
+    /// The keys that mappings of edges write.
+    pub(crate) fn mapped_keys(&self) -> impl Iterator<Item = String> + '_ {
+        let mappings = self.edges.iter().flat_map(|edge| &edge.mappings);
+        mappings.map(|mapping| plain(&mapping.key))
     }
 }
 
@@ -159,6 +165,14 @@ pub(crate) struct EdgeSyntax {
     /// The place of the `>>`.
     pub(crate) arrow: Span,
     pub(crate) to: StepSyntax,
+    /// `{ key <- source }`
+    pub(crate) mappings: Vec<EdgeMappingSyntax>,
+}
+
+/// `key <- source`
+pub(crate) struct EdgeMappingSyntax {
+    pub(crate) key: Ident,
+    pub(crate) source: Ident,
 }
 
 /// A step of a chain.

@@ -1,6 +1,6 @@
 //! The contract of a node: what it takes, returns and decides.
 
-use flow_spec::document::{EdgeDocument, FlowDocument, NodeDocument, Schema};
+use flow_spec::document::{FlowDocument, NodeDocument, Schema};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, node_path};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -201,8 +201,8 @@ fn targets(flow: &FlowDocument, node: &NodeDocument, around: &str, action: &str)
         end.from.as_ref() == Some(&node.id) && end.condition.as_deref() == Some(action)
     });
     let targets: Vec<Markup> = edges
-        .map(|edge| target(edge, around))
-        .chain(ends.map(|end| end_with(&end.label)))
+        .map(|edge| html! { (pick(around, &edge.to)) (mapped(&edge.mappings)) })
+        .chain(ends.map(|end| html! { (end_with(&end.label)) (mapped(&end.mappings)) }))
         .collect();
     if !targets.is_empty() {
         return listed(targets);
@@ -222,11 +222,10 @@ fn targets(flow: &FlowDocument, node: &NodeDocument, around: &str, action: &str)
     }
 }
 
-fn target(edge: &EdgeDocument, around: &str) -> Markup {
+fn mapped(mappings: &Map<String, Value>) -> Markup {
     html! {
-        (pick(around, &edge.to))
-        @for (key, renamed) in &edge.mappings {
-            ", " code { (Text(key)) } " as " code { (Text(renamed.as_str().unwrap_or_default())) }
+        @for (source, key) in mappings {
+            ", " code { (Text(key.as_str().unwrap_or_default())) } " from " code { (Text(source)) }
         }
     }
 }

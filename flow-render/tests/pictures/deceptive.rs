@@ -39,6 +39,7 @@ fn flow(text: &str) -> FlowDocument {
         from: Some("branch".to_owned()),
         condition: Some(text.to_owned()),
         label: text.to_owned(),
+        mappings: Map::new(),
     }];
     outer.entry_node_id = Some(text.to_owned());
     outer

@@ -87,6 +87,7 @@ fn level(
                 from: Some(format!("n{from}")),
                 condition: Some(actions[action].to_owned()),
                 label: actions[action].to_owned(),
+                mappings: Map::new(),
             });
         }
         flow.entry_node_id = Some("n0".to_owned());

@@ -111,7 +111,10 @@ fn keys_travel_from_the_node_that_writes_them_to_the_last_that_reads_them() {
         .into_iter()
         .collect();
     let text = render::text(&with_end(flow, "all"));
-    assert!(text.contains("↓ second  {b, d}\n"), "{text}");
+    assert!(
+        text.contains("↓ second  {d <- nobody_reads_it, b}\n"),
+        "{text}"
+    );
 }
 
 /// The flow with an end after this node, and its first node as the one that it begins with.
@@ -121,6 +124,7 @@ fn with_end(mut flow: FlowDocument, last: &str) -> FlowDocument {
         from: Some(last.to_owned()),
         condition: Some("default".to_owned()),
         label: "default".to_owned(),
+        mappings: Map::new(),
     }];
     flow
 }
@@ -164,6 +168,7 @@ fn with_text(text: &str) -> FlowDocument {
         from: Some("b".to_owned()),
         condition: Some("default".to_owned()),
         label: text.to_owned(),
+        mappings: Map::new(),
     }];
     flow
 }

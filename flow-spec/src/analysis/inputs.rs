@@ -8,8 +8,13 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 
 /// Reports the inputs that no node reads and that are not outputs.
 pub(super) fn check(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
+    // Its mapping may have been meant to read it.
+    let swaps = model.routes.edges.iter().any(|route| route.maps_unread);
     for (at, input) in model.graph.inputs.iter().enumerate() {
-        let is_used = |key: &Key<'_>| key.output || !key.reads.is_empty() || key.input != Some(at);
+        let is_used = |key: &Key<'_>| {
+            let may_be_swapped = swaps && !key.mapped_at.is_empty();
+            key.output || key.is_read() || may_be_swapped || key.input != Some(at)
+        };
         if model.keys.get(&input.key).is_none_or(is_used) || suggestions.is_meant(&input.key) {
             continue;
         }

@@ -25,6 +25,8 @@ pub(super) struct Key<'g> {
     pub(super) output: bool,
     /// The nodes that read it, each with the index of the read.
     pub(super) reads: Vec<(NodeId, usize)>,
+    /// The mappings of edges that read it.
+    pub(super) mappings: Vec<MappingRead>,
     /// The nodes that can write it so that others see it, even if nothing leads to them.
     pub(super) writers: Vec<NodeId>,
     /// The loop inside which it exists for each item. It then says nothing about the rest of the
@@ -32,6 +34,26 @@ pub(super) struct Key<'g> {
     pub(super) loop_only: Option<NodeId>,
     /// The points that always write it.
     pub(super) written_at: Vec<usize>,
+    /// Those of these points that are edges with a mapping, each with the key that the mapping
+    /// reads.
+    pub(super) mapped_at: Vec<(usize, &'g str)>,
+}
+
+/// A mapping of an edge, as a reader.
+#[derive(Clone, Copy)]
+pub(super) struct MappingRead {
+    /// The point where it reads.
+    pub(super) at: usize,
+    pub(super) edge: usize,
+    /// Its index among the mappings of the edge.
+    pub(super) index: usize,
+}
+
+impl Key<'_> {
+    /// Returns true if a node or a mapping reads it.
+    pub(super) fn is_read(&self) -> bool {
+        !self.reads.is_empty() || !self.mappings.is_empty()
+    }
 }
 
 impl<'g> Keys<'g> {
@@ -73,7 +95,7 @@ impl<'g> Keys<'g> {
             }
         }
         for (at, point) in points.kinds.iter().enumerate() {
-            keys.enter_writes(graph, shape, routes, at, *point);
+            keys.enter_point(graph, shape, routes, at, *point);
         }
         keys
     }
@@ -89,7 +111,8 @@ impl<'g> Keys<'g> {
         &mut self.list[number]
     }
 
-    fn enter_writes(
+    /// Enters what is written at a point, and what the mappings of an edge read there.
+    fn enter_point(
         &mut self,
         graph: &'g Graph,
         shape: &Shape,
@@ -116,6 +139,19 @@ impl<'g> Keys<'g> {
                     && let Some(action) = graph.node(id).action(DEFAULT_ACTION)
                 {
                     certain(&action.writes);
+                }
+            }
+            Point::Mapping(edge) => {
+                for (index, mapping) in graph.edges[edge].mappings.iter().enumerate() {
+                    let read = MappingRead { at, edge, index };
+                    self.enter(&mapping.source).mappings.push(read);
+                }
+            }
+            Point::Mapped(edge) => {
+                for mapping in &graph.edges[edge].mappings {
+                    let key = self.enter(&mapping.key);
+                    key.written_at.push(at);
+                    key.mapped_at.push((at, &mapping.source));
                 }
             }
             Point::Edge(edge) => match routes.edges[edge].effect {

@@ -14,43 +14,75 @@ use super::dominators::Dominators;
 use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
-use crate::graph::{Node, NodeId, NodeKind, NodeRead, ReadMode};
+use crate::graph::{NodeId, NodeKind, NodeRead, ReadMode};
 
-/// What to do with a value that a node takes.
+/// What to do with a value that a node or a mapping of an edge takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
     /// No path reads it later: move it out of the state.
     Move,
-    /// This node may read it later: clone it.
+    /// Something may read it later: clone it.
     Clone {
-        /// The first reader found on a path from here; `None` is the flow's own output at an end.
-        later: Option<NodeId>,
+        /// The first reader found on a path from here.
+        later: Reader,
     },
 }
 
-/// What to do with each value, for each read of each node.
-pub(super) fn takes(
-    model: &Model<'_>,
-    components: &Components,
-    tree: &Dominators,
-) -> Vec<Vec<Take>> {
-    let unknown = |node: &Node| vec![Take::Clone { later: None }; node.reads.len()];
-    let mut takes: Vec<Vec<Take>> = model.graph.nodes.iter().map(unknown).collect();
+/// What reads a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// A node.
+    Node(NodeId),
+    /// A mapping of the edge of this index.
+    Edge(usize),
+    /// The flow itself, which returns the value.
+    Output,
+}
+
+/// What to do with each value that is taken.
+#[derive(Debug, Clone)]
+pub(super) struct Takes {
+    /// For each read of each node.
+    pub(super) nodes: Vec<Vec<Take>>,
+    /// For each mapping of each edge.
+    pub(super) edges: Vec<Vec<Take>>,
+}
+
+/// What to do with each value that is taken.
+pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominators) -> Takes {
+    let unknown = Take::Clone {
+        later: Reader::Output,
+    };
+    let (nodes, edges) = (model.graph.nodes.iter(), model.graph.edges.iter());
+    let mut takes = Takes {
+        nodes: (nodes.map(|node| vec![unknown; node.reads.len()])).collect(),
+        edges: (edges.map(|edge| vec![unknown; edge.mappings.len()])).collect(),
+    };
     let mut search = Search::new(model, components, tree);
     for key in model.keys.iter() {
         let is_taken = |&(id, at): &(NodeId, usize)| read(model, id, at).mode == ReadMode::Take;
-        let taken: Vec<(NodeId, usize)> = key.reads.iter().copied().filter(is_taken).collect();
-        if taken.is_empty() {
+        let by_nodes: Vec<(NodeId, usize)> = key.reads.iter().copied().filter(is_taken).collect();
+        let points = by_nodes.iter().map(|&(id, _)| point_of(id));
+        let points = points.chain(key.mappings.iter().map(|mapping| mapping.at));
+        let points: Vec<usize> = points.collect();
+        if points.is_empty() {
             continue;
         }
-        search.run(key, &taken);
-        for &(id, at) in &taken {
-            takes[id.0][at] = match immediate_reader(model, key, id, at) {
-                Some(later) => Take::Clone { later: Some(later) },
-                None => search
-                    .later(point_of(id))
-                    .map_or(Take::Move, |later| Take::Clone { later }),
+        search.run(key, &points);
+        let later = |at| match search.later(at) {
+            Some(later) => Take::Clone { later },
+            None => Take::Move,
+        };
+        for &(id, at) in &by_nodes {
+            takes.nodes[id.0][at] = match immediate_reader(model, key, id, at) {
+                Some(later) => Take::Clone {
+                    later: Reader::Node(later),
+                },
+                None => later(point_of(id)),
             };
+        }
+        for mapping in &key.mappings {
+            takes.edges[mapping.edge][mapping.index] = later(mapping.at);
         }
     }
     takes
@@ -87,7 +119,7 @@ struct Search<'a, 'g> {
     components: &'a Components,
     tree: &'a Dominators,
     ends: Vec<usize>,
-    /// The nodes that take the key and the points that write it, as ascending numbers of the tree.
+    /// The points that take the key and those that write it, as ascending numbers of the tree.
     marks: Vec<usize>,
     question: usize,
     /// For each number of the tree, the last question for which it was searched, or for which it is
@@ -96,7 +128,7 @@ struct Search<'a, 'g> {
     written: Vec<usize>,
     taking: Vec<usize>,
     found: Vec<usize>,
-    next_reader: Vec<Option<NodeId>>,
+    next_reader: Vec<Reader>,
 }
 
 impl<'a, 'g> Search<'a, 'g> {
@@ -118,16 +150,16 @@ impl<'a, 'g> Search<'a, 'g> {
             written: vec![0; tree.len()],
             taking: vec![0; tree.len()],
             found: vec![0; tree.len()],
-            next_reader: vec![None; tree.len()],
+            next_reader: vec![Reader::Output; tree.len()],
         }
     }
 
-    /// Finds the next reader of the key after each of the nodes that take it.
-    fn run(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) {
+    /// Finds the next reader of the key after each of the points that take it.
+    fn run(&mut self, key: &Key<'_>, taken: &[usize]) {
         let (model, tree) = (self.model, self.tree);
         let mut wanted = self.mark(key, taken);
-        let component = |&(id, _): &(NodeId, usize)| self.components.of(point_of(id));
-        let Some(earliest) = taken.iter().map(component).max() else {
+        let components = taken.iter().map(|&at| self.components.of(at));
+        let Some(earliest) = components.max() else {
             return;
         };
         let ends = if key.output {
@@ -135,9 +167,13 @@ impl<'a, 'g> Search<'a, 'g> {
         } else {
             &[]
         };
-        let readers = key.reads.iter().map(|&(id, _)| (point_of(id), Some(id)));
-        let mut waiting: VecDeque<(usize, Option<NodeId>)> = readers
-            .chain(ends.iter().map(|&at| (at, None)))
+        let nodes = key.reads.iter();
+        let nodes = nodes.map(|&(id, _)| (point_of(id), Reader::Node(id)));
+        let edges = key.mappings.iter();
+        let edges = edges.map(|mapping| (mapping.at, Reader::Edge(mapping.edge)));
+        let mut waiting: VecDeque<(usize, Reader)> = nodes
+            .chain(edges)
+            .chain(ends.iter().map(|&at| (at, Reader::Output)))
             .filter_map(|(at, reader)| Some((tree.number(at)?, reader)))
             .collect();
         while wanted > 0
@@ -167,7 +203,7 @@ impl<'a, 'g> Search<'a, 'g> {
     }
 
     /// Marks the relevant points. Returns how many take the key.
-    fn mark(&mut self, key: &Key<'_>, taken: &[(NodeId, usize)]) -> usize {
+    fn mark(&mut self, key: &Key<'_>, taken: &[usize]) -> usize {
         self.question += 1;
         self.marks.clear();
         for number in key.written_at.iter().filter_map(|&at| self.tree.number(at)) {
@@ -175,10 +211,7 @@ impl<'a, 'g> Search<'a, 'g> {
             self.marks.push(number);
         }
         let mut taking = 0;
-        for number in taken
-            .iter()
-            .filter_map(|&(id, _)| self.tree.number(point_of(id)))
-        {
+        for number in taken.iter().filter_map(|&at| self.tree.number(at)) {
             if std::mem::replace(&mut self.taking[number], self.question) != self.question {
                 self.marks.push(number);
                 taking += 1;
@@ -200,8 +233,8 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// The node that reads the value after it was taken at this point, if there is one.
-    fn later(&self, at: usize) -> Option<Option<NodeId>> {
+    /// What reads the value after it was taken at this point, if anything does.
+    fn later(&self, at: usize) -> Option<Reader> {
         let number = self.tree.number(at)?;
         (self.found[number] == self.question).then_some(self.next_reader[number])
     }

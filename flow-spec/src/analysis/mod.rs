@@ -6,6 +6,7 @@ mod assignment;
 mod components;
 mod coverage;
 mod dominators;
+mod edge_mappings;
 mod ends;
 mod forks;
 mod found;
@@ -32,20 +33,21 @@ mod written_at_ends;
 use assignment::Assignment;
 use components::Components;
 use found::Found;
+use liveness::Takes;
 use model::Model;
 use suggestions::Suggestions;
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{Action, Graph, NodeId};
 
-pub use liveness::Take;
+pub use liveness::{Reader, Take};
 pub use types::{Compared, check_types, options};
 
 /// A graph that [`check`] found sound, with the results of the analysis.
 #[derive(Debug, Clone)]
 pub struct CheckedGraph {
     graph: Graph,
-    takes: Vec<Vec<Take>>,
+    takes: Takes,
     ends: Vec<Action>,
 }
 
@@ -62,7 +64,16 @@ impl CheckedGraph {
     ///
     /// If there is no such node or read.
     pub fn take(&self, node: NodeId, read: usize) -> Take {
-        self.takes[node.0][read]
+        self.takes.nodes[node.0][read]
+    }
+
+    /// What to do with the value that mapping number `mapping` of the edge `edge` reads.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such edge or mapping.
+    pub fn take_of_edge(&self, edge: usize, mapping: usize) -> Take {
+        self.takes.edges[edge][mapping]
     }
 
     /// The ends of the flow, each once, in the order written: the actions of the flow where it is a
@@ -102,7 +113,7 @@ pub fn written_at_ends(graph: &Graph) -> Vec<Action> {
 /// let found = check(graph.clone()).unwrap_err();
 /// assert_eq!(found[0].message, "the flow has no `start`: nothing would run");
 ///
-/// graph.edges.push(Edge { from: EdgeSource::Start, action: None, to: EdgeTarget::End("default".into()) });
+/// graph.edges.push(Edge { from: EdgeSource::Start, action: None, to: EdgeTarget::End("default".into()), mappings: Vec::new() });
 /// assert!(check(graph).is_ok());
 /// ```
 pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
@@ -119,12 +130,14 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     forks::check(&model, &mut found);
     inputs::check(&model, &suggestions, &mut found);
     outputs::check_names(&model, &suggestions, &mut found);
+    edge_mappings::check_sources(&model, &suggestions, &mut found);
     let mut assignment = Assignment::new(&model.points, &dominators);
     if start::check(&graph, &mut found) {
         let reached = reach::reached(&model);
         reach::check(&model, &components, &reached, &mut found);
         ends::check(&model, &components, &reached, &mut found);
         reads::check(&model, &suggestions, &reached, &mut assignment, &mut found);
+        edge_mappings::check_paths(&model, &reached, &mut assignment, &mut found);
         outputs::check(&model, &reached, &mut assignment, &mut found);
     }
 

@@ -2,6 +2,7 @@
 
 use crate::graph::Graph;
 
+use super::edge_mappings;
 use super::forks::Forks;
 use super::found::Found;
 use super::keys::Keys;
@@ -22,7 +23,8 @@ pub(super) struct Model<'g> {
 impl<'g> Model<'g> {
     pub(super) fn new(graph: &'g Graph, found: &mut Found) -> Model<'g> {
         let shape = Shape::new(graph, found);
-        let routes = Routes::new(graph, &shape, found);
+        let mut routes = Routes::new(graph, &shape, found);
+        edge_mappings::check_keys(graph, &shape, &mut routes, found);
         let points = Points::new(graph, &shape, &routes);
         let keys = Keys::new(graph, &shape, &routes, &points);
         let forks = Forks::new(graph, &shape);

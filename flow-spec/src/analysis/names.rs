@@ -131,7 +131,8 @@ fn actions_and_keys(id: NodeId, node: &Node, found: &mut Found) {
     }
 }
 
-fn reserved_key(site: Site) -> Diagnostic {
+/// Reports the key `error` where something else would write it.
+pub(super) fn reserved_key(site: Site) -> Diagnostic {
     let message = format!("`{ERROR_KEY}` is reserved for the failed node's error");
     Diagnostic::new(Code::Name, site, message).help("use another key, such as `problem`")
 }

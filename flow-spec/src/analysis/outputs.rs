@@ -7,6 +7,7 @@ use super::found::Found;
 use super::model::Model;
 use super::points::Point;
 use super::reads::{explain, is_left_to_others};
+use super::routes::Target;
 use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
@@ -14,6 +15,11 @@ use crate::graph::{ERROR_KEY, EdgePart};
 
 /// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
+    let mut ends = model.routes.edges.iter();
+    // The end may have been meant to write it.
+    if ends.any(|route| route.to == Target::End && route.maps_unread) {
+        return;
+    }
     for (at, output) in model.graph.outputs.iter().enumerate() {
         if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(exists) {
             continue;

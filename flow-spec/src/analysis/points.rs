@@ -25,6 +25,10 @@ pub(super) enum Point {
     Failed(NodeId),
     /// An edge is followed: what its action writes is written here.
     Edge(usize),
+    /// The mappings of an edge read.
+    Mapping(usize),
+    /// The mappings of an edge write.
+    Mapped(usize),
     /// The flow has ended, by the edge of this index.
     End(usize),
 }
@@ -65,15 +69,19 @@ impl Points {
             };
             let at = layout.add(Point::Edge(edge));
             layout.arcs.push((from, at));
-            if route.effect == Effect::Everything || route.is_one_of_two {
+            if route.effect == Effect::Everything || route.is_one_of_two || route.maps_unread {
                 unclear_edges.push(at);
             }
+            let last = match graph.edges[edge].mappings[..] {
+                [] => at,
+                _ => layout.mapped(edge, at),
+            };
             match route.to {
-                Target::Node(id) => layout.arcs.push((at, point_of(id))),
-                Target::Lost => finals.push(at),
+                Target::Node(id) => layout.arcs.push((last, point_of(id))),
+                Target::Lost => finals.push(last),
                 Target::End => {
                     let end = layout.add(Point::End(edge));
-                    layout.arcs.push((at, end));
+                    layout.arcs.push((last, end));
                     finals.push(end);
                 }
             }
@@ -132,6 +140,14 @@ impl Layout {
     fn add(&mut self, point: Point) -> usize {
         self.kinds.push(point);
         self.kinds.len() - 1
+    }
+
+    /// The point where the mappings of an edge have been applied.
+    fn mapped(&mut self, edge: usize, at: usize) -> usize {
+        let reads = self.add(Point::Mapping(edge));
+        let writes = self.add(Point::Mapped(edge));
+        self.arcs.extend([(at, reads), (reads, writes)]);
+        writes
     }
 
     /// The point where the node has done its work.

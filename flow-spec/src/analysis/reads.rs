@@ -51,8 +51,11 @@ pub(super) fn check(
 
 /// Returns true if only unreachable nodes write it, which is reported already.
 pub(super) fn is_left_to_others(model: &Model<'_>, key: &Key<'_>, reached: &[bool]) -> bool {
-    let writes = |&id: &NodeId| reached[point_of(model.shape.outermost(id))];
-    key.input.is_none() && !key.writers.is_empty() && !key.writers.iter().any(writes)
+    let nodes = key.writers.iter();
+    let nodes = nodes.map(|&id| point_of(model.shape.outermost(id)));
+    let mut writers = nodes.chain(key.mapped_at.iter().map(|&(at, _)| at));
+    let is_written = !key.writers.is_empty() || !key.mapped_at.is_empty();
+    key.input.is_none() && is_written && !writers.any(|at| reached[at])
 }
 
 fn unassigned(

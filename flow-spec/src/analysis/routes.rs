@@ -56,6 +56,9 @@ pub(super) struct Route {
     /// True if another edge is for the same action, and leads elsewhere. It is not known which one
     /// is meant, or whether both are.
     pub(super) is_one_of_two: bool,
+    /// True if a mapping writes a key that is not read where it leads, which is reported. It is not
+    /// known which key is meant.
+    pub(super) maps_unread: bool,
 }
 
 /// All edges, as the analysis understands them, and the facts about nodes that follow from them.
@@ -83,6 +86,7 @@ impl Routes {
                     effect: if inside { Effect::Everything } else { effect },
                     to,
                     is_one_of_two: false,
+                    maps_unread: false,
                 }
             })
             .collect();

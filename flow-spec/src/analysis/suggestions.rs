@@ -29,7 +29,7 @@ impl<'g> Suggestions<'g> {
                 .map(|key| key.name)
         };
         let meant = unknown
-            .filter(|key| key.output || !key.reads.is_empty())
+            .filter(|key| key.output || key.is_read())
             .take(MOST)
             .filter_map(|key| Some((key.name, closest(key.name, known())?)))
             .collect();
@@ -50,5 +50,5 @@ impl<'g> Suggestions<'g> {
 /// Returns true if something can give the key a value that the whole flow sees.
 pub(super) fn exists(key: &Key<'_>) -> bool {
     let is_error = key.name == ERROR_KEY && !key.written_at.is_empty();
-    key.input.is_some() || !key.writers.is_empty() || is_error
+    key.input.is_some() || !key.writers.is_empty() || !key.mapped_at.is_empty() || is_error
 }

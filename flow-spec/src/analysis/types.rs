@@ -4,11 +4,14 @@
 //! compiler knows them all. So paths are cut to their last part, unknown types agree with all
 //! others, and a reader may borrow in the usual forms.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_KEY, Graph, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode};
+use crate::graph::{
+    ERROR_KEY, Edge, EdgeMapping, EdgePart, Graph, NodeId, NodeKind, NodeRead, NodeWrite, Output,
+    ReadMode,
+};
 
 /// Which types are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +37,8 @@ const STANDARD: [&str; 31] = [
 /// [`check`]: crate::check
 pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
     let mut found = Found::default();
-    let owners = compared.writers(graph, &mut found);
+    let mut owners = compared.writers(graph, &mut found);
+    compared.follow_mappings(graph, &mut owners, &mut found);
     let loops: HashSet<&str> = graph
         .nodes
         .iter()
@@ -81,6 +85,17 @@ impl Owner<'_> {
     fn text(&self, key: &str) -> String {
         format!("`{key}` is `{}` here", self.rust_type)
     }
+
+    /// The report that a reader has another type. It is at the mapping if an edge gives the key its
+    /// value.
+    fn mismatch(&self, reader: Site, key: &str, message: String) -> Diagnostic {
+        match self.site {
+            Site::Edge(..) => Diagnostic::new(Code::TypeMismatch, self.site, message),
+            site => {
+                Diagnostic::new(Code::TypeMismatch, reader, message).related(site, self.text(key))
+            }
+        }
+    }
 }
 
 impl Compared {
@@ -115,6 +130,50 @@ impl Compared {
             }
         }
         owners
+    }
+
+    /// Passes the types of keys on to those that edges give their values; reports those that have
+    /// another type.
+    fn follow_mappings<'g>(
+        self,
+        graph: &'g Graph,
+        owners: &mut HashMap<&'g str, Owner<'g>>,
+        found: &mut Found,
+    ) {
+        let mut by_source: HashMap<&str, Vec<(Site, &EdgeMapping)>> = HashMap::new();
+        let mut waiting: VecDeque<&str> = VecDeque::new();
+        for (edge, Edge { mappings, .. }) in graph.edges.iter().enumerate() {
+            let mut keys = HashSet::new();
+            let mappings = mappings.iter().enumerate();
+            // That an edge writes one key twice is reported already.
+            for (index, mapping) in mappings.filter(|(_, one)| keys.insert(&one.key)) {
+                let site = Site::Edge(edge, EdgePart::Source(index));
+                let of_source = by_source.entry(&mapping.source).or_default();
+                of_source.push((site, mapping));
+                waiting.push_back(&mapping.source);
+            }
+        }
+        waiting.retain(|source| owners.contains_key(source));
+        while let Some(source) = waiting.pop_front() {
+            for (site, mapping) in by_source.remove(source).into_iter().flatten() {
+                let given = &owners[source];
+                match owners.get(mapping.key.as_str()) {
+                    None => {
+                        let owner = Owner {
+                            rust_type: given.rust_type,
+                            site,
+                            what: format!("`{source}`, whose value an edge gives it, is"),
+                        };
+                        owners.insert(&mapping.key, owner);
+                        waiting.push_back(&mapping.key);
+                    }
+                    Some(own) if !self.same(own.rust_type, given.rust_type) => {
+                        found.push(other_mapping(site, mapping, given, own));
+                    }
+                    Some(_) => {}
+                }
+            }
+        }
     }
 
     /// The items that the body of a loop reads.
@@ -198,11 +257,7 @@ impl Compared {
             "`{reader}` reads `{key}` as `{wanted}`, but {} `{}`",
             owner.what, owner.rust_type
         );
-        found.push(
-            Diagnostic::new(Code::TypeMismatch, Site::Node(id), message)
-                .help(help)
-                .related(owner.site, owner.text(key)),
-        );
+        found.push(owner.mismatch(Site::Node(id), key, message).help(help));
     }
 
     fn check_output(self, at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {
@@ -217,9 +272,9 @@ impl Compared {
         );
         let help = format!("declare it as `{}: {}`", output.key, owner.rust_type);
         found.push(
-            Diagnostic::new(Code::TypeMismatch, Site::Output(at), message)
-                .help(help)
-                .related(owner.site, owner.text(&output.key)),
+            owner
+                .mismatch(Site::Output(at), &output.key, message)
+                .help(help),
         );
     }
 
@@ -294,6 +349,23 @@ fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) ->
     Diagnostic::new(Code::WriterTypes, Site::Node(id), message)
         .help(help)
         .related(first.site, first.text(&write.key))
+}
+
+fn other_mapping(
+    site: Site,
+    mapping: &EdgeMapping,
+    given: &Owner<'_>,
+    own: &Owner<'_>,
+) -> Diagnostic {
+    let EdgeMapping { key, source } = mapping;
+    let message = format!(
+        "this edge gives `{key}` the type of `{source}`, `{}`, but {} `{}`",
+        given.rust_type, own.what, own.rust_type
+    );
+    Diagnostic::new(Code::TypeMismatch, site, message)
+        .help(format!("name a key of type `{}`", own.rust_type))
+        .related(given.site, given.text(source))
+        .related(own.site, own.text(key))
 }
 
 fn is_standard(name: &str) -> bool {

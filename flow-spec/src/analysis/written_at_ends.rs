@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::assignment::Assignment;
+use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
 use super::routes::Effect;
@@ -63,13 +64,30 @@ fn is_certain(
     let Some(key) = model.keys.get(&output.key) else {
         return false;
     };
-    let writers = key.writers.iter().map(|&writer| model.graph.node(writer));
-    let actions = writers.flat_map(|node| &node.actions);
-    let mut writes = actions.flat_map(|action| &action.writes);
     let wanted = options(&output.rust_type);
-    let may_be_none =
-        writes.any(|write| write.key == key.name && options(&write.rust_type) > wanted);
-    key.given || (!may_be_none && assignment.is_assigned(&key.written_at, ends))
+    let is_certain = key.given || assignment.is_assigned(&key.written_at, ends);
+    is_certain && !may_be_none(model, key, wanted)
+}
+
+/// Returns true if a value that the key may have is an `Option` where this many are wanted.
+fn may_be_none(model: &Model<'_>, key: &Key<'_>, wanted: usize) -> bool {
+    let mut seen = HashSet::from([key.name]);
+    let mut waiting = vec![key];
+    while let Some(key) = waiting.pop() {
+        let writers = key.writers.iter().map(|&writer| model.graph.node(writer));
+        let actions = writers.flat_map(|node| &node.actions);
+        let mut writes = actions.flat_map(|action| &action.writes);
+        if writes.any(|write| write.key == key.name && options(&write.rust_type) > wanted) {
+            return true;
+        }
+        let sources = key.mapped_at.iter().map(|&(_, source)| source);
+        waiting.extend(
+            sources
+                .filter(|source| seen.insert(source))
+                .filter_map(|source| model.keys.get(source)),
+        );
+    }
+    false
 }
 
 /// The keys that may be written when a run reaches one of these points.
@@ -92,6 +110,11 @@ fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
             Point::Failed(id) => {
                 waiting.push(point_of(id));
                 continue;
+            }
+            Point::Mapped(edge) => {
+                let mappings = model.graph.edges[edge].mappings.iter();
+                keys.extend(mappings.map(|mapping| mapping.key.as_str()));
+                None
             }
             Point::Done(id) if is_in_fork(id) => model.graph.node(id).action(DEFAULT_ACTION),
             Point::Edge(edge) => match model.routes.edges[edge].effect {

@@ -16,7 +16,7 @@ struct Route<'a> {
     /// The node and the action. `None` if the flow ends where it starts.
     from: Option<(&'a str, &'a str)>,
     to: Target<'a>,
-    mappings: Option<&'a Map<String, Value>>,
+    mappings: &'a Map<String, Value>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub(super) fn compare(
             );
             add(Kind::Changed, &route.pointer, message);
         }
-        if was.mappings() != route.mappings() {
+        if was.mappings != route.mappings {
             let message = format!("{} writes under other names", route.start());
             add(Kind::Changed, &route.pointer, message);
         }
@@ -77,18 +77,27 @@ fn compare_entry(
 ) {
     let (before, after) = (old.entry_node_id.as_deref(), new.entry_node_id.as_deref());
     let before = before.map(|id| renamed.get(id).copied().unwrap_or(id));
+    let mut add = |pointer, message: String| {
+        let message = format!("{}{message}", context.of_flow());
+        let change = context.change(Part::Entry, Kind::Changed, pointer, message);
+        changes.push(change.for_executions(Effect::Compatible));
+    };
+    if old.entry_mappings != new.entry_mappings {
+        add(
+            "/entryMappings",
+            "`start` writes under other names".to_owned(),
+        );
+    }
     if before == after {
         return;
     }
     let called = |id: Option<&str>| id.map_or("nowhere".to_owned(), |id| format!("at `{id}`"));
     let message = format!(
-        "{}the flow begins {}, and began {}",
-        context.of_flow(),
+        "the flow begins {}, and began {}",
         called(after),
         called(before)
     );
-    let change = context.change(Part::Entry, Kind::Changed, "/entryNodeId", message);
-    changes.push(change.for_executions(Effect::Compatible));
+    add("/entryNodeId", message);
 }
 
 /// The edges and ends of a flow, with the new names of its nodes.
@@ -99,7 +108,7 @@ fn routes<'a>(flow: &'a FlowDocument, renamed: &Renamed<'a>) -> Vec<Route<'a>> {
         pointer: inside("/edges", index),
         from: Some((id(&edge.from), edge.condition.as_str())),
         to: Target::Node(id(&edge.to)),
-        mappings: Some(&edge.mappings),
+        mappings: &edge.mappings,
     });
     let ends = flow.ends.iter().enumerate();
     let ends = ends.map(|(index, end)| {
@@ -108,7 +117,7 @@ fn routes<'a>(flow: &'a FlowDocument, renamed: &Renamed<'a>) -> Vec<Route<'a>> {
             pointer: inside("/ends", index),
             from: end.from.as_deref().map(|from| (id(from), condition)),
             to: Target::End(&end.label),
-            mappings: None,
+            mappings: &end.mappings,
         }
     });
     edges.chain(ends).collect()
@@ -120,11 +129,6 @@ impl Route<'_> {
             Some((from, action)) => format!("`{from}` - \"{action}\""),
             None => "`start`".to_owned(),
         }
-    }
-
-    /// The mappings, which only edges have.
-    fn mappings(&self) -> Option<&Map<String, Value>> {
-        self.mappings.filter(|mappings| !mappings.is_empty())
     }
 }
 

@@ -12,8 +12,8 @@ pub struct EdgeDocument {
     pub to: String,
     /// The action that it routes.
     pub condition: String,
-    /// Keys that are written under other names when the edge is taken: the old name and the new
-    /// one.
+    /// Keys whose values are written under other names when the edge is taken, each with its new
+    /// name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mappings: Map<String, Value>,
 }
@@ -29,4 +29,7 @@ pub struct EndDocument {
     pub condition: Option<String>,
     /// The name of the end, which an outer flow sees as an action.
     pub label: String,
+    /// As [`EdgeDocument::mappings`].
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub mappings: Map<String, Value>,
 }

@@ -64,6 +64,9 @@ pub struct FlowDocument {
     /// The node that runs first. `None` if the flow ends where it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_node_id: Option<String>,
+    /// As [`EdgeDocument::mappings`], for the way from the start to the first node.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub entry_mappings: Map<String, Value>,
     /// What it needs from outside: names and versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Map<String, Value>>,
@@ -83,6 +86,7 @@ impl FlowDocument {
             edges: Vec::new(),
             ends: Vec::new(),
             entry_node_id: None,
+            entry_mappings: Map::new(),
             dependencies: Some(Map::new()),
         }
     }

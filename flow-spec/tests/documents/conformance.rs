@@ -28,6 +28,7 @@ fn around(id: &str, inner: Option<FlowDocument>) -> FlowDocument {
         from: Some(id.to_owned()),
         condition: Some("default".to_owned()),
         label: "default".to_owned(),
+        mappings: Map::new(),
     });
     flow.entry_node_id = Some(id.to_owned());
     flow
@@ -312,7 +313,7 @@ fn edges_in_exports() {
     assert_eq!(again["edges"].to_string(), flow["edges"].to_string());
 }
 
-/// A producer of `chatResponse` and a consumer of `action`, with these mappings on the edge between them.
+/// A producer of `chatResponse` and `tokens` and a consumer of `action` and perhaps `cost`, with these mappings on the edge between them.
 fn mapped(mappings: Value) -> FlowDocument {
     let mut flow = two();
     let text = |name: &str| json!({ "type": "object", "properties": { name: { "rustType": "String" } }, "required": [name] });
@@ -320,6 +321,7 @@ fn mapped(mappings: Value) -> FlowDocument {
     flow["nodes"][0]["outputs"]["properties"]["tokens"] = Value::Object(property("u64", None));
     flow["nodes"][0]["outputs"]["required"] = json!(["chatResponse", "tokens"]);
     flow["nodes"][1]["inputs"] = text("action");
+    flow["nodes"][1]["inputs"]["properties"]["cost"] = Value::Object(property("u64", None));
     flow["edges"][0]["mappings"] = mappings;
     FlowDocument::from_value(&flow).unwrap()
 }
@@ -376,7 +378,11 @@ fn edge_mappings_that_cannot_be() {
     );
     assert_eq!(
         said(json!({ "tokens": "action" })),
-        [(Code::TypeMismatch, "/nodes/1".to_owned())]
+        [(Code::TypeMismatch, pointer("tokens"))]
+    );
+    assert_eq!(
+        said(json!({ "chatResponse": "actoin" })),
+        [(Code::NamesNothing, pointer("chatResponse"))]
     );
 }
 

@@ -228,6 +228,8 @@ fn settings_and_ways() {
 fn mappings_and_order() {
     let other = r#"{ "amount": "sum" }"#;
     assert_snapshot!(lines(OLD, &[("/edges/0/mappings", other)]), @r#"-c /edges/0 `review` - "approved" writes under other names"#);
+    assert_snapshot!(lines(OLD, &[("/ends/0/mappings", other)]), @r#"-c /ends/0 `review` - "rejected" writes under other names"#);
+    assert_snapshot!(lines(OLD, &[("/entryMappings", other)]), @"-c /entryMappings `start` writes under other names");
     let mappings = r#"{ "inputs": { "amount": "sum" }, "outputs": { "receipt": "bill" } }"#;
     assert_snapshot!(lines(OLD, &[("/nodes/2/mappings", mappings)]), @"
     -c /nodes/2/mappings/inputs `pay` reads from other keys

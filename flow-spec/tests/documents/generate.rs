@@ -37,6 +37,7 @@ fn document(dice: &mut Dice, depth: usize) -> FlowDocument {
             from: None,
             condition: None,
             label,
+            mappings: renaming(dice, &KEYS),
         });
     }
     if !ids.is_empty() {
@@ -44,6 +45,7 @@ fn document(dice: &mut Dice, depth: usize) -> FlowDocument {
         let needs_none = ends_at_start || ids.len() == 1;
         if !needs_none || dice.one_in(2) {
             flow.entry_node_id = Some(dice.pick(&ids).to_owned());
+            flow.entry_mappings = renaming(dice, &KEYS);
         }
     }
     flow.dependencies = maybe(dice, params);
@@ -69,6 +71,7 @@ fn wire(dice: &mut Dice, ids: &[&str], flow: &mut FlowDocument) {
                 from: Some(from),
                 condition: Some(condition),
                 label: dice.pick(&ACTIONS).to_owned(),
+                mappings: renaming(dice, &KEYS),
             })
         } else {
             flow.edges.push(EdgeDocument {

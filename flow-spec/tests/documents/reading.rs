@@ -63,7 +63,7 @@ fn a_misspelt_field_is_one_problem() {
 fn a_field_that_is_no_slip_of_the_fingers_is_told_what_there_is() {
     assert_snapshot!(said(&flow_with(json!({ "start": "review" }))), @"
     /start: there is no field `start` here [F023]
-    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
     ");
 }
 

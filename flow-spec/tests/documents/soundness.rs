@@ -248,6 +248,40 @@ fn what_a_loop_runs_may_decide() {
 }
 
 #[test]
+fn mappings_of_edges() {
+    let mut mapped = flow(
+        &[
+            verdict(),
+            node("pay", &["sum"], &[("default", &["receipt"])]),
+        ],
+        &[("review", "approved", "pay")],
+        &[("review", "rejected", "x"), ("pay", "default", "x")],
+    );
+    mapped["edges"][0]["mappings"] = json!({ "amount": "sum" });
+    assert_eq!(said(mapped.clone()), "");
+    let changed = |pointer: &str, value: Value| {
+        let mut flow = mapped.clone();
+        *flow.pointer_mut(pointer).expect("it is there") = value;
+        said(flow)
+    };
+    assert_snapshot!(changed("/edges/0/mappings", json!({ "sum": "amount" })), @"
+    /edges/0/mappings/sum: `pay` does not read `amount` [F015]
+    help: swap the two: the key that has the value comes first, and the key that is read is its value
+    ");
+    assert_snapshot!(changed("/edges/0/mappings", json!({ "amonut": "sum" })), @"
+    /edges/0/mappings/amonut: nothing writes `amonut` [F015]
+    help: did you mean `amount`?
+    ");
+    mapped["ends"][1]["mappings"] = json!({ "receipt": "bill" });
+    assert_snapshot!(said(mapped.clone()), @"
+    /ends/1/mappings/receipt: `bill` is not an output of the flow [F015]
+    help: the flow returns nothing: remove this
+    ");
+    mapped["entryMappings"] = json!({ "claim": "sum" });
+    assert_snapshot!(said(mapped), @"");
+}
+
+#[test]
 fn mappings() {
     let mut clash = flow(
         &[node("price", &[], &[("default", &["net", "gross"])])],

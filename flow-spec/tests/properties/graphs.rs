@@ -3,8 +3,8 @@
 use std::fmt;
 
 use flow_spec::{
-    Action, Branch, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead,
-    NodeWrite, Output, ReadMode,
+    Action, Branch, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
+    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 
 use crate::dice::Dice;
@@ -55,7 +55,11 @@ impl fmt::Debug for Shown {
             }
         }
         for edge in edges {
-            writeln!(f, "{:?} - {:?} >> {:?}", edge.from, edge.action(), edge.to)?;
+            write!(f, "{:?} - {:?} >> {:?}", edge.from, edge.action(), edge.to)?;
+            for EdgeMapping { key, source } in &edge.mappings {
+                write!(f, " {key} <- {source}")?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }
@@ -96,6 +100,7 @@ pub(crate) fn wired(dice: &mut Dice) -> Graph {
             }
         }
     }
+    map_edges(dice, &mut graph, |_, _| KEYS.map(str::to_owned).to_vec());
     graph
 }
 
@@ -149,6 +154,10 @@ pub(crate) fn sound(dice: &mut Dice) -> Graph {
             });
         }
     }
+    // What the edge itself certainly writes is there on every path to it.
+    map_edges(dice, &mut graph, |graph, edge| {
+        reference::written(graph, edge).into_iter().collect()
+    });
     graph
 }
 
@@ -221,7 +230,14 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
         } else {
             EdgeTarget::Node(NodeId(dice.below(count + 2)))
         };
-        graph.edges.push(Edge { from, action, to });
+        let mappings = (0..dice.below(3)).map(|_| mapping(dice, &names, &names));
+        let mappings = mappings.collect();
+        graph.edges.push(Edge {
+            from,
+            action,
+            to,
+            mappings,
+        });
     }
     graph
 }
@@ -327,6 +343,35 @@ fn action(dice: &mut Dice, name: &str, keys: &[&str]) -> Action {
     }
 }
 
+fn mapping(dice: &mut Dice, keys: &[&str], sources: &[&str]) -> EdgeMapping {
+    EdgeMapping {
+        key: dice.pick(keys).into(),
+        source: dice.pick(sources).into(),
+    }
+}
+
+/// Perhaps lets edges write keys that are read where they lead, from these keys.
+fn map_edges(dice: &mut Dice, graph: &mut Graph, sources: impl Fn(&Graph, &Edge) -> Vec<String>) {
+    for at in 0..graph.edges.len() {
+        let edge = &graph.edges[at];
+        let (keys, sources) = (reference::read_at(graph, &edge.to), sources(graph, edge));
+        let mut mappings: Vec<EdgeMapping> = Vec::new();
+        for _ in 0..dice.below(3) {
+            let [keys, sources] = [&keys, &sources].map(|of| of.iter().map(String::as_str));
+            let (keys, sources): (Vec<&str>, Vec<&str>) = (keys.collect(), sources.collect());
+            if keys.is_empty() || sources.is_empty() {
+                continue;
+            }
+            let one = mapping(dice, &keys, &sources);
+            let is_clear = |other: &EdgeMapping| other.key != one.key && other.source != one.source;
+            if mappings.iter().all(is_clear) {
+                mappings.push(one);
+            }
+        }
+        graph.edges[at].mappings = mappings;
+    }
+}
+
 fn any_action(dice: &mut Dice, names: &[&str]) -> Action {
     let name = dice.pick(names).to_owned();
     action(dice, &name, names)
@@ -346,5 +391,10 @@ fn target(dice: &mut Dice, count: usize) -> EdgeTarget {
 
 fn edge(graph: &mut Graph, from: EdgeSource, action: Option<String>, to: EdgeTarget) {
     let action = action.filter(|action| action != "default");
-    graph.edges.push(Edge { from, action, to });
+    graph.edges.push(Edge {
+        from,
+        action,
+        to,
+        mappings: Vec::new(),
+    });
 }

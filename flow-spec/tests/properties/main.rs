@@ -8,8 +8,8 @@ mod reference;
 use std::collections::BTreeSet;
 
 use flow_spec::{
-    Code, Compared, Diagnostic, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Site, Take, check,
-    check_types, written_at_ends,
+    Code, Compared, Diagnostic, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId, ReadMode, Reader,
+    Site, Take, check, check_types, written_at_ends,
 };
 use proptest::prelude::*;
 
@@ -64,6 +64,11 @@ fn edges_of(graph: &Graph, path: &str) -> Option<Vec<usize>> {
     Some(edges)
 }
 
+/// Whether a mapping of an edge is what reads.
+fn is_mapping(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.site, Site::Edge(_, EdgePart::Source(_)))
+}
+
 /// That the diagnostic shows a path of the graph that ends at `edge` and does not write `key`.
 fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &EdgeTarget) {
     let shown = "this path does not write it: ";
@@ -92,9 +97,16 @@ fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &Ed
         Some(target),
         "{path}"
     );
-    for &edge in &edges {
-        let written = reference::written(graph, &graph.edges[edge]);
+    for (at, &edge) in edges.iter().enumerate() {
+        let edge = &graph.edges[edge];
+        let written = reference::written(graph, edge);
         assert!(!written.contains(key), "{path} writes {key}");
+        // The mapping that reads may also be written on its own edge, after it has read.
+        let is_reader = at + 1 == edges.len() && is_mapping(diagnostic);
+        assert!(
+            is_reader || !reference::maps(edge, key),
+            "{path} maps {key}"
+        );
     }
     // What a fork writes inside stands between the edge that leads in and the one that leads out.
     for pair in edges.windows(2) {
@@ -109,6 +121,21 @@ fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &Ed
     }
 }
 
+/// Whether what reads a cloned value later reads this key.
+fn is_reader(graph: &Graph, take: Take, key: &str) -> bool {
+    match take {
+        Take::Move => true,
+        Take::Clone { later } => match later {
+            Reader::Node(id) => graph.node(id).reads.iter().any(|read| read.key == key),
+            Reader::Edge(edge) => {
+                let mut mappings = graph.edges[edge].mappings.iter();
+                mappings.any(|mapping| mapping.source == key)
+            }
+            Reader::Output => graph.outputs.iter().any(|output| output.key == key),
+        },
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -120,7 +147,10 @@ proptest! {
         }
         let expected = reference::unassigned(&graph);
 
-        let reads: BTreeSet<(NodeId, String)> = of(Code::UnassignedRead, &found)
+        let (mappings, reads): (Vec<&Diagnostic>, Vec<_>) =
+            of(Code::UnassignedRead, &found).into_iter().partition(|one| is_mapping(one));
+        let count = reads.len();
+        let reads: BTreeSet<(NodeId, String)> = reads
             .iter()
             .map(|diagnostic| {
                 let names = quoted(&diagnostic.message);
@@ -129,7 +159,15 @@ proptest! {
             })
             .collect();
         prop_assert_eq!(&reads, &expected.reads);
-        prop_assert_eq!(reads.len(), of(Code::UnassignedRead, &found).len());
+        prop_assert_eq!(reads.len(), count);
+        let mappings: BTreeSet<(usize, String)> = mappings
+            .iter()
+            .map(|diagnostic| {
+                let Site::Edge(edge, _) = diagnostic.site else { panic!("{diagnostic}") };
+                (edge, quoted(&diagnostic.message)[0].to_owned())
+            })
+            .collect();
+        prop_assert_eq!(&mappings, &expected.mappings);
 
         let outputs: BTreeSet<(usize, String)> = of(Code::UnwrittenOutput, &found)
             .iter()
@@ -146,6 +184,10 @@ proptest! {
         let found = diagnostics(&graph);
         for diagnostic in of(Code::UnassignedRead, &found) {
             let names = quoted(&diagnostic.message);
+            if let (Site::Edge(edge, _), true) = (diagnostic.site, is_mapping(diagnostic)) {
+                assert_witness(&graph, diagnostic, names[0], &graph.edges[edge].to);
+                continue;
+            }
             let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
             let outermost = reference::outermost(&graph, id.expect("a node of the graph"));
             assert_witness(&graph, diagnostic, names[1], &EdgeTarget::Node(outermost));
@@ -193,10 +235,15 @@ proptest! {
                 let take = checked.take(id, at);
                 let is_read = reference::is_read_later(&graph, id, at);
                 prop_assert_eq!(take != Take::Move, is_read, "{:?} {}: {:?}", id, &read.key, take);
-                if let Take::Clone { later: Some(later) } = take {
-                    let reads = &graph.node(later).reads;
-                    prop_assert!(reads.iter().any(|other| other.key == read.key));
-                }
+                prop_assert!(is_reader(&graph, take, &read.key));
+            }
+        }
+        for (edge, of) in graph.edges.iter().enumerate() {
+            for (index, mapping) in of.mappings.iter().enumerate() {
+                let take = checked.take_of_edge(edge, index);
+                let is_read = reference::is_read_after_mapping(&graph, edge, index);
+                prop_assert_eq!(take != Take::Move, is_read, "edge {} {}: {:?}", edge, &mapping.source, take);
+                prop_assert!(is_reader(&graph, take, &mapping.source));
             }
         }
     }
@@ -216,6 +263,9 @@ proptest! {
                     Site::Output(at) => at < graph.outputs.len(),
                     Site::Node(id) => id.0 < graph.nodes.len(),
                     Site::Read(id, at) => at < graph.nodes[id.0].reads.len(),
+                    Site::Edge(at, EdgePart::Key(index) | EdgePart::Source(index)) => {
+                        index < graph.edges[at].mappings.len()
+                    }
                     Site::Edge(at, _) => at < graph.edges.len(),
                 };
                 prop_assert!(exists, "{:?}", site);

@@ -13,14 +13,17 @@ pub(crate) struct Unassigned {
     pub(crate) reads: BTreeSet<(NodeId, String)>,
     /// Outputs, by the edge to the end and the key.
     pub(crate) outputs: BTreeSet<(usize, String)>,
+    /// What mappings read, by the edge and the key.
+    pub(crate) mappings: BTreeSet<(usize, String)>,
 }
 
 /// Explores every state that a run can be in: where it is and which keys are written. Tells of each
-/// read of a missing key, and of the keys that are written when it ends by an edge; the nodes that
-/// it reaches.
+/// read of a missing key, by a node or by a mapping of an edge, and of the keys that are written
+/// when it ends by an edge; the nodes that it reaches.
 fn explore(
     graph: &Graph,
     missing: &mut dyn FnMut(NodeId, &str),
+    unmapped: &mut dyn FnMut(usize, &str),
     ended: &mut dyn FnMut(usize, &KeySet),
 ) -> BTreeSet<NodeId> {
     let inputs: KeySet = graph
@@ -55,6 +58,12 @@ fn explore(
                 after.clone()
             };
             keys.extend(written(graph, edge));
+            for mapping in &edge.mappings {
+                if !keys.contains(&mapping.source) {
+                    unmapped(number, &mapping.source);
+                }
+            }
+            keys.extend(edge.mappings.iter().map(|mapping| mapping.key.clone()));
             match &edge.to {
                 EdgeTarget::Node(id) => waiting.push((Some(*id), keys)),
                 EdgeTarget::End(_) => ended(number, &keys),
@@ -79,16 +88,21 @@ pub(crate) fn at_ends(graph: &Graph) -> BTreeMap<String, (KeySet, KeySet)> {
         EdgeTarget::End(label) => label.clone(),
         EdgeTarget::Node(_) => unreachable!("the edge ends the run"),
     };
-    explore(graph, &mut |_, _| {}, &mut |edge, keys| {
+    explore(graph, &mut |_, _| {}, &mut |_, _| {}, &mut |edge, keys| {
         let (certain, _) = ends
             .entry(label(edge))
             .or_insert_with(|| (keys.clone(), KeySet::new()));
         certain.retain(|key| keys.contains(key));
     });
-    explore(&generous, &mut |_, _| {}, &mut |edge, keys| {
-        let (_, possible) = ends.entry(label(edge)).or_default();
-        possible.extend(keys.iter().cloned());
-    });
+    explore(
+        &generous,
+        &mut |_, _| {},
+        &mut |_, _| {},
+        &mut |edge, keys| {
+            let (_, possible) = ends.entry(label(edge)).or_default();
+            possible.extend(keys.iter().cloned());
+        },
+    );
     ends
 }
 
@@ -96,10 +110,14 @@ pub(crate) fn at_ends(graph: &Graph) -> BTreeMap<String, (KeySet, KeySet)> {
 pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
     let mut reads = BTreeSet::new();
     let mut outputs = BTreeSet::new();
+    let mut mappings = BTreeSet::new();
     let reached = explore(
         graph,
         &mut |reader, key| {
             reads.insert((reader, key.to_owned()));
+        },
+        &mut |edge, key| {
+            mappings.insert((edge, key.to_owned()));
         },
         &mut |edge, keys| {
             for output in graph.outputs.iter().filter(|output| !output.optional) {
@@ -109,23 +127,57 @@ pub(crate) fn unassigned(graph: &Graph) -> Unassigned {
             }
         },
     );
-    let mut found = Unassigned { reads, outputs };
+    let mut found = Unassigned {
+        reads,
+        outputs,
+        mappings,
+    };
     // What only unreachable nodes write is not reported, nor an output that nothing writes: other
     // codes say it.
     let is_lost = |key: &str| {
         let writers: Vec<NodeId> = writers(graph, key);
         let is_input = graph.inputs.iter().any(|input| input.key == key);
         let is_reached = |&id: &NodeId| reached.contains(&outermost(graph, id));
-        !is_input && !writers.is_empty() && !writers.iter().any(is_reached)
+        let edges = graph.edges.iter().filter(|edge| maps(edge, key));
+        let mut mapped = edges.map(|edge| match edge.from {
+            EdgeSource::Start => true,
+            EdgeSource::Node(id) => reached.contains(&id),
+        });
+        let is_written = !writers.is_empty() || graph.edges.iter().any(|edge| maps(edge, key));
+        let is_reached = writers.iter().any(is_reached) || mapped.any(|is_reached| is_reached);
+        !is_input && is_written && !is_reached
     };
     let exists = |key: &str| {
-        !writers(graph, key).is_empty() || graph.inputs.iter().any(|input| input.key == key)
+        !writers(graph, key).is_empty()
+            || graph.inputs.iter().any(|input| input.key == key)
+            || graph.edges.iter().any(|edge| maps(edge, key))
     };
     found.reads.retain(|(_, key)| !is_lost(key));
     found
         .outputs
         .retain(|(_, key)| !is_lost(key) && exists(key));
     found
+        .mappings
+        .retain(|(_, key)| !is_lost(key) && exists(key));
+    found
+}
+
+/// Whether a mapping of the edge writes the key.
+pub(crate) fn maps(edge: &Edge, key: &str) -> bool {
+    edge.mappings.iter().any(|mapping| mapping.key == key)
+}
+
+/// The keys that are read where an edge leads, apart from the items of loops.
+pub(crate) fn read_at(graph: &Graph, to: &EdgeTarget) -> Vec<String> {
+    let EdgeTarget::Node(id) = to else {
+        let outputs = graph.outputs.iter();
+        return outputs.map(|output| output.key.clone()).collect();
+    };
+    let nodes = parts(graph, *id).concat();
+    let reads = nodes.iter().chain([id]);
+    let reads = reads.flat_map(|&id| &graph.node(id).reads);
+    let keys = reads.map(|read| read.key.clone());
+    keys.filter(|key| key != "item").collect()
 }
 
 /// Runs what is inside a node (and the node's own reads), telling of each read of a missing key; the keys after it.
@@ -295,8 +347,34 @@ fn scan(graph: &Graph, chain: &[NodeId], key: &str) -> Chain {
 
 /// Whether the key is read after the node, which has already written it anew unless it failed.
 fn read_after(graph: &Graph, id: NodeId, key: &str, is_over: bool) -> bool {
+    read_from(graph, vec![(id, is_over)], key)
+}
+
+/// Whether something may still read the value that a mapping of an edge reads.
+pub(crate) fn is_read_after_mapping(graph: &Graph, edge: usize, index: usize) -> bool {
+    let edge = &graph.edges[edge];
+    let key = edge.mappings[index].source.as_str();
+    if maps(edge, key) {
+        return false;
+    }
+    match next(graph, &edge.to, key) {
+        Next::Reads => true,
+        Next::End => false,
+        Next::Node(id, is_over) => read_from(graph, vec![(id, is_over)], key),
+    }
+}
+
+/// What happens first to the key where an edge leads.
+enum Next {
+    Reads,
+    End,
+    /// The run goes on after this node, which may have written the key anew unless it failed.
+    Node(NodeId, bool),
+}
+
+/// Whether the key is read after one of the nodes.
+fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool {
     let mut seen = BTreeSet::new();
-    let mut waiting = vec![(id, is_over)];
     while let Some((id, is_over)) = waiting.pop() {
         for edge in graph
             .edges
@@ -307,31 +385,45 @@ fn read_after(graph: &Graph, id: NodeId, key: &str, is_over: bool) -> bool {
             if is_over && !has_failed || written(graph, edge).contains(key) {
                 continue;
             }
-            let to = match &edge.to {
-                EdgeTarget::End(_) if graph.outputs.iter().any(|output| output.key == key) => {
-                    return true;
+            if edge.mappings.iter().any(|mapping| mapping.source == key) {
+                return true;
+            }
+            if maps(edge, key) {
+                continue;
+            }
+            match next(graph, &edge.to, key) {
+                Next::Reads => return true,
+                Next::End => {}
+                Next::Node(id, is_over) => {
+                    if seen.insert((id, is_over)) {
+                        waiting.push((id, is_over));
+                    }
                 }
-                EdgeTarget::End(_) => continue,
-                EdgeTarget::Node(to) => *to,
-            };
-            if graph.node(to).reads.iter().any(|read| read.key == key) {
-                return true;
-            }
-            let is_item =
-                matches!(&graph.node(to).kind, NodeKind::Each { item, .. } if item == key);
-            let is_loop = matches!(graph.node(to).kind, NodeKind::Each { .. });
-            let outcomes: Vec<Chain> = parts(graph, to)
-                .iter()
-                .map(|chain| scan(graph, chain, key))
-                .collect();
-            if outcomes.contains(&Chain::Reads) && !is_item {
-                return true;
-            }
-            let is_over = outcomes.contains(&Chain::Writes) && !is_loop;
-            if seen.insert((to, is_over)) {
-                waiting.push((to, is_over));
             }
         }
     }
     false
+}
+
+fn next(graph: &Graph, to: &EdgeTarget, key: &str) -> Next {
+    let to = match to {
+        EdgeTarget::End(_) if graph.outputs.iter().any(|output| output.key == key) => {
+            return Next::Reads;
+        }
+        EdgeTarget::End(_) => return Next::End,
+        EdgeTarget::Node(to) => *to,
+    };
+    if graph.node(to).reads.iter().any(|read| read.key == key) {
+        return Next::Reads;
+    }
+    let is_item = matches!(&graph.node(to).kind, NodeKind::Each { item, .. } if item == key);
+    let is_loop = matches!(graph.node(to).kind, NodeKind::Each { .. });
+    let outcomes: Vec<Chain> = parts(graph, to)
+        .iter()
+        .map(|chain| scan(graph, chain, key))
+        .collect();
+    if outcomes.contains(&Chain::Reads) && !is_item {
+        return Next::Reads;
+    }
+    Next::Node(to, outcomes.contains(&Chain::Writes) && !is_loop)
 }

@@ -26,6 +26,7 @@ pub(in crate::flow) fn check_conditions(
     let written = actions.flat_map(|action| &action.writes);
     let mut keys: Vec<String> = written.map(|write| write.key.clone()).collect();
     keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
+    keys.extend(flow.mapped_keys());
     for ((_, instance), node) in instances.iter().zip(nodes) {
         let InstanceKind::Branch(index) = instance.kind else {
             continue;

@@ -108,6 +108,7 @@ pub(in crate::flow) fn check_mapped_keys(
         .flat_map(|action| &action.writes);
     let mut keys: Vec<String> = writes.map(|write| write.key.clone()).collect();
     keys.extend(flow.inputs.iter().map(|input| plain(&input.name)));
+    keys.extend(flow.mapped_keys());
     keys.push(ERROR_KEY.to_owned());
     for (_, instance) in instances.iter() {
         if let InstanceKind::Each { item, .. } = &instance.kind {

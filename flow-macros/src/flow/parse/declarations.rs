@@ -119,11 +119,7 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
     braced!(content in input);
     let one = |input: ParseStream<'_>| {
         let port: Ident = input.parse()?;
-        if input.peek(Token![:]) {
-            let text = "this is a value: it comes after `=`, in a declaration `node name: Type = Type { … };`, and other \
-                        places have the name";
-            return Err(input.error(text));
-        }
+        refuse_value(input)?;
         let reads = input.peek(Token![<-]);
         if reads {
             input.parse::<Token![<-]>()?;
@@ -145,6 +141,16 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
             .into_iter()
             .collect(),
     )
+}
+
+/// Refuses the fields of a value where a mapping should be.
+pub(super) fn refuse_value(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![:]) {
+        let text = "this is a value: it comes after `=`, in a declaration `node name: Type = Type { … };`, and other \
+                    places have the name";
+        return Err(input.error(text));
+    }
+    Ok(())
 }
 
 /// `for item in key { path { mapping } }`

@@ -6,14 +6,17 @@ use std::rc::Rc;
 
 use proc_macro2::TokenStream;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{LitStr, Path, Token, bracketed, parenthesized, token};
+use syn::{Ident, LitStr, Path, Token, braced, bracketed, parenthesized, token};
 
-use crate::flow::syntax::{EdgeSyntax, ForkSyntax, StepSyntax, WaitIndex, WaitSyntax};
+use crate::flow::syntax::{
+    EdgeMappingSyntax, EdgeSyntax, ForkSyntax, StepSyntax, WaitIndex, WaitSyntax,
+};
 use crate::report::Report;
 use crate::settings::parse_duration;
 
-use super::declarations::refuse_keyword;
+use super::declarations::{refuse_keyword, refuse_value};
 use super::foreign;
 
 /// `a - "x" >> b >> c`: an edge for each `>>`.
@@ -24,6 +27,11 @@ pub(super) fn chain(
 ) -> syn::Result<Vec<EdgeSyntax>> {
     let mut edges = Vec::new();
     let mut from = step(input, waits, report)?;
+    if input.peek(token::Brace) {
+        let text = "a mapping belongs to an edge, and comes after the node that the edge leads to: \
+                    `step >> next { key <- other }`";
+        return Err(input.error(text));
+    }
     loop {
         let action = action(&from, input)?;
         if !input.peek(Token![>>]) {
@@ -62,9 +70,36 @@ pub(super) fn chain(
             action,
             arrow,
             to: to.clone(),
+            mappings: if input.peek(token::Brace) {
+                mappings(input)?
+            } else {
+                Vec::new()
+            },
         });
         from = to;
     }
+}
+
+/// `{ key <- source }`
+fn mappings(input: ParseStream<'_>) -> syn::Result<Vec<EdgeMappingSyntax>> {
+    let content;
+    braced!(content in input);
+    let one = |input: ParseStream<'_>| {
+        let key: Ident = input.parse()?;
+        refuse_value(input)?;
+        if input.peek(Token![->]) {
+            let text = "an edge gives a key that the next node reads another value: `key <- other`";
+            return Err(input.error(text));
+        }
+        input.parse::<Token![<-]>().map_err(|error| {
+            let text = format!("expected `<-` and the key whose value `{key}` gets");
+            syn::Error::new(error.span(), text)
+        })?;
+        let source = input.parse()?;
+        Ok(EdgeMappingSyntax { key, source })
+    };
+    let mappings = Punctuated::<_, Token![,]>::parse_terminated_with(&content, one)?;
+    Ok(mappings.into_iter().collect())
 }
 
 /// `- "action"`
@@ -168,6 +203,11 @@ pub(super) fn fork(
         while content.peek(Token![>>]) {
             content.parse::<Token![>>]>()?;
             chain.push(step(&content, waits, report)?);
+        }
+        if content.peek(token::Brace) {
+            let text = "no other edge leads to a node in a fork, so the node has the mapping: declare it, \
+                        `node name: path { key <- other };`";
+            return Err(content.error(text));
         }
         if content.peek(Token![-]) {
             let text =

@@ -22,7 +22,7 @@ use crate::contract::{Contract, Kind};
 use crate::settings::Settings;
 
 pub(super) use branch::{BranchPlan, TakenBy};
-pub(super) use reads::{Handover, Place, Read, Slot};
+pub(super) use reads::{EdgeWrite, Handover, Place, Read, Slot};
 #[cfg(test)]
 pub(crate) use shown::shown;
 
@@ -97,11 +97,13 @@ impl<'a> Plan<'a> {
         let inputs = graph.inputs.iter().map(|input| input.key.as_str());
         let actions = graph.nodes.iter().flat_map(|node| &node.actions);
         let writes = actions.flat_map(|action| &action.writes);
+        let mappings = graph.edges.iter().flat_map(|edge| &edge.mappings);
         let error = self
             .nodes()
             .any(|(node, _, contract)| self.error_route(node, contract).is_some());
         inputs
             .chain(writes.map(|write| write.key.as_str()))
+            .chain(mappings.map(|mapping| mapping.key.as_str()))
             .chain(error.then_some(ERROR_KEY))
             .collect()
     }

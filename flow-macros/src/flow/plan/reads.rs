@@ -1,12 +1,12 @@
 //! The place of the value of each read, and whether the node borrows it, gets it or gets a clone.
 
-use flow_spec::{NodeId, Take};
+use flow_spec::{EdgeMapping, NodeId, Reader, Take};
 
 use crate::contract::Mode;
 use crate::flow::instances::InstanceKind;
 use crate::names::plain;
 
-use super::{BranchPlan, Plan, ReadIndex, TakenBy};
+use super::{BranchPlan, Plan, ReadIndex, RouteIndex, TakenBy};
 
 /// The place of a node in the flow, which decides where its keys are.
 #[derive(Clone, Copy)]
@@ -56,13 +56,38 @@ pub(in crate::flow) enum Slot {
 pub(in crate::flow) enum Handover {
     Borrow,
     Move,
-    /// Cloned because this node needs it later. `None`: because the flow returns it.
+    /// Cloned because this needs it later.
     Clone {
-        later: Option<NodeId>,
+        later: Reader,
     },
 }
 
+/// A key that an edge writes.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::flow) struct EdgeWrite<'a> {
+    pub(in crate::flow) key: &'a str,
+    /// The key of the state whose value it gets.
+    pub(in crate::flow) source: &'a str,
+    /// `Some` if the value is cloned because this needs it later.
+    pub(in crate::flow) later: Option<Reader>,
+}
+
 impl Plan<'_> {
+    /// The keys that an edge writes. All values are taken before one of them is written.
+    pub(in crate::flow) fn edge_writes(&self, route: RouteIndex) -> Vec<EdgeWrite<'_>> {
+        let graph = &self.resolved.graph;
+        let mappings = graph.graph().edges[route.0].mappings.iter().enumerate();
+        let writes = mappings.map(|(index, EdgeMapping { key, source })| EdgeWrite {
+            key,
+            source,
+            later: match graph.take_of_edge(route.0, index) {
+                Take::Move => None,
+                Take::Clone { later } => Some(later),
+            },
+        });
+        writes.collect()
+    }
+
     /// A read of a node at that place.
     pub(in crate::flow) fn read(
         &self,
@@ -107,7 +132,7 @@ impl Plan<'_> {
     /// How a value is passed to a node that takes it.
     fn taken(&self, place: Place<'_>, by: TakenBy, slot: Slot) -> Handover {
         let itself = Handover::Clone {
-            later: Some(by.node),
+            later: Reader::Node(by.node),
         };
         if slot == Slot::Item {
             return Handover::Move;

@@ -1,13 +1,15 @@
 //! A plan as text, for tests.
 
-use flow_spec::NodeId;
+use flow_spec::{EdgeSource, NodeId, Reader};
 
 use crate::contract::Contract;
 use crate::flow::instances::{InstanceKind, Instances};
 use crate::flow::{parse, resolve};
 use crate::report::Report;
 
-use super::{BranchPlan, Handover, Place, Plan, Read, ReadIndex, RouteIndex, Slot, TakenBy};
+use super::{
+    BranchPlan, EdgeWrite, Handover, Place, Plan, Read, ReadIndex, RouteIndex, Slot, TakenBy,
+};
 
 /// The plan of a flow without mistakes: its nodes in the order in which they are written, each with
 /// its reads and its routes.
@@ -19,6 +21,11 @@ pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) ->
     let resolved = resolved.unwrap_or_else(|_| panic!("{}", report.into_tokens()));
     let plan = Plan::new(&flow, &instances, &resolved);
     let mut lines = Vec::new();
+    for (index, edge) in resolved.graph.graph().edges.iter().enumerate() {
+        if edge.from == EdgeSource::Start {
+            plan.show_edge(RouteIndex(index), "start: ", &mut lines);
+        }
+    }
     for node in plan.in_order() {
         plan.show(node, Place::Loop, "", &mut lines);
     }
@@ -68,8 +75,9 @@ impl Plan<'_> {
             .map(|((_, action), route)| (*route, *action))
             .collect();
         routes.sort_unstable();
-        for (RouteIndex(route), action) in routes {
-            lines.push(format!("{indent}  \"{action}\" is route {route}"));
+        for (route, action) in routes {
+            lines.push(format!("{indent}  \"{action}\" is route {}", route.0));
+            self.show_edge(route, &format!("{indent}    "), lines);
         }
     }
 
@@ -99,13 +107,26 @@ impl Plan<'_> {
         let handover = match handover {
             Handover::Borrow => "borrowed".to_owned(),
             Handover::Move => "moved".to_owned(),
-            Handover::Clone { later: None } => "cloned, since the flow returns it".to_owned(),
-            Handover::Clone {
-                later: Some(reader),
-            } => {
-                format!("cloned, since {} needs it later", name(*reader))
-            }
+            Handover::Clone { later } => self.cloned_text(*later),
         };
         format!("{key}: {slot}, {handover}")
+    }
+
+    fn cloned_text(&self, later: Reader) -> String {
+        match later {
+            Reader::Output => "cloned, since the flow returns it".to_owned(),
+            Reader::Node(reader) => {
+                let reader = &self.instances[reader].shown;
+                format!("cloned, since {reader} needs it later")
+            }
+            Reader::Edge(edge) => format!("cloned, since edge {edge} needs it later"),
+        }
+    }
+
+    fn show_edge(&self, route: RouteIndex, indent: &str, lines: &mut Vec<String>) {
+        for EdgeWrite { key, source, later } in self.edge_writes(route) {
+            let handover = later.map_or("moved".to_owned(), |later| self.cloned_text(later));
+            lines.push(format!("{indent}{key} from {source}, {handover}"));
+        }
     }
 }

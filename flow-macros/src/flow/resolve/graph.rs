@@ -6,8 +6,8 @@
 use std::collections::HashSet;
 
 use flow_spec::{
-    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
-    NodeKind, NodeRead, NodeWrite, Output, ReadMode, TIMEOUT_ACTION,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
+    NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode, TIMEOUT_ACTION,
 };
 use syn::LitStr;
 
@@ -15,7 +15,9 @@ use crate::contract::{Contract, Failure, Kind, ReadPort, WritePort};
 use crate::flow::declaration::{self, is_mapped_before, ports};
 use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::items::{action_of, label_of};
-use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Mapping, Parameter, StepSyntax};
+use crate::flow::syntax::{
+    EdgeMappingSyntax, EdgeSyntax, FlowSyntax, Mapping, Parameter, StepSyntax,
+};
 use crate::names::plain;
 use crate::text::type_text;
 
@@ -70,7 +72,17 @@ fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
         step => EdgeTarget::Node(instances.of(step)?),
     };
     let action = edge.action.as_ref().map(LitStr::value);
-    Some(Edge { from, action, to })
+    let mapping = |one: &EdgeMappingSyntax| EdgeMapping {
+        key: plain(&one.key),
+        source: plain(&one.source),
+    };
+    let mappings = edge.mappings.iter().map(mapping).collect();
+    Some(Edge {
+        from,
+        action,
+        to,
+        mappings,
+    })
 }
 
 pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contracts) -> Vec<Node> {

@@ -16,7 +16,7 @@ use crate::report::Report;
 use super::declaration;
 use super::instances::{Instance, InstanceKind, Instances, path_key};
 use super::mapped::{key_of, mapping};
-use super::syntax::{BranchSyntax, FlowSyntax};
+use super::syntax::{BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax};
 
 use graph::{graph, nodes};
 
@@ -137,10 +137,17 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Con
             EdgePart::From => edge.from.span(),
             EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
             EdgePart::To => edge.to.span(),
+            EdgePart::Key(index) => mapping_span(edge, index, |one| &one.key),
+            EdgePart::Source(index) => mapping_span(edge, index, |one| &one.source),
         }),
         _ => None,
     };
     place.unwrap_or_else(|| flow.name.span())
+}
+
+fn mapping_span(edge: &EdgeSyntax, index: usize, part: fn(&EdgeMappingSyntax) -> &Ident) -> Span {
+    let mapping = edge.mappings.get(index);
+    mapping.map_or_else(|| edge.to.span(), |mapping| part(mapping).span())
 }
 
 /// The contract of a branch: its keys are read by reference, and those in `optional` may be

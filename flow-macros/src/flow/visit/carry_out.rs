@@ -20,6 +20,7 @@ impl Visit<'_> {
             return quote_spanned!(site=> let outcome = #carried_out?;);
         }
         let timeout = timeout.map(|route| {
+            let route = self.follow(route);
             quote_spanned! {site=>
                 if #rt::is_deadline(&failed) {
                     return ::core::result::Result::Ok(#route);
@@ -28,6 +29,7 @@ impl Visit<'_> {
         });
         let error = match error {
             Some(route) => {
+                let route = self.follow(route);
                 let write = self.write(ERROR_KEY, quote_spanned!(site=> #rt::node_error(failed)?));
                 quote_spanned!(site=> #write return ::core::result::Result::Ok(#route);)
             }

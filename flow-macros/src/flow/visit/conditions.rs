@@ -19,7 +19,10 @@ impl Visit<'_> {
         let names = &branch.reads;
         let values = self.contract.reads.iter().enumerate();
         let values = values.map(|(read, port)| self.value(ReadIndex(read), port));
-        let route = |label: &LitStr| self.route(&label.value());
+        let route = |label: &LitStr| {
+            let route = self.plan.route(self.node, &label.value());
+            route.unwrap_or_else(|| unreachable!("the analysis accepted an action without a route"))
+        };
         let cases = branch.cases.iter().map(|(condition, label)| {
             let route = route(label);
             // After `if`, the braces of `x == X { y: 1 }` would be those of the block.
@@ -30,11 +33,36 @@ impl Visit<'_> {
             quote_spanned!(site=> if #condition { #route } else)
         });
         let otherwise = branch.otherwise.as_ref().map(route);
-        quote_spanned! {site=>
+        let bound = quote_spanned! {site=>
             let (#(#names,)*) = (#(#values,)*);
             // A branch may name keys that none of its conditions uses.
             let _ = (#(&#names,)*);
-            ::core::result::Result::<usize, #rt::Failed>::Ok(#(#cases)* { #otherwise })
+        };
+        let route = quote_spanned!(site=> #(#cases)* { #otherwise });
+        let mapped = self.mapped_routes();
+        if mapped.is_empty() {
+            return quote_spanned! {site=>
+                #bound
+                ::core::result::Result::<usize, #rt::Failed>::Ok(#route)
+            };
         }
+        // Its keys are out of scope where the mappings write.
+        quote_spanned! {site=>
+            let route: usize = { #bound #route };
+            match route { #mapped _ => {} }
+            ::core::result::Result::<usize, #rt::Failed>::Ok(route)
+        }
+    }
+
+    /// For each of its routes with mappings, the arm that applies them.
+    fn mapped_routes(&self) -> TokenStream {
+        let actions = self.contract.actions.iter();
+        let routes = actions.filter_map(|action| self.plan.route(self.node, &action.name.value()));
+        let arms = routes.map(|route| {
+            let mappings = self.plan.mappings(self.state, route);
+            let arm = quote_spanned!(self.site=> #route => { #mappings });
+            (!mappings.is_empty()).then_some(arm)
+        });
+        arms.flatten().collect()
     }
 }

@@ -10,6 +10,7 @@ mod carry_out;
 mod conditions;
 mod each;
 mod fork;
+mod mappings;
 mod reads;
 mod writes;
 

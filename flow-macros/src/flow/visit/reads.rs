@@ -4,12 +4,12 @@
 //! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
 //! that the error for a type that is not `Clone` says who reads it.
 
-use flow_spec::{Code, NodeId};
+use flow_spec::{Code, EdgeTarget, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::plan::{Handover, Read, ReadIndex, Slot};
+use crate::flow::plan::{Handover, Plan, Read, ReadIndex, Slot};
 use crate::names::{camel_case, ident, plain};
 
 use super::Visit;
@@ -122,7 +122,7 @@ impl Visit<'_> {
     fn cloned(
         &self,
         whole: &TokenStream,
-        later: Option<NodeId>,
+        later: Reader,
         key: &str,
         port: &ReadPort,
     ) -> TokenStream {
@@ -131,7 +131,7 @@ impl Visit<'_> {
         let parts = [key, &self.instance.shown, &plain(&self.plan.flow.name)].map(camel_case);
         let [key_name, taker, flow] = &parts;
         let name = Ident::new(&format!("Clone{key_name}For{taker}In{flow}"), site);
-        let its_trait = self.clone_trait(&name, key, later);
+        let its_trait = self.clone_for_node(&name, key, later);
         let cloned = match port.mode {
             Mode::Take => quote_spanned!(site=> #name::__clone(#rt::written(#whole))),
             _ => quote_spanned!(site=> #whole.map(#name::__clone)),
@@ -164,16 +164,11 @@ impl Visit<'_> {
         quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }
 
-    /// A trait to clone a value that is read later, so that the error for a type that is not
-    /// `Clone` says who reads it.
-    fn clone_trait(&self, name: &Ident, key: &str, later: Option<NodeId>) -> TokenStream {
+    fn clone_for_node(&self, name: &Ident, key: &str, later: Reader) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {
-            Some(reader) if reader == self.node => "it may need again itself".to_owned(),
-            Some(reader) => {
-                format!("`{}` reads later", self.plan.instances[reader].shown)
-            }
-            None => "the flow returns".to_owned(),
+            Reader::Node(reader) if reader == self.node => "it may need again itself".to_owned(),
+            later => self.plan.reads_later(later),
         };
         let code = Code::TakenTooEarly;
         let message = format!(
@@ -187,16 +182,40 @@ impl Visit<'_> {
                 )
             }
         };
-        quote_spanned! {self.site=>
-            #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
-            trait #name: ::core::marker::Sized {
-                fn __clone(&self) -> Self;
+        clone_trait(name, &message, &note, self.site)
+    }
+}
+
+impl Plan<'_> {
+    /// The words that say what reads a value later.
+    pub(super) fn reads_later(&self, reader: Reader) -> String {
+        match reader {
+            Reader::Node(reader) => {
+                format!("`{}` reads later", self.instances[reader].shown)
             }
-            #[diagnostic::do_not_recommend]
-            impl<T: ::core::clone::Clone> #name for T {
-                #[inline]
-                fn __clone(&self) -> Self { ::core::clone::Clone::clone(self) }
-            }
+            Reader::Edge(edge) => match &self.resolved.graph.graph().edges[edge].to {
+                EdgeTarget::Node(to) => {
+                    format!("the edge to `{}` reads later", self.instances[*to].shown)
+                }
+                EdgeTarget::End(_) => "an edge to an end reads later".to_owned(),
+            },
+            Reader::Output => "the flow returns".to_owned(),
+        }
+    }
+}
+
+/// A trait to clone a value that is read later, so that the error for a type that is not `Clone`
+/// says who reads it.
+pub(super) fn clone_trait(name: &Ident, message: &str, note: &str, site: Span) -> TokenStream {
+    quote_spanned! {site=>
+        #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
+        trait #name: ::core::marker::Sized {
+            fn __clone(&self) -> Self;
+        }
+        #[diagnostic::do_not_recommend]
+        impl<T: ::core::clone::Clone> #name for T {
+            #[inline]
+            fn __clone(&self) -> Self { ::core::clone::Clone::clone(self) }
         }
     }
 }

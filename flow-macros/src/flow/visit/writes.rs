@@ -9,7 +9,7 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::{ActionPort, Kind, WritePort};
 use crate::flow::mapped::key_of;
-use crate::flow::plan::Place;
+use crate::flow::plan::{Place, RouteIndex};
 use crate::flow::state::agreement_trait;
 use crate::names::{ident, plain};
 
@@ -150,15 +150,25 @@ impl Visit<'_> {
         }
     }
 
-    /// The index of a route. In a branch there is no choice.
+    /// Follows a route: an expression of its index. In a branch there is no choice.
     pub(super) fn route(&self, action: &str) -> TokenStream {
         let site = self.site;
         match (self.place, self.plan.route(self.node, action)) {
             (Place::Branch(_), _) => quote_spanned!(site=> ()),
-            (_, Some(route)) => quote_spanned!(site=> #route),
+            (_, Some(route)) => self.follow(route),
             (_, None) => {
                 quote_spanned!(site=> ::core::unreachable!("the analysis accepted an action without a route"))
             }
         }
+    }
+
+    /// Follows a route with this index.
+    pub(super) fn follow(&self, route: RouteIndex) -> TokenStream {
+        let site = self.site;
+        let mappings = self.plan.mappings(self.state, route);
+        if mappings.is_empty() {
+            return quote_spanned!(site=> #route);
+        }
+        quote_spanned!(site=> { #mappings #route })
     }
 }

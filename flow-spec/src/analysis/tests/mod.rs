@@ -3,6 +3,7 @@
 mod actions;
 mod advice;
 mod dominators;
+mod edge_mappings;
 mod forks;
 mod names;
 mod notation;

@@ -7,13 +7,13 @@
 //!                               reads `claim`, takes `amount`, may read `note`; `!` can fail
 //! node review claim on approved writes amount on rejected
 //! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`
-//! review - approved >> pay >> end:done
+//! review - approved >> pay { claim <- amount , note <- why } >> end:done
 //! ```
 
 use crate::diagnostic::{Diagnostic, Site};
 use crate::graph::{
-    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
-    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
+    NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 use crate::{Compared, check, check_types};
 
@@ -222,10 +222,22 @@ fn chain(line: &[&str], id: &dyn Fn(&str) -> NodeId, edges: &mut Vec<Edge>) {
                 None => EdgeTarget::Node(id(word)),
             },
         };
+        let mut mappings = Vec::new();
+        if line.get(at + 1) == Some(&"{") {
+            at += 2;
+            while line[at] != "}" {
+                mappings.push(EdgeMapping {
+                    key: line[at].to_owned(),
+                    source: line[at + 2].to_owned(),
+                });
+                at += if line[at + 3] == "," { 4 } else { 3 };
+            }
+        }
         edges.push(Edge {
             from,
             action,
             to: to.clone(),
+            mappings,
         });
         from = match to {
             EdgeTarget::Node(id) => EdgeSource::Node(id),

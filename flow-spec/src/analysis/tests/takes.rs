@@ -2,26 +2,35 @@
 
 use super::notation::graph;
 use crate::graph::ReadMode;
-use crate::{Take, check};
+use crate::{Reader, Take, check};
 
 /// Each value that is taken, and how.
 fn takes(text: &str) -> String {
     let checked = check(graph(text)).expect("a sound flow");
+    let graph = checked.graph();
+    let how = |take| match take {
+        Take::Move => "moved".to_owned(),
+        Take::Clone { later } => match later {
+            Reader::Output => "cloned for the output".to_owned(),
+            Reader::Node(id) => format!("cloned for {}", graph.node(id).name),
+            Reader::Edge(edge) => format!("cloned for edge {edge}"),
+        },
+    };
     let mut lines = Vec::new();
-    for id in checked.graph().node_ids() {
-        let node = checked.graph().node(id);
+    for id in graph.node_ids() {
+        let node = graph.node(id);
         for (at, read) in node.reads.iter().enumerate() {
             if read.mode == ReadMode::Borrow {
                 continue;
             }
-            let how = match checked.take(id, at) {
-                Take::Move => "moved".to_owned(),
-                Take::Clone { later: None } => "cloned for the output".to_owned(),
-                Take::Clone { later: Some(later) } => {
-                    format!("cloned for {}", checked.graph().node(later).name)
-                }
-            };
+            let how = how(checked.take(id, at));
             lines.push(format!("{} {}: {how}", node.name, read.key));
+        }
+    }
+    for (edge, of) in graph.edges.iter().enumerate() {
+        for (index, mapping) in of.mappings.iter().enumerate() {
+            let how = how(checked.take_of_edge(edge, index));
+            lines.push(format!("edge {edge} {}: {how}", mapping.source));
         }
     }
     lines.join(", ")
@@ -215,4 +224,52 @@ fn each_item_is_a_new_one_but_nothing_else_is() {
         takes(flow),
         "summarize chunk: moved, summarize style: cloned for summarize, all chunks: moved"
     );
+}
+
+#[test]
+fn a_mapping_moves_what_nothing_reads_later() {
+    let flow = "
+        in text
+        node look text
+        node eat *draft
+        start >> look >> eat { draft <- text } >> end
+    ";
+    assert_eq!(takes(flow), "eat draft: moved, edge 1 text: moved");
+    let again = "
+        in text
+        node look text on more on enough
+        node eat *draft
+        start >> look
+        look - more >> eat { draft <- text } >> look
+        look - enough >> end
+    ";
+    assert_eq!(
+        takes(again),
+        "eat draft: moved, edge 1 text: cloned for look"
+    );
+}
+
+#[test]
+fn a_node_leaves_what_an_edge_reads_later() {
+    let flow = "
+        in text
+        node eat *text
+        node look draft
+        start >> eat >> look { draft <- text } >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "eat text: cloned for edge 1, edge 1 text: moved"
+    );
+}
+
+#[test]
+fn swapped_keys_are_both_moved() {
+    let flow = "
+        in left
+        in right
+        node look left right
+        start >> look { left <- right , right <- left } >> end
+    ";
+    assert_eq!(takes(flow), "edge 0 right: moved, edge 0 left: moved");
 }

@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use crate::document::problem::{Problems, inside};
 use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::graph::{
-    Action, Branch, DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, Input, Node, NodeId,
-    NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
+    NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 
 use super::mappings;
@@ -48,6 +48,16 @@ pub(super) struct PlacedEdge {
     edge: Edge,
     /// The pointers of its start, its action and its target.
     pub(super) parts: [String; 3],
+    /// The pointer of its mappings.
+    mappings: String,
+}
+
+impl PlacedEdge {
+    /// The pointer of one of its mappings.
+    pub(super) fn mapping(&self, index: usize) -> String {
+        let mapping = self.edge.mappings.get(index);
+        inside(&self.mappings, mapping.map_or("", |one| &one.source))
+    }
 }
 
 impl<'a> Places<'a> {
@@ -69,16 +79,12 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// The graph. Reports mappings that name nothing or that conflict.
+    /// The graph. Reports nodes whose mappings conflict.
     pub(super) fn graph(&self, problems: &mut Problems) -> Graph {
         let flow = self.flow;
-        let mut nodes: Vec<Node> = flow
-            .nodes
-            .iter()
-            .map(|node| self.graph_node(node))
-            .collect();
-        mappings::check_nodes(self, problems);
-        mappings::apply_edges(self, &mut nodes, problems);
+        let nodes = flow.nodes.iter().map(|node| self.graph_node(node));
+        let nodes: Vec<Node> = nodes.collect();
+        mappings::check(self, problems);
         Graph {
             name: flow.title().to_owned(),
             inputs: inputs(&flow.inputs),
@@ -120,9 +126,13 @@ impl<'a> Places<'a> {
                 from: EdgeSource::Start,
                 action: None,
                 to: EdgeTarget::Node(entry),
+                mappings: edge_mappings(&self.flow.entry_mappings),
             };
-            let parts = [pointer.clone(), pointer, self.node(entry.0)];
-            self.edges.push(PlacedEdge { edge, parts });
+            self.edges.push(PlacedEdge {
+                edge,
+                parts: [pointer.clone(), pointer, self.node(entry.0)],
+                mappings: inside(&self.pointer, "entryMappings"),
+            });
         }
     }
 
@@ -136,9 +146,13 @@ impl<'a> Places<'a> {
                 from: EdgeSource::Node(from),
                 action: Some(edge.condition.clone()),
                 to: EdgeTarget::Node(to),
+                mappings: edge_mappings(&edge.mappings),
             };
-            let parts = ["from", "condition", "to"].map(|part| inside(&pointer, part));
-            self.edges.push(PlacedEdge { edge, parts });
+            self.edges.push(PlacedEdge {
+                edge,
+                parts: ["from", "condition", "to"].map(|part| inside(&pointer, part)),
+                mappings: inside(&pointer, "mappings"),
+            });
         }
     }
 
@@ -156,9 +170,13 @@ impl<'a> Places<'a> {
                 from,
                 action: end.condition.clone(),
                 to: EdgeTarget::End(end.label.clone()),
+                mappings: edge_mappings(&end.mappings),
             };
-            let parts = parts.map(|part| inside(&pointer, part));
-            self.edges.push(PlacedEdge { edge, parts });
+            self.edges.push(PlacedEdge {
+                edge,
+                parts: parts.map(|part| inside(&pointer, part)),
+                mappings: inside(&pointer, "mappings"),
+            });
         }
     }
 
@@ -180,9 +198,13 @@ impl<'a> Places<'a> {
                 from: EdgeSource::Node(NodeId(index)),
                 action: None,
                 to: EdgeTarget::End(DEFAULT_ACTION.to_owned()),
+                mappings: Vec::new(),
             };
-            let parts = [self.node(index), self.node(index), self.node(index)];
-            self.edges.push(PlacedEdge { edge, parts });
+            self.edges.push(PlacedEdge {
+                edge,
+                parts: [self.node(index), self.node(index), self.node(index)],
+                mappings: self.node(index),
+            });
         }
     }
 
@@ -277,6 +299,15 @@ impl<'a> Places<'a> {
         };
         branches.into_iter().flatten().map(chain).collect()
     }
+}
+
+/// The mappings of an edge, from the names of the values to their new names.
+fn edge_mappings(mappings: &Map<String, Value>) -> Vec<EdgeMapping> {
+    let mapping = |(source, key): (&String, &Value)| EdgeMapping {
+        key: key.as_str().unwrap_or_default().to_owned(),
+        source: source.clone(),
+    };
+    mappings.iter().map(mapping).collect()
 }
 
 /// The flow's key for a name of the node.

@@ -14,7 +14,7 @@ impl Places<'_> {
     pub(super) fn problem(&self, diagnostic: Diagnostic) -> Problem {
         let related = diagnostic.related.iter();
         let related = related.map(|(site, what)| (self.place(*site), what.clone()));
-        Problem {
+        let problem = Problem {
             related: related.collect(),
             help: wording::help(&diagnostic),
             notes: diagnostic.notes,
@@ -23,6 +23,10 @@ impl Places<'_> {
                 self.place(diagnostic.site),
                 diagnostic.message,
             )
+        };
+        match diagnostic.site {
+            Site::Edge(_, EdgePart::Source(_)) => problem.of_name(),
+            _ => problem,
         }
     }
 
@@ -45,6 +49,7 @@ impl Places<'_> {
                     EdgePart::From => from.clone(),
                     EdgePart::Action => action.clone(),
                     EdgePart::To => to.clone(),
+                    EdgePart::Key(index) | EdgePart::Source(index) => edge.mapping(index),
                 }
             }
         }

@@ -3,10 +3,13 @@
 //! Its messages and paths are the same for all front ends. But its advice is written in the
 //! language, and an author of JSON cannot follow it.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::EdgePart;
 
 /// Texts that show that an advice is written in the language.
-const SYNTAX: [&str; 7] = [">>", "->", "`node ", "#[node", "Option", "Result", "end("];
+const SYNTAX: [&str; 8] = [
+    ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
+];
 
 /// The advice for a problem.
 pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
@@ -52,6 +55,9 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
         Code::UnwrittenOutput => {
             "write it before, or remove it from `required` in the `outputs` of the flow"
         }
+        Code::NamesNothing if names_key(diagnostic) => {
+            "swap the two: the key that has the value comes first, and the key that is read is its value"
+        }
         Code::NamesNothing => "let a node write it, or remove it",
         Code::Name => "give it another name",
         Code::Start => "name one node as `entryNodeId`, or write one end without `from`",
@@ -61,6 +67,11 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
         _ => return None,
     };
     Some(advice)
+}
+
+/// Returns true for a mapping of an edge that writes a key that nothing reads there.
+fn names_key(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.site, Site::Edge(_, EdgePart::Key(_)))
 }
 
 fn is_optional_input(diagnostic: &Diagnostic) -> bool {

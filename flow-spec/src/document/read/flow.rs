@@ -1,6 +1,6 @@
 //! A flow, its edges and its ends.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems};
@@ -9,7 +9,7 @@ use crate::document::{DEEPEST, EdgeDocument, EndDocument, FlowDocument, VERSION}
 use super::object::Object;
 use super::{names, node, schema};
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "version",
     "namespace",
     "name",
@@ -20,6 +20,7 @@ const FIELDS: [&str; 11] = [
     "edges",
     "ends",
     "entryNodeId",
+    "entryMappings",
     "dependencies",
 ];
 
@@ -54,6 +55,10 @@ pub(super) fn flow(
         node::node(value, pointer, depth, problems)
     });
     let has_nodes = nodes.is_some();
+    if object.has("entryMappings") {
+        let help = "name the node whose keys they are: `\"entryNodeId\": \"…\"`";
+        object.require("entryNodeId", help);
+    }
     let flow = FlowDocument {
         version,
         namespace,
@@ -65,6 +70,7 @@ pub(super) fn flow(
         edges: object.list("edges", edge).unwrap_or_default(),
         ends: object.list("ends", end).unwrap_or_default(),
         entry_node_id: object.name("entryNodeId"),
+        entry_mappings: object.names_by_name("entryMappings").unwrap_or_default(),
         dependencies: object.texts_by_name("dependencies"),
     };
     if has_nodes {
@@ -92,7 +98,7 @@ fn edge(value: &Value, pointer: &str, problems: &mut Problems) -> EdgeDocument {
             from: String::new(),
             to: String::new(),
             condition: String::new(),
-            mappings: serde_json::Map::new(),
+            mappings: Map::new(),
         };
     };
     EdgeDocument {
@@ -107,12 +113,13 @@ fn edge(value: &Value, pointer: &str, problems: &mut Problems) -> EdgeDocument {
 }
 
 fn end(value: &Value, pointer: &str, problems: &mut Problems) -> EndDocument {
-    let fields = ["from", "condition", "label"];
+    let fields = ["from", "condition", "label", "mappings"];
     let Some(mut object) = Object::of(value, pointer, "an end", &fields, problems) else {
         return EndDocument {
             from: Some(String::new()),
             condition: Some(String::new()),
             label: String::new(),
+            mappings: Map::new(),
         };
     };
     if object.has("from") {
@@ -126,5 +133,6 @@ fn end(value: &Value, pointer: &str, problems: &mut Problems) -> EndDocument {
         from: object.name("from"),
         condition: object.name("condition"),
         label: object.required_name("label", "name the end: `\"label\": \"default\"`"),
+        mappings: object.names_by_name("mappings").unwrap_or_default(),
     }
 }

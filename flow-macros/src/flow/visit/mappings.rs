@@ -1,0 +1,67 @@
+//! The mappings of an edge, as statements: what they read is taken or cloned first, and then written
+//! under the other keys.
+
+use flow_spec::{Code, Reader};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote_spanned};
+
+use crate::flow::plan::{EdgeWrite, Plan, RouteIndex};
+use crate::flow::state::{State, edge_agreement_trait};
+use crate::names::{camel_case, here, ident, plain};
+
+use super::reads::clone_trait;
+
+impl Plan<'_> {
+    /// The statements of the mappings of an edge. Empty for an edge without any.
+    pub(in crate::flow) fn mappings(&self, state: &State, route: RouteIndex) -> TokenStream {
+        let writes = self.edge_writes(route);
+        let spans = &self.flow.edges[route.0].mappings;
+        let spans: Vec<Span> = spans.iter().map(|mapping| mapping.source.span()).collect();
+        let taken = writes.iter().zip(&spans).enumerate();
+        let taken = taken.map(|(index, (write, &span))| {
+            let (place, value) = (mapped(index, span), self.mapped_value(state, write, span));
+            quote_spanned!(here(span)=> let #place = #value;)
+        });
+        let written = writes.iter().zip(&spans).enumerate();
+        let written = written.map(|(index, (write, &span))| {
+            let (place, key) = (mapped(index, span), ident(write.key, span));
+            quote_spanned!(here(span)=> state.#key = #place;)
+        });
+        taken.chain(written).collect()
+    }
+
+    fn mapped_value(&self, state: &State, write: &EdgeWrite<'_>, span: Span) -> TokenStream {
+        let (site, source) = (here(span), ident(write.source, span));
+        let value = match write.later {
+            None => quote_spanned!(site=> state.#source.take()),
+            Some(later) => self.mapped_clone(write, later, span),
+        };
+        match state.mapped(write.key) {
+            Some(key) => {
+                let (ty, agreement) = (&key.ty, edge_agreement_trait(write.key, self.flow, span));
+                quote_spanned!(site=> #value.map(#agreement::<#ty>::agree))
+            }
+            None => value,
+        }
+    }
+
+    fn mapped_clone(&self, write: &EdgeWrite<'_>, later: Reader, span: Span) -> TokenStream {
+        let (site, field) = (here(span), ident(write.source, span));
+        let EdgeWrite { key, source, .. } = write;
+        let parts = [source, key, &plain(&self.flow.name)[..]].map(camel_case);
+        let [source_name, key_name, flow] = &parts;
+        let name = Ident::new(&format!("Clone{source_name}As{key_name}In{flow}"), site);
+        let reader = self.reads_later(later);
+        let code = Code::TakenTooEarly;
+        let message = format!(
+            "this edge gives `{key}` the value of `{source}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
+        );
+        let its_trait = clone_trait(&name, &message, "derive `Clone` for `{Self}`", site);
+        quote_spanned!(site=> { #its_trait state.#field.as_ref().map(#name::__clone) })
+    }
+}
+
+/// The variable of a value that a mapping took.
+fn mapped(index: usize, span: Span) -> Ident {
+    format_ident!("mapped_{index}", span = here(span))
+}

@@ -1,0 +1,250 @@
+//! Checks the mappings of edges: each writes a key that the next node reads, and gives it the value
+//! of a key that is written on every path to the edge.
+
+use std::collections::{HashMap, HashSet};
+
+use super::assignment::{Assignment, Unassigned};
+use super::found::Found;
+use super::keys::{Key, MappingRead};
+use super::model::Model;
+use super::names::reserved_key;
+use super::reads::{explain, is_left_to_others};
+use super::routes::{Effect, Routes, Target};
+use super::shape::Shape;
+use super::suggestions::{Suggestions, exists};
+use super::words;
+use crate::diagnostic::{Code, Diagnostic, Site};
+use crate::graph::{
+    ERROR_ACTION, ERROR_KEY, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind,
+};
+use crate::suggest::did_you_mean;
+
+/// Reports mappings that an edge has twice, and those whose keys are not read where the edge leads.
+/// Marks the edges of the latter.
+pub(super) fn check_keys(graph: &Graph, shape: &Shape, routes: &mut Routes, found: &mut Found) {
+    let mut readers = Readers {
+        graph,
+        shape,
+        reads: HashMap::new(),
+        outputs: (graph.outputs.iter().map(|output| output.key.as_str())).collect(),
+    };
+    for (edge, route) in routes.edges.iter_mut().enumerate() {
+        // Otherwise it is not known where the edge leads.
+        let is_clear = route.to != Target::Lost && route.effect != Effect::Everything;
+        let mut earlier = Earlier::default();
+        for (index, mapping) in graph.edges[edge].mappings.iter().enumerate() {
+            if found.is_full() {
+                return;
+            }
+            if let Some(diagnostic) = earlier.check(graph, edge, index, mapping) {
+                found.push(diagnostic);
+            } else if is_clear && let Some(diagnostic) = readers.check(edge, index, mapping) {
+                route.maps_unread = true;
+                found.push(diagnostic);
+            }
+        }
+    }
+}
+
+/// The keys that are read where edges lead.
+struct Readers<'g> {
+    graph: &'g Graph,
+    shape: &'g Shape,
+    /// Those that a node reads, or a node inside it.
+    reads: HashMap<NodeId, Vec<&'g str>>,
+    outputs: Vec<&'g str>,
+}
+
+impl<'g> Readers<'g> {
+    fn check(&mut self, edge: usize, index: usize, mapping: &EdgeMapping) -> Option<Diagnostic> {
+        let EdgeMapping { key, source } = mapping;
+        let site = Site::Edge(edge, EdgePart::Key(index));
+        if key == ERROR_KEY {
+            return Some(reserved_key(site));
+        }
+        let graph = self.graph;
+        let (keys, reader, message) = match &graph.edges[edge].to {
+            EdgeTarget::Node(id) => {
+                let name = words::name(graph, *id);
+                let message = format!("`{name}` does not read `{key}`");
+                (self.reads(*id), format!("`{name}` reads"), message)
+            }
+            EdgeTarget::End(_) => {
+                let message = format!("`{key}` is not an output of the flow");
+                (&self.outputs, "the flow returns".to_owned(), message)
+            }
+        };
+        if keys.contains(&key.as_str()) {
+            return None;
+        }
+        let help = if keys.is_empty() {
+            Some(format!("{reader} nothing: remove this"))
+        } else if keys.contains(&source.as_str()) {
+            Some(format!("what {reader} comes first: `{source} <- {key}`"))
+        } else {
+            did_you_mean(key, keys.iter().copied())
+        };
+        let mut diagnostic = Diagnostic::new(Code::NamesNothing, site, message);
+        diagnostic.help = help;
+        Some(diagnostic)
+    }
+
+    fn reads(&mut self, id: NodeId) -> &Vec<&'g str> {
+        let (graph, shape) = (self.graph, self.shape);
+        self.reads.entry(id).or_insert_with(|| {
+            let mut seen = HashSet::new();
+            let nodes = std::iter::once(id).chain(shape.inside(id));
+            let keys = nodes.flat_map(|id| {
+                let owner = shape.place(id).map(|place| &graph.node(place.owner).kind);
+                let item = match owner {
+                    Some(NodeKind::Each { item, .. }) => Some(item),
+                    _ => None,
+                };
+                let keys = graph.node(id).reads.iter().map(|read| &read.key);
+                keys.filter(move |key| Some(*key) != item)
+            });
+            let keys = keys.map(String::as_str);
+            keys.filter(|key| seen.insert(*key)).collect()
+        })
+    }
+}
+
+/// The mappings of one edge by what they write and by what they read.
+#[derive(Default)]
+struct Earlier<'g> {
+    keys: HashMap<&'g str, &'g EdgeMapping>,
+    sources: HashMap<&'g str, &'g EdgeMapping>,
+}
+
+impl<'g> Earlier<'g> {
+    /// Reports a mapping whose key or source an earlier one has as well.
+    fn check(
+        &mut self,
+        graph: &Graph,
+        edge: usize,
+        index: usize,
+        mapping: &'g EdgeMapping,
+    ) -> Option<Diagnostic> {
+        let EdgeMapping { key, source } = mapping;
+        if let Some(other) = self.keys.insert(key, mapping) {
+            let other = &other.source;
+            let message = format!("this edge writes both `{other}` and `{source}` to `{key}`");
+            let site = Site::Edge(edge, EdgePart::Key(index));
+            let help = "give each its own key";
+            return Some(Diagnostic::new(Code::MappingClash, site, message).help(help));
+        }
+        let first = &self.sources.insert(source, mapping)?.key;
+        let help = match &graph.edges[edge].to {
+            EdgeTarget::Node(id) => format!(
+                "let `{name}` read both from `{first}`: `node {name}: … {{ {key} <- {first} }};`",
+                name = words::name(graph, *id)
+            ),
+            EdgeTarget::End(_) => "let a node write one of them, or remove one".to_owned(),
+        };
+        let message = format!("this edge reads `{source}` twice");
+        let site = Site::Edge(edge, EdgePart::Source(index));
+        Some(Diagnostic::new(Code::MappingClash, site, message).help(help))
+    }
+}
+
+/// Reports mappings whose sources nothing writes.
+pub(super) fn check_sources(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
+    for (edge, route) in model.routes.edges.iter().enumerate() {
+        let mappings = model.graph.edges[edge].mappings.iter().enumerate();
+        // The source may have been meant as the key.
+        for (index, mapping) in mappings.filter(|_| !route.maps_unread) {
+            if found.is_full() {
+                return;
+            }
+            let site = Site::Edge(edge, EdgePart::Source(index));
+            if let Some(diagnostic) = check_source(model, suggestions, site, mapping) {
+                found.push(diagnostic);
+            }
+        }
+    }
+}
+
+/// Reports a mapping whose source nothing writes.
+fn check_source(
+    model: &Model<'_>,
+    suggestions: &Suggestions<'_>,
+    site: Site,
+    mapping: &EdgeMapping,
+) -> Option<Diagnostic> {
+    let key = model.keys.get(&mapping.source)?;
+    if exists(key) || key.name == ERROR_KEY {
+        return None;
+    }
+    let message = format!("nothing writes `{}`", key.name);
+    let help = match (suggestions.of(key.name), key.loop_only) {
+        (_, Some(within)) => format!(
+            "`{}` exists only inside `{}`, for one item at a time",
+            key.name,
+            words::name(model.graph, within)
+        ),
+        (Some(near), None) => format!("did you mean `{near}`?"),
+        (None, None) => format!("let a node write `{}`, or remove this", key.name),
+    };
+    Some(Diagnostic::new(Code::NamesNothing, site, message).help(help))
+}
+
+/// Reports mappings whose sources some path does not write.
+pub(super) fn check_paths(
+    model: &Model<'_>,
+    reached: &[bool],
+    assignment: &mut Assignment<'_>,
+    found: &mut Found,
+) {
+    for key in model.keys.iter().filter(|key| !key.given) {
+        let is_reported = !exists(key) && key.name != ERROR_KEY;
+        if key.mappings.is_empty() || is_reported || is_left_to_others(model, key, reached) {
+            continue;
+        }
+        let asked: Vec<usize> = key.mappings.iter().map(|mapping| mapping.at).collect();
+        for missing in assignment.unassigned(&key.written_at, &asked) {
+            if found.is_full() {
+                return;
+            }
+            found.push(unassigned(
+                model,
+                key,
+                key.mappings[missing.asked],
+                &missing,
+            ));
+        }
+    }
+}
+
+fn unassigned(
+    model: &Model<'_>,
+    key: &Key<'_>,
+    MappingRead { edge, index, .. }: MappingRead,
+    missing: &Unassigned,
+) -> Diagnostic {
+    let graph = model.graph;
+    let site = Site::Edge(edge, EdgePart::Source(index));
+    let report = |message: String| Diagnostic::new(Code::UnassignedRead, site, message);
+    let name = key.name;
+    let path = words::path(graph, &missing.path);
+    let path = format!("this path does not write it: {path}");
+    if let Some(input) = key.input {
+        let rust_type = &graph.inputs[input].rust_type;
+        let what = format!("this edge reads `{name}`, which the caller may leave out");
+        let declared = format!("`{name}` is declared as an `Option` here");
+        let mut diagnostic = report(what)
+            .help(format!("make the input required: `{name}: {rust_type}`"))
+            .related(Site::Input(input), declared);
+        diagnostic
+            .notes
+            .extend((!key.written_at.is_empty()).then_some(path));
+        return diagnostic;
+    }
+    let what = format!("this edge reads `{name}`, which is not written on every path to it");
+    let diagnostic = report(what).note(path);
+    if name == ERROR_KEY {
+        return diagnostic.help(format!(
+            "it exists only where an \"{ERROR_ACTION}\" edge leads"
+        ));
+    }
+    explain(model, key, &missing.path, diagnostic).help(format!("write `{name}` before"))
+}
