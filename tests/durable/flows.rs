@@ -55,6 +55,19 @@ flow! {
     }
 }
 
+flow! {
+    /// Edges that give keys other values: at the start, in a loop, and at the end.
+    pub(crate) Doubled(first: u64, limit: u64) -> (result: u64, limit: u64) {
+        branch large(doubled, limit) {
+            doubled > limit => "yes",
+            else => "no",
+        }
+        start >> double { number <- first } >> large;
+        large - "no" >> triple { number <- doubled } >> double;
+        large - "yes" >> end { result <- doubled };
+    }
+}
+
 #[node(writes = left)]
 async fn left(cx: &Context, number: &u64) -> u64 {
     work(cx, 10).await;

@@ -12,8 +12,8 @@ use flow_durable::{
 use serde_json::{Value, json};
 
 use crate::flows::{
-    Forks, ForksInput, Items, ItemsInput, Nested, NestedInput, Party, PartyInput, Rounds,
-    RoundsInput, Waits, WaitsInput, take_effects,
+    Doubled, DoubledInput, Forks, ForksInput, Items, ItemsInput, Nested, NestedInput, Party,
+    PartyInput, Rounds, RoundsInput, Waits, WaitsInput, take_effects,
 };
 use crate::stores::{CrashAfter, Faulty};
 use crate::support::{options, outcomes, store};
@@ -224,6 +224,18 @@ fn nobody(_: &OpenQuestion) -> Option<Value> {
 async fn a_chain_and_a_loop() {
     let output = the_same_from_everywhere(Rounds::new, || RoundsInput { number: 2 }, nobody).await;
     assert_eq!(output, json!({ "doubled": 108, "end": "default" }));
+}
+
+/// D-25
+#[tokio::test(start_paused = true)]
+async fn edges_that_give_keys_other_values() {
+    let input = || DoubledInput {
+        first: 2,
+        limit: 50,
+    };
+    let output = the_same_from_everywhere(Doubled::new, input, nobody).await;
+    let expected = json!({ "result": 144, "limit": 50, "end": "default" });
+    assert_eq!(output, expected);
 }
 
 /// D-30, D-31

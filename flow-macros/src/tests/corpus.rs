@@ -13,7 +13,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
 }
 
 /// The text between the braces of `flow!`.
-pub(super) const FLOWS: [&str; 21] = [
+pub(super) const FLOWS: [&str; 22] = [
     r#"
     /// Approves an expense claim.
     pub ExpenseApproval(claim: Claim, policy: Policy) -> (receipt: Option<Receipt>) {
@@ -154,6 +154,14 @@ pub(super) const FLOWS: [&str; 21] = [
         node two: revise with retry(attempts = 5, wait = "1s"), timeout = "1h 2m";
         start >> feed >> one >> two - "error" >> explain >> measure >> end;
         two >> measure;
+    }"#,
+    r#"
+    Mapped(note: String, text: String) -> (spelling: Option<String>, claim: Option<Claim>, told: Option<String>) {
+        branch more(spelling) { spelling.is_empty() => "again", else => "done" }
+        start >> spelling { text <- note } >> more;
+        more - "again" >> lines { text <- spelling, r#type <- note, } >> measure { claim <- lines } >> end {};
+        more - "done" >> take_text >> end("told") { told <- spelling };
+        lines - "error" >> explain { error <- text } >> end;
     }"#,
 ];
 

@@ -149,3 +149,26 @@ fn a_flow_that_is_tried_again_keeps_what_it_takes() {
       "default" is route 1
     "#);
 }
+
+#[test]
+fn an_edge_moves_or_clones_what_it_maps() {
+    insta::assert_snapshot!(plan(
+        "F(first: Text, second: Text) { branch more(second) { second > 0 => \"more\", else => \"done\" } \
+         start >> look { text <- first } >> more; more - \"more\" >> look { text <- second }; \
+         more - \"done\" >> eat { text <- second } >> end; }"
+    ), @r#"
+    start: text from first, moved
+    look
+      text: of the state, borrowed
+      "default" is route 1
+    more
+      second: of the state, borrowed
+      "more" is route 2
+        text from second, cloned, since more needs it later
+      "done" is route 3
+        text from second, moved
+    eat
+      text: of the state, moved
+      "default" is route 4
+    "#);
+}

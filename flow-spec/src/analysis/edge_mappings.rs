@@ -17,7 +17,7 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
     ERROR_ACTION, ERROR_KEY, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind,
 };
-use crate::suggest::did_you_mean;
+use crate::suggest::closest;
 
 /// Reports mappings that an edge has twice, and those whose keys are not read where the edge leads.
 /// Marks the edges of the latter.
@@ -78,15 +78,17 @@ impl<'g> Readers<'g> {
             return None;
         }
         let help = if keys.is_empty() {
-            Some(format!("{reader} nothing: remove this"))
+            format!(
+                "{reader} nothing: put this on the edge to the node that reads `{key}`, or remove it"
+            )
         } else if keys.contains(&source.as_str()) {
-            Some(format!("what {reader} comes first: `{source} <- {key}`"))
+            format!("what {reader} comes first: `{source} <- {key}`")
+        } else if let Some(near) = closest(key, keys.iter().copied()) {
+            format!("did you mean `{near}`?")
         } else {
-            did_you_mean(key, keys.iter().copied())
+            format!("{reader} `{}`", keys.join("`, `"))
         };
-        let mut diagnostic = Diagnostic::new(Code::NamesNothing, site, message);
-        diagnostic.help = help;
-        Some(diagnostic)
+        Some(Diagnostic::new(Code::NamesNothing, site, message).help(help))
     }
 
     fn reads(&mut self, id: NodeId) -> &Vec<&'g str> {

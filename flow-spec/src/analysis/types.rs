@@ -359,7 +359,7 @@ fn other_mapping(
 ) -> Diagnostic {
     let EdgeMapping { key, source } = mapping;
     let message = format!(
-        "this edge gives `{key}` the type of `{source}`, `{}`, but {} `{}`",
+        "this edge gives `{key}` a value of type `{}`, but {} `{}`",
         given.rust_type, own.what, own.rust_type
     );
     Diagnostic::new(Code::TypeMismatch, site, message)

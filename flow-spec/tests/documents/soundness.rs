@@ -275,7 +275,7 @@ fn mappings_of_edges() {
     mapped["ends"][1]["mappings"] = json!({ "receipt": "bill" });
     assert_snapshot!(said(mapped.clone()), @"
     /ends/1/mappings/receipt: `bill` is not an output of the flow [F015]
-    help: the flow returns nothing: remove this
+    help: the flow returns nothing: put this on the edge to the node that reads `bill`, or remove it
     ");
     mapped["entryMappings"] = json!({ "claim": "sum" });
     assert_snapshot!(said(mapped), @"");

@@ -88,8 +88,13 @@ fn mappings(input: ParseStream<'_>) -> syn::Result<Vec<EdgeMappingSyntax>> {
         let key: Ident = input.parse()?;
         refuse_value(input)?;
         if input.peek(Token![->]) {
-            let text = "an edge gives a key that the next node reads another value: `key <- other`";
-            return Err(input.error(text));
+            let arrow: Token![->] = input.parse()?;
+            let read = input
+                .parse::<Ident>()
+                .map_or("key".to_owned(), |read| read.to_string());
+            let text =
+                format!("on an edge, the key that is read next comes first: `{read} <- {key}`");
+            return Err(syn::Error::new(arrow.span(), text));
         }
         input.parse::<Token![<-]>().map_err(|error| {
             let text = format!("expected `<-` and the key whose value `{key}` gets");

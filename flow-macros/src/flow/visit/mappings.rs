@@ -39,7 +39,7 @@ impl Plan<'_> {
         match state.mapped(write.key) {
             Some(key) => {
                 let (ty, agreement) = (&key.ty, edge_agreement_trait(write.key, self.flow, span));
-                quote_spanned!(site=> #value.map(#agreement::<#ty>::agree))
+                quote_spanned!(site=> #value.map(|value| #agreement::<#ty>::agree(value)))
             }
             None => value,
         }
@@ -56,7 +56,8 @@ impl Plan<'_> {
         let message = format!(
             "this edge gives `{key}` the value of `{source}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
         );
-        let its_trait = clone_trait(&name, &message, "derive `Clone` for `{Self}`", site);
+        let (label, note) = ("is cloned", "derive `Clone` for `{Self}`");
+        let its_trait = clone_trait(&name, [&message, label, note], site);
         quote_spanned!(site=> { #its_trait state.#field.as_ref().map(#name::__clone) })
     }
 }

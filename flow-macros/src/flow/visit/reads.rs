@@ -182,7 +182,7 @@ impl Visit<'_> {
                 )
             }
         };
-        clone_trait(name, &message, &note, self.site)
+        clone_trait(name, [&message, "takes it by value", &note], self.site)
     }
 }
 
@@ -206,9 +206,13 @@ impl Plan<'_> {
 
 /// A trait to clone a value that is read later, so that the error for a type that is not `Clone`
 /// says who reads it.
-pub(super) fn clone_trait(name: &Ident, message: &str, note: &str, site: Span) -> TokenStream {
+pub(super) fn clone_trait(
+    name: &Ident,
+    [message, label, note]: [&str; 3],
+    site: Span,
+) -> TokenStream {
     quote_spanned! {site=>
-        #[diagnostic::on_unimplemented(message = #message, label = "takes it by value", note = #note)]
+        #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
         trait #name: ::core::marker::Sized {
             fn __clone(&self) -> Self;
         }

@@ -114,7 +114,7 @@ help: what `shout` reads comes first: `draft <- text`"
     let nothing = flow.replace(">> rest", ">> rest { draft <- loud }");
     assert_eq!(
         report(&nothing.replace("KEY", "draft").replace("OUTPUT", "result")),
-        "edge 1 Key(0): `rest` does not read `draft` [F015]\nhelp: `rest` reads nothing: remove this"
+        "edge 1 Key(0): `rest` does not read `draft` [F015]\nhelp: `rest` reads nothing: put this on the edge to the node that reads `draft`, or remove it"
     );
 }
 
@@ -183,7 +183,7 @@ fn the_types_are_those_of_the_sources() {
     ";
     assert_eq!(
         report_types(flow),
-        "edge 1 Source(0): this edge gives `draft` the type of `count`, `u64`, but `write` writes it as `String` [F008]
+        "edge 1 Source(0): this edge gives `draft` a value of type `u64`, but `write` writes it as `String` [F008]
 help: name a key of type `String`
 see input count: `count` is `u64` here
 see node write: `draft` is `String` here"

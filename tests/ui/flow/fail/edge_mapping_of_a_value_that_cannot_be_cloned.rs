@@ -1,0 +1,15 @@
+use flow_runtime::prelude::*;
+
+struct Draft;
+#[node]
+fn show(draft: &Draft) { let _ = draft; }
+#[node]
+fn keep(page: Draft) { let _ = page; }
+
+flow! {
+    Shown(page: Draft) {
+        start >> show { draft <- page } >> keep >> end; //~
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn show(text: &str) { let _ = text; }
+
+flow! {
+    Shown(draft: String) {
+        start >> show { text = draft } >> end; //~
+    }
+}
+
+fn main() {}
