@@ -91,9 +91,9 @@ impl<'a> Generator<'a> {
         let rest = self.sequence(blocks, 2);
         self.lead(&first.exits, &rest.entry);
         let key = self.key();
-        self.declare(&format!("node last: work {{ a <- {key}, w -> out }}"));
+        self.declare(&format!("node last: work {{ a <- {key}, w -> sum }}"));
         self.lead(&rest.exits, "last");
-        self.lead(&["last".to_owned()], "end");
+        self.lead(&["last".to_owned()], "end { out <- sum }");
         format!(
             "flow! {{\n    /// Generated.\n    pub {name}(a: u64) -> (out: u64) {{\n{}        start >> {};\n{}    }}\n}}\n\n",
             self.declared, first.entry, self.edges
@@ -179,12 +179,13 @@ impl<'a> Generator<'a> {
     fn two_reads(&mut self) -> Block {
         let (id, a, b) = (self.id(), self.key(), self.key());
         let node = format!("n{id}");
+        // The edges that lead here say what one of the two is.
         self.declare(&format!(
-            "node {node}: work2 {{ a <- {a}, b <- {b}, w -> k{node} }}"
+            "node {node}: work2 {{ a <- a{node}, b <- {b}, w -> k{node} }}"
         ));
         self.keys.push(format!("k{node}"));
         Block {
-            entry: node.clone(),
+            entry: format!("{node} {{ a{node} <- {a} }}"),
             exits: vec![node],
         }
     }

@@ -352,12 +352,21 @@ impl Cursor<'_, '_> {
         }
     }
 
-    /// A node, `start`, `end("label")`, `wait(5s)` or a fork.
+    /// A node, `start`, `end("label")`, `wait(5s)` or a fork, perhaps with the mapping of the edge
+    /// that leads there.
     fn step(&mut self, gap: Gap, segment: &mut Segment) -> Result<(), Fault> {
         if self.text(0) == "[" {
             segment.push(Part::List(self.fork(gap)?));
-            return Ok(());
+        } else {
+            segment.push(Part::Tokens(self.named_step(gap)?));
         }
+        if self.text(0) == "{" {
+            segment.push(Part::List(self.mapping()?));
+        }
+        Ok(())
+    }
+
+    fn named_step(&mut self, gap: Gap) -> Result<Range<usize>, Fault> {
         let from = self.at;
         let name = self.text(0);
         let mut gap = match self.take_if("::", gap) {
@@ -377,11 +386,7 @@ impl Cursor<'_, '_> {
                 _ => return self.fault("expected `>>` or `;`: a node is wired by its name alone"),
             }
         }
-        segment.push(Part::Tokens(from..self.at));
-        if self.text(0) == "{" {
-            segment.push(Part::List(self.mapping()?));
-        }
-        Ok(())
+        Ok(from..self.at)
     }
 
     /// `[a >> b, c]`

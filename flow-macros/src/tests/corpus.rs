@@ -161,7 +161,7 @@ pub(super) const FLOWS: [&str; 22] = [
         start >> spelling { text <- note } >> more;
         more - "again" >> lines { text <- spelling, r#type <- note, } >> measure { claim <- lines } >> end {};
         more - "done" >> take_text >> end("told") { told <- spelling };
-        lines - "error" >> explain { error <- text } >> end;
+        lines - "error" >> explain >> end { told <- feedback };
     }"#,
 ];
 

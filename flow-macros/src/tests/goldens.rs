@@ -80,3 +80,26 @@ fn small_flow() {
     insta::assert_snapshot!("small_flow_first_half", shown(first_half));
     insta::assert_snapshot!("small_flow_second_half", shown(second_half));
 }
+
+#[test]
+fn mappings_of_edges() {
+    let mut rustc = Rustc::default();
+    rustc.derive(&parse(
+        "enum Verdict { Approved { amount: u64 }, Unclear { question: String } }",
+    ));
+    rustc.node(
+        parse("actions = Verdict"),
+        parse("fn review(claim: &str) -> Verdict { decide(claim) }"),
+    );
+    let expansions = rustc.flow(parse(
+        r#"
+        Approval(text: String) -> (sum: u64, text: String) {
+            start >> review { claim <- text };
+            review - "approved" >> end { sum <- amount };
+            review - "unclear" >> review { claim <- question };
+        }"#,
+    ));
+    let second_half = expansions.into_iter().nth(1);
+    let second_half = second_half.expect("a flow without mistakes has two halves");
+    insta::assert_snapshot!(shown(second_half));
+}

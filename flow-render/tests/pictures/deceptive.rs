@@ -4,7 +4,7 @@
 use flow_render as render;
 use flow_spec::document::EndDocument;
 use flow_spec::{Code, FlowDocument, diff, is_deceptive, visible};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::flows::{edge, node};
 

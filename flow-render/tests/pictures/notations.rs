@@ -7,7 +7,7 @@ use flow_render as render;
 use flow_spec::FlowDocument;
 use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::flows::{any_flow, edge, node, research_desk};
 
@@ -115,6 +115,44 @@ fn keys_travel_from_the_node_that_writes_them_to_the_last_that_reads_them() {
         text.contains("↓ second  {d <- nobody_reads_it, b}\n"),
         "{text}"
     );
+}
+
+/// A value travels up to the arrow that gives it to another key, and what an arrow writes anew does
+/// not travel along it.
+#[test]
+fn arrows_name_the_keys_that_they_map() {
+    let mut flow = FlowDocument::new("Mapped", "mapped");
+    flow.inputs.insert("note", Property::new(), true);
+    flow.outputs.insert("result", Property::new(), true);
+    flow.nodes = vec![
+        node_with("first", &["text"], &["text", "more"]),
+        node_with("second", &[], &["bold"]),
+        node_with("third", &["text"], &[]),
+    ];
+    let mapped = |from: &str, to: &str| [(from.to_owned(), json!(to))].into_iter().collect();
+    flow.edges = vec![
+        edge("first", "default", "second"),
+        edge("second", "default", "third"),
+    ];
+    flow.entry_mappings = mapped("note", "text");
+    flow.edges[1].mappings = mapped("more", "text");
+    let mut flow = with_end(flow, "third");
+    flow.ends[0].mappings = mapped("bold", "result");
+    insta::assert_snapshot!(render::text(&flow), @r"
+    Mapped (mapped)
+    start
+    ↓ first   {text <- note}
+    ↓ second  {more}
+    ↓ third   {text <- more, bold}
+    ↓ end     {result <- bold}
+    ");
+    for (text, escaped) in [
+        (render::mermaid(&flow), "text #60;#45; more"),
+        (render::dot(&flow), "text <- more"),
+        (render::html(&flow).to_string(), "text &lt;- more"),
+    ] {
+        assert!(text.contains(escaped), "{text}");
+    }
 }
 
 /// The flow with an end after this node, and its first node as the one that it begins with.

@@ -63,24 +63,31 @@ impl<'g> Readers<'g> {
             return Some(reserved_key(site));
         }
         let graph = self.graph;
-        let (keys, reader, message) = match &graph.edges[edge].to {
-            EdgeTarget::Node(id) => {
-                let name = words::name(graph, *id);
-                let message = format!("`{name}` does not read `{key}`");
-                (self.reads(*id), format!("`{name}` reads"), message)
-            }
-            EdgeTarget::End(_) => {
-                let message = format!("`{key}` is not an output of the flow");
-                (&self.outputs, "the flow returns".to_owned(), message)
-            }
+        let to = &graph.edges[edge].to;
+        let keys = match to {
+            EdgeTarget::Node(id) => self.reads(*id),
+            EdgeTarget::End(_) => &self.outputs,
         };
         if keys.contains(&key.as_str()) {
             return None;
         }
+        let (message, reader, elsewhere) = match to {
+            EdgeTarget::Node(id) => {
+                let name = format!("`{}`", words::name(graph, *id));
+                (
+                    format!("{name} does not read `{key}`"),
+                    format!("{name} reads"),
+                    format!("write this on the edge to the node that reads `{key}`"),
+                )
+            }
+            EdgeTarget::End(_) => (
+                format!("`{key}` is not an output of the flow"),
+                "the flow returns".to_owned(),
+                format!("declare the output `{key}`"),
+            ),
+        };
         let help = if keys.is_empty() {
-            format!(
-                "{reader} nothing: put this on the edge to the node that reads `{key}`, or remove it"
-            )
+            format!("{reader} nothing: {elsewhere}, or remove this")
         } else if keys.contains(&source.as_str()) {
             format!("what {reader} comes first: `{source} <- {key}`")
         } else if let Some(near) = closest(key, keys.iter().copied()) {

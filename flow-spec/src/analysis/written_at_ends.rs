@@ -65,8 +65,8 @@ fn is_certain(
         return false;
     };
     let wanted = options(&output.rust_type);
-    let is_certain = key.given || assignment.is_assigned(&key.written_at, ends);
-    is_certain && !may_be_none(model, key, wanted)
+    let is_assigned = assignment.is_assigned(&key.written_at, ends);
+    key.given || (is_assigned && !may_be_none(model, key, wanted))
 }
 
 /// Returns true if a value that the key may have is an `Option` where this many are wanted.

@@ -275,10 +275,15 @@ fn mappings_of_edges() {
     mapped["ends"][1]["mappings"] = json!({ "receipt": "bill" });
     assert_snapshot!(said(mapped.clone()), @"
     /ends/1/mappings/receipt: `bill` is not an output of the flow [F015]
-    help: the flow returns nothing: put this on the edge to the node that reads `bill`, or remove it
+    help: the flow returns nothing: declare the output `bill`, or remove this
     ");
     mapped["entryMappings"] = json!({ "claim": "sum" });
-    assert_snapshot!(said(mapped), @"");
+    assert_snapshot!(said(mapped), @"
+    /entryMappings/claim: `review` does not read `sum` [F015]
+    help: `review` reads nothing: write this on the edge to the node that reads `sum`, or remove this
+    /ends/1/mappings/receipt: `bill` is not an output of the flow [F015]
+    help: the flow returns nothing: declare the output `bill`, or remove this
+    ");
 }
 
 #[test]

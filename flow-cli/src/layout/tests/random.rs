@@ -29,7 +29,7 @@ mod flows {
             choose - "check" >> wait(1h 30m) >> [a, b >> crate::c] >> end("x");
             /* a
              * b */
-            a_long_name - "pay" >> r#type - "error" >> end;
+            a_long_name - "pay" >> r#type { a <- b, c<-d } - "error" >> end { answer <- x };
 
             first >> second_with_a_long_name >> third_with_a_long_name >> fourth_with_a_long_name >> fifth;
         }

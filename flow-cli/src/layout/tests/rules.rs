@@ -157,6 +157,26 @@ node f: E = E with retry(attempts = 2, if = |error| error.is_transient());
 }
 
 #[test]
+fn mappings_of_edges() {
+    statements(
+        r#"
+start>>review{draft<-text}-"good">>shorten>>end{ draft<-shorter , };
+review - "unclear" >> review {draft <- question};
+review-"error">>[tell, log]{ problem <- error, number_of_the_attempt <- attempt, text_of_the_review <- draft };
+"#,
+        r#"
+        start >> review { draft <- text } - "good" >> shorten >> end { draft <- shorter };
+        review - "unclear" >> review { draft <- question };
+        review - "error"   >> [tell, log] {
+            problem <- error,
+            number_of_the_attempt <- attempt,
+            text_of_the_review <- draft,
+        };
+"#,
+    );
+}
+
+#[test]
 fn a_long_declaration_is_broken() {
     statements(
         r#"

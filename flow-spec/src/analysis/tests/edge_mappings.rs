@@ -114,7 +114,7 @@ help: what `shout` reads comes first: `draft <- text`"
     let nothing = flow.replace(">> rest", ">> rest { draft <- loud }");
     assert_eq!(
         report(&nothing.replace("KEY", "draft").replace("OUTPUT", "result")),
-        "edge 1 Key(0): `rest` does not read `draft` [F015]\nhelp: `rest` reads nothing: put this on the edge to the node that reads `draft`, or remove it"
+        "edge 1 Key(0): `rest` does not read `draft` [F015]\nhelp: `rest` reads nothing: write this on the edge to the node that reads `draft`, or remove this"
     );
 }
 

@@ -36,8 +36,8 @@ impl FlowDocument {
     ///
     /// # Errors
     ///
-    /// The problems that [`parse`](FlowDocument::parse) would report, and mappings that name
-    /// nothing.
+    /// The problems that [`parse`](FlowDocument::parse) would report, and nodes that write two
+    /// values under one key.
     pub fn graph(&self) -> Result<Graph, Vec<Problem>> {
         let misread = self.misread();
         if !misread.is_empty() {
