@@ -70,7 +70,11 @@ fn what(node: &NodeDocument) -> Option<String> {
 fn settings(settings: &SettingsDocument) -> Option<String> {
     let mut found = Vec::new();
     if let Some(retry) = &settings.retry {
-        found.push(format!("{} attempts", retry.attempts));
+        let attempts = format!("{} attempts", retry.attempts);
+        found.push(match &retry.only_if {
+            Some(function) => format!("{attempts} if {}", shortened(function)),
+            None => attempts,
+        });
     }
     if let Some(poll) = &settings.poll {
         found.push(format!("asks every {}", poll.every));

@@ -22,6 +22,9 @@ pub(super) fn settings(settings: &SettingsDocument) -> Markup {
         if let Some(jitter) = retry.jitter {
             words += &format!(", a share of {jitter} of it random");
         }
+        if let Some(function) = &retry.only_if {
+            words += &format!(", only if {function} says so");
+        }
         facts.push(("retry", words));
     }
     if let Some(timeout) = &settings.timeout {

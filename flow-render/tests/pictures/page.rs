@@ -146,7 +146,7 @@ fn a_click_on_a_node_shows_its_contract() {
     writes outline
     error → apologise
     SETTINGS
-    retry | 3 attempts, 200ms before the second, 2 times as long before each further one, never longer than 5s, a share of 0.1 of it random
+    retry | 3 attempts, 200ms before the second, 2 times as long before each further one, never longer than 5s, a share of 0.1 of it random, only if desk::is_busy says so
     timeout | 30s
     PARAMS
     model | small "fast" <b>

@@ -270,7 +270,7 @@ fn what_a_node_is_and_how_it_runs_stands_below_its_name() {
         format!("{class}: {}", texts.join(" | "))
     });
     insta::assert_snapshot!(shown.join("\n"), @r#"
-    tile step: plan | desk::plan | 3 attempts, at most 30s
+    tile step: plan | desk::plan | 3 attempts if desk::is_busy, at most 30s
     tile flow: research | Research
     tile each: answers | for question in questions, 8 at once | collects errors
     tile step: lookup | asks every 1s, at most 10s

@@ -26,7 +26,7 @@ pub struct SettingsDocument {
     pub collect_errors: bool,
 }
 
-/// How often a node is tried, and with which pauses.
+/// How often a node is tried, after which failures, and with which pauses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetrySettings {
@@ -44,6 +44,9 @@ pub struct RetrySettings {
     /// The part of the pause, from 0 to 1, that is random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f64>,
+    /// The function that decides whether another attempt follows a failure.
+    #[serde(default, rename = "if", skip_serializing_if = "Option::is_none")]
+    pub only_if: Option<String>,
 }
 
 /// How a node polls.

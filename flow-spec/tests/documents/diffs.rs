@@ -218,6 +218,7 @@ fn settings_and_ways() {
     -c /nodes/2/settings/retry/attempts `pay`: setting `retry.attempts` was 3, and is 5
     -c /nodes/2/settings/timeout `pay`: setting `timeout` was added
     ");
+    assert_snapshot!(lines(OLD, &[("/nodes/2/settings/retry/if", r#""is_transient""#)]), @"-c /nodes/2/settings/retry/if `pay`: setting `retry.if` was added");
     assert_snapshot!(lines(OLD, &[("/edges/0/to", r#""revise""#), ("/entryNodeId", r#""pay""#)]), @r#"
     -c /entryNodeId the flow begins at `pay`, and began at `review`
     -c /edges/0 `review` - "approved" leads to `revise`, and led to `pay`

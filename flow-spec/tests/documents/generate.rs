@@ -187,6 +187,10 @@ fn settings(dice: &mut Dice) -> SettingsDocument {
             backoff: maybe(dice, |dice| 1.0 + dice.below(100) as f64 / 7.0),
             max_wait: maybe(dice, duration),
             jitter: maybe(dice, |dice| dice.below(8) as f64 / 7.0),
+            only_if: maybe(dice, |dice| {
+                dice.pick(&["is_transient", "io::Error::is_busy"])
+                    .to_owned()
+            }),
         }),
         timeout: maybe(dice, duration),
         poll: maybe(dice, |dice| PollSettings {

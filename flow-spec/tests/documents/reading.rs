@@ -130,7 +130,7 @@ fn wrong_types() {
 #[test]
 fn settings() {
     let settings = json!({
-        "retry": { "attempts": 0, "wait": "soon", "backoff": 0.5, "jitter": 2, "maxwait": "1s" },
+        "retry": { "attempts": 0, "wait": "soon", "backoff": 0.5, "jitter": 2, "maxwait": "1s", "if": "" },
         "timeout": 30, "poll": { "timeout": "0s" }, "concurrency": -1, "collectErrors": 1
     });
     assert_snapshot!(said(&node_with(json!({ "settings": settings }))), @r#"
@@ -141,6 +141,7 @@ fn settings() {
     help: write a number and a unit, such as "200ms" or "1m 30s"
     /nodes/0/settings/retry/backoff: `backoff` is 0.5, and should be a number of at least 1 [F023]
     /nodes/0/settings/retry/jitter: `jitter` is 2, and should be a number from 0 to 1 [F023]
+    /nodes/0/settings/retry/if: `if` is empty [F023]
     /nodes/0/settings/timeout: `timeout` is 30, and should be a duration such as "5s" [F023]
     /nodes/0/settings/poll: `every` is missing [F023]
     help: say how long to wait before asking again: `"every": "1s"`

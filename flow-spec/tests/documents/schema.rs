@@ -132,6 +132,8 @@ const BROKEN: [(&str, &str); 78] = [
     ("/nodes/2/settings/retry/attempts", "4294967296"),
     ("/nodes/2/settings/retry/backoff", "0.5"),
     ("/nodes/2/settings/retry/jitter", "1.5"),
+    ("/nodes/2/settings/retry/if", r#""""#),
+    ("/nodes/2/settings/retry/if", "true"),
     ("/nodes/1/actions", "{}"),
     ("/nodes/1/actions", "[{}]"),
     ("/nodes/1/actions", r#"[{ "name": "" }]"#),

@@ -31,7 +31,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
 }
 
 fn retry(value: &Value, pointer: &str, problems: &mut Problems) -> Option<RetrySettings> {
-    let fields = ["attempts", "wait", "backoff", "maxWait", "jitter"];
+    let fields = ["attempts", "wait", "backoff", "maxWait", "jitter", "if"];
     let mut object = Object::of(value, pointer, "`retry`", &fields, problems)?;
     object.require("attempts", "say how many there are, the first included");
     let attempts = |value: &Value| u32::try_from(count(value)?).ok();
@@ -45,6 +45,7 @@ fn retry(value: &Value, pointer: &str, problems: &mut Problems) -> Option<RetryS
         jitter: object.value("jitter", "a number from 0 to 1", |value| {
             value.as_f64().filter(|share| (0.0..=1.0).contains(share))
         }),
+        only_if: object.name("if"),
     })
 }
 
