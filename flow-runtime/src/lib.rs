@@ -329,6 +329,7 @@ pub use flow_macros::flow;
 /// | `retry(…, backoff = 2.0)` | the factor by which the pause grows each time; at least 1 |
 /// | `retry(…, max_wait = "10s")` | the longest pause |
 /// | `retry(…, jitter = 0.5)` | the part of the pause that is random, from 0 to 1 |
+/// | `retry(…, if = is_transient)` | another attempt follows only if this function says so: `fn(&E) -> bool` of the returned error |
 /// | `timeout = "30s"` | how long one attempt may take |
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
@@ -395,6 +396,6 @@ pub use frame::Path;
 pub use node_error::{NodeError, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
-pub use policy::{Policy, Retry};
+pub use policy::{Policy, Retry, RetryIf};
 #[cfg(feature = "stored")]
 pub use question::{Answer, Human, Question, Submission};

@@ -1,7 +1,9 @@
-//! How often and how long a node is tried, and with which pauses.
+//! How often and how long a node is tried, after which failures, and with which pauses.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
+
+use crate::node_error::NodeError;
 
 /// The settings of a node for its faults: `retry(…)` and `timeout = …`.
 ///
@@ -27,12 +29,13 @@ pub struct Policy {
 /// ```
 /// use std::num::NonZeroU32;
 /// use std::time::Duration;
-/// use flow_runtime::Retry;
+/// use flow_runtime::{Retry, RetryIf};
 ///
 /// let mut retry = Retry::attempts(NonZeroU32::new(4).unwrap());
 /// retry.wait = Duration::from_millis(100);
 /// retry.backoff = 2.0;
 /// retry.max_wait = Duration::from_millis(300);
+/// retry.only_if = Some(RetryIf::OfFlow(|error| error.is_timeout()));
 /// let waits = [0, 1, 2].map(|attempt| retry.wait_after(attempt).as_millis());
 /// assert_eq!(waits, [100, 200, 300]);
 /// ```
@@ -50,6 +53,29 @@ pub struct Retry {
     /// The part of the wait that is random, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes one
     /// between 5 s and 10 s.
     pub jitter: f64,
+    /// The failures after which there is another attempt: `if = …`. `None` if it follows any.
+    pub only_if: Option<RetryIf>,
+}
+
+/// The function that decides whether another attempt follows a failure.
+#[derive(Debug, Clone, Copy)]
+pub enum RetryIf {
+    /// The one that the node names in its own `#[node(retry(…, if = …))]`. It gets the error that
+    /// the node returned. It is not asked about a timeout, which another attempt always follows.
+    OfNode,
+    /// The one that a flow names in `with retry(…, if = …)`. It is asked about every failure.
+    OfFlow(fn(&NodeError) -> bool),
+}
+
+impl PartialEq for RetryIf {
+    /// Two functions count as equal if they have the same address.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (RetryIf::OfNode, RetryIf::OfNode) => true,
+            (RetryIf::OfFlow(one), RetryIf::OfFlow(other)) => std::ptr::fn_addr_eq(*one, *other),
+            (RetryIf::OfNode, RetryIf::OfFlow(_)) | (RetryIf::OfFlow(_), RetryIf::OfNode) => false,
+        }
+    }
 }
 
 impl Policy {
@@ -92,7 +118,15 @@ impl Retry {
             backoff: 1.0,
             max_wait: Duration::MAX,
             jitter: 0.0,
+            only_if: None,
         }
+    }
+
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn only_if(mut self, only_if: RetryIf) -> Self {
+        self.only_if = Some(only_if);
+        self
     }
 
     /// The wait after the failed attempt of this index (0 for the first), before `jitter` shortens

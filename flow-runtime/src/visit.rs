@@ -13,7 +13,7 @@ use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
-use crate::policy::Policy;
+use crate::policy::{Policy, RetryIf};
 use crate::scope::Scope;
 
 /// One visit of a run to a node.
@@ -59,6 +59,7 @@ impl<'a> Visit<'a> {
         Attempts {
             visit: self,
             index: self.first,
+            is_final: false,
         }
     }
 
@@ -80,7 +81,7 @@ impl<'a> Visit<'a> {
         self,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
-        match self.attempts().attempt_whole(work).await {
+        match self.attempts().within_timeout(work).await {
             Ok(result) => result,
             Err(timed_out) => Err(self.attempts().exhausted(timed_out).into()),
         }
@@ -102,7 +103,7 @@ impl<'a> Visit<'a> {
                 ..self
             };
             let work = std::pin::pin!(work(visit));
-            match attempts.attempt_whole(work).await {
+            match attempts.within_timeout(work).await {
                 Ok(result) => return result,
                 Err(timed_out) => attempts.again(timed_out).await?,
             }
@@ -115,6 +116,8 @@ impl<'a> Visit<'a> {
 pub struct Attempts<'a> {
     pub(crate) visit: Visit<'a>,
     pub(crate) index: u32,
+    /// True if the function that the node names has decided that no attempt follows.
+    is_final: bool,
 }
 
 impl Attempts<'_> {
@@ -145,12 +148,27 @@ impl Attempts<'_> {
         result.map_err(IntoFailure::into_failure)
     }
 
-    /// Does the whole work of a node in one attempt, within the timeout of its flow. `Err` if it
-    /// took longer.
-    async fn attempt_whole<T>(
+    /// As [`attempt`](Attempts::attempt), for a node that names the function which decides whether
+    /// another attempt follows an error. If a flow gives the node another `retry`, the function is
+    /// not asked.
+    pub async fn attempt_if<T, E: IntoFailure>(
+        &mut self,
+        work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
+        decides: fn(&E) -> bool,
+    ) -> Result<T, Failure> {
+        let result = self.within_timeout(work).await?;
+        result.map_err(|error| {
+            let is_asked = matches!(self.visit.policy.retry.only_if, Some(RetryIf::OfNode));
+            self.is_final = is_asked && !decides(&error);
+            error.into_failure()
+        })
+    }
+
+    /// Awaits work within the timeout. `Err` if it took longer.
+    async fn within_timeout<T>(
         &self,
-        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
-    ) -> Result<Result<T, Failed>, Failure> {
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Result<T, Failure> {
         let Some(after) = self.visit.policy.timeout else {
             return Ok(work.await);
         };
@@ -162,16 +180,25 @@ impl Attempts<'_> {
     ///
     /// # Errors
     ///
-    /// The node's error, if that was the last attempt.
+    /// The node's error, if no other attempt follows.
     pub async fn again(&mut self, failure: Failure) -> Result<(), NodeError> {
-        let retry = &self.visit.policy.retry;
-        if self.index + 1 >= retry.attempts.get() {
-            return Err(self.exhausted(failure));
+        let error = self.exhausted(failure);
+        if !self.continues_after(&error) {
+            return Err(error);
         }
-        self.report(&failure);
         let next = after(self.next());
         self.visit.scope.run().sleep_until(next).await;
         Ok(())
+    }
+
+    /// Returns true if another attempt follows this failure.
+    pub(crate) fn continues_after(&self, error: &NodeError) -> bool {
+        let retry = &self.visit.policy.retry;
+        let decides = || match retry.only_if {
+            Some(RetryIf::OfFlow(decides)) => decides(error),
+            Some(RetryIf::OfNode) | None => !self.is_final,
+        };
+        self.index + 1 < retry.attempts.get() && decides()
     }
 
     /// The result of a part that is not tried again: `prep` or `post`.
@@ -207,7 +234,7 @@ impl Attempts<'_> {
         wait
     }
 
-    /// The node's error, because this attempt was the last one.
+    /// Reports a failed attempt, and makes it the node's error.
     pub fn exhausted(&self, failure: Failure) -> NodeError {
         self.report(&failure);
         NodeError::new(

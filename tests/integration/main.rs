@@ -25,6 +25,7 @@ mod observer;
 mod options;
 mod questions;
 mod retry_and_fallback;
+mod retry_if;
 mod scripted;
 mod state;
 mod support;

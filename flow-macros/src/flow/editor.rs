@@ -65,7 +65,8 @@ fn function(flow: &FlowSyntax, body: &TokenStream) -> TokenStream {
 /// A declared node: the definition of its name, and what it is.
 fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
     let name = &node.name;
-    match &node.source {
+    let settings = node.settings.mention();
+    let source = match &node.source {
         NodeSource::Path { path, value, .. } if has_field(name, flow) => {
             let value = value.as_ref().map(|value| quote!(= #value));
             // For completion, which does not know the field.
@@ -77,7 +78,8 @@ fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
             quote!(#path let #name = ();)
         }
         NodeSource::Fork(_) => quote!(let #name = ();),
-    }
+    };
+    quote!(#source #settings)
 }
 
 /// A node where a step names it.

@@ -7,16 +7,18 @@ use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
 use syn::{LitStr, Path, Token, parenthesized};
 
 use crate::contract::{About, Shown};
-use crate::names::keyword_in;
+use crate::names::{keyword_in, path_text};
 use crate::report::Report;
 use crate::runtime;
 use crate::settings::{
-    OF_NODES, SETTINGS, Settings, duration, duration_text, equals, literal, parentheses,
+    self, OF_NODES, SETTINGS, Settings, duration, duration_text, equals, literal, parentheses,
 };
 
+use super::outcome::Returned;
 use super::shown;
 
 /// The settings of a node.
@@ -58,10 +60,8 @@ impl NodeAttribute {
                     end_of_setting(input)?;
                     continue;
                 }
-                let name: Ident = input.parse().map_err(|error| {
-                    let text = "expected a setting, such as `writes = key` or `timeout = \"30s\"`";
-                    syn::Error::new(error.span(), text)
-                })?;
+                let text = "expected a setting, such as `writes = key` or `timeout = \"30s\"`";
+                let name = settings::name(input, text)?;
                 attribute.setting(&name, input, report)?;
                 end_of_setting(input)?;
             }
@@ -87,6 +87,24 @@ impl NodeAttribute {
                 ..self.settings.document(SettingsDocument::default())
             },
             question: None,
+        }
+    }
+
+    /// Reports `retry(…, if = …)` if an attempt fails only when it takes too long.
+    pub(super) fn refuse_if_without_error(
+        &self,
+        name: &Ident,
+        returned: &Returned,
+        report: &mut Report,
+    ) {
+        let settings = &self.settings;
+        if let (Some(path), Some(_), None) = (settings.only_if(), settings.timeout, &returned.error)
+        {
+            let function = path_text(path);
+            let message = format!("`{name}` returns no error that `{function}` could be given");
+            let help =
+                "return a `Result`, or remove `if`: another attempt follows a timeout anyway";
+            report.error(Code::CannotFail, path.span(), message, help);
         }
     }
 

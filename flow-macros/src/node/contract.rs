@@ -44,7 +44,9 @@ pub(super) fn contract(
     attribute: &NodeAttribute,
     contract: &Contract,
 ) -> TokenStream {
-    match &attribute.actions {
+    let mention = attribute.settings.mention();
+    let mention = mention.map(|mention| quote!(const _: () = { #mention };));
+    let contract = match &attribute.actions {
         None => contract_macro(node, contract),
         Some(actions) => {
             let path = out_of_sight(macro_path(actions).to_token_stream());
@@ -63,7 +65,8 @@ pub(super) fn contract(
                 const _: &[&str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }
-    }
+    };
+    quote!(#contract #mention)
 }
 
 /// A contract that still lacks the actions of its enum.

@@ -129,6 +129,8 @@ impl<'a> Node<'a> {
             let help = "return a `Result`, give it a `timeout`, or remove `retry`";
             report.error(Code::CannotFail, *span, message, help);
         }
+        self.attribute
+            .refuse_if_without_error(name, &self.returned, report);
         if let (Some(span), true) = (self.attribute.blocking, self.is_async()) {
             let help = "remove `async`, or `blocking`: an async function does not block";
             report.error(Code::Malformed, span, format!("`{name}` is async"), help);
@@ -226,6 +228,7 @@ impl<'a> Node<'a> {
             can_fail: self.can_fail(),
             context: self.has_context(),
             once: self.once(),
+            decides: self.attribute.settings.only_if().is_some(),
             returned: self.returned.span,
             give_up: None,
         }
@@ -267,6 +270,7 @@ impl<'a> Node<'a> {
             },
             awaits,
             attempt: self.single().then(|| quote!(#name(#(#names),*))),
+            error: self.returned.error.as_ref(),
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{Named, contract_arms, named_macro};
 use crate::report::Report;
 use crate::runtime::{runtime, runtime_at, runtime_crate};
+use crate::settings::GivenBy;
 use crate::twice::Extent;
 
 use super::attribute::NodeAttribute;
@@ -268,7 +269,9 @@ fn sound(
     let rt = runtime();
     let name = &item.ident;
     let text = plain(name);
-    let policy = attribute.settings.policy(&quote!(#rt::Policy::DEFAULT));
+    let policy = attribute
+        .settings
+        .policy(&quote!(#rt::Policy::DEFAULT), GivenBy::Node);
     let actions = match &item.data {
         Data::Enum(_) => quote!(#name),
         _ => quote!(()),

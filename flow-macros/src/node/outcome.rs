@@ -23,6 +23,8 @@ pub(super) struct Returned {
     pub(super) value: TokenStream,
     /// The same type, if the `Result` shows it.
     value_type: Option<Type>,
+    /// The type of the error of a `Result`.
+    pub(super) error: Option<TokenStream>,
 }
 
 /// What `flow!` and the state have to know about a node's return type.
@@ -45,6 +47,7 @@ impl Returned {
                 fallible: false,
                 value: quote!(()),
                 value_type: Some(unit),
+                error: None,
             };
         };
         if last_segment(ty).is_none_or(|name| name != "Result") {
@@ -55,6 +58,7 @@ impl Returned {
                 fallible: false,
                 value: ty.to_token_stream(),
                 value_type,
+                error: None,
             };
         }
         let value_type = result_value(ty);
@@ -71,6 +75,7 @@ impl Returned {
             fallible: true,
             value,
             value_type,
+            error: Some(quote!(<#ty as #rt::Fallible>::Error)),
         }
     }
 
@@ -97,6 +102,7 @@ impl Returned {
                 fallible: self.fallible,
                 value: ty.to_token_stream(),
                 value_type: Some(ty),
+                error: self.error.clone(),
             },
             None => {
                 let text = self.text();

@@ -8,7 +8,7 @@ use syn::{Generics, ImplGenerics, WhereClause};
 use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
-use crate::settings::Settings;
+use crate::settings::{GivenBy, Settings, decides};
 use crate::text::is_plain;
 
 use super::outcome::Outcome;
@@ -42,6 +42,8 @@ pub(super) struct Step<'a> {
     /// The future to await, if an attempt does nothing else. It may fail: a flow that asks for only
     /// one attempt gets `__once`.
     pub(super) attempt: Option<TokenStream>,
+    /// The type of the error of an attempt.
+    pub(super) error: Option<&'a TokenStream>,
 }
 
 impl Step<'_> {
@@ -54,7 +56,9 @@ impl Step<'_> {
         let (generics, _, bounds) = generics.split_for_impl();
         let policy =
             (self.settings.retry.is_some() || self.settings.timeout.is_some()).then(|| {
-                let policy = self.settings.policy(&quote!(#rt::Policy::DEFAULT));
+                let policy = self
+                    .settings
+                    .policy(&quote!(#rt::Policy::DEFAULT), GivenBy::Node);
                 quote!(const POLICY: &'static #rt::Policy = &#policy;)
             });
         let actions = match &self.actions {
@@ -80,6 +84,7 @@ impl Step<'_> {
             .attempt
             .as_ref()
             .map(|attempt| self.first_attempt(attempt));
+        let decides = self.decides();
         let function = self.function();
         let items = quote! {
             #not_recommended
@@ -93,6 +98,7 @@ impl Step<'_> {
             #alias
             impl #generics #self_ty #bounds {
                 #attempt
+                #decides
                 #[doc(hidden)]
                 #[inline]
                 #function
@@ -216,6 +222,14 @@ impl Step<'_> {
             .is_some_and(|generics| !generics.params.is_empty())
     }
 
+    /// The function that decides whether another attempt follows an error, if the node names one. A
+    /// constant, because a parameter of the node may have the same name.
+    fn decides(&self) -> Option<TokenStream> {
+        let (path, error) = (self.settings.only_if()?, self.error?);
+        let decides = decides(path);
+        Some(quote!(const __DECIDES: fn(&#error) -> bool = #decides;))
+    }
+
     /// The attempt as a separate function, and `__once`, which makes it without a visit.
     fn first_attempt(&self, attempt: &TokenStream) -> TokenStream {
         let rt = runtime();
@@ -306,6 +320,8 @@ pub(super) struct Attempted {
     pub(super) context: bool,
     /// True if there can be only one attempt.
     pub(super) once: bool,
+    /// True if the node names the function that decides whether another attempt follows an error.
+    pub(super) decides: bool,
     /// The span of its return type, for the error if the return type cannot be that of a node.
     pub(super) returned: Span,
     /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
@@ -341,7 +357,12 @@ impl Attempted {
                 quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
             }
         };
-        let attempt = quote_spanned!(here(self.returned)=> __attempts.attempt(__work).await);
+        let site = here(self.returned);
+        let attempt = if self.decides {
+            quote_spanned!(site=> __attempts.attempt_if(__work, Self::__DECIDES).await)
+        } else {
+            quote_spanned!(site=> __attempts.attempt(__work).await)
+        };
         let attempt = quote!({
             let __work = ::core::pin::pin!(#work);
             let __result = #attempt;

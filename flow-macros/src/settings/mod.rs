@@ -9,15 +9,17 @@ use flow_spec::Code;
 use flow_spec::document::SettingsDocument;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use syn::parenthesized;
 use syn::parse::ParseStream;
+use syn::{Path, parenthesized};
 
+use crate::editor;
 use crate::report::Report;
 
 use retry::{Retry, retry};
 use values::count;
 
-pub(crate) use values::{duration, equals, literal, parentheses, parse_duration, text};
+pub(crate) use retry::decides;
+pub(crate) use values::{duration, equals, literal, name, parentheses, parse_duration, text};
 
 /// The settings that a node and a flow can both give.
 #[derive(Default, Clone)]
@@ -28,6 +30,15 @@ pub(crate) struct Settings {
     pub(crate) concurrency: Option<(Span, usize)>,
     /// For a loop over items.
     pub(crate) collect_errors: Option<Span>,
+}
+
+/// Where settings are written, and so which errors the function of `retry(…, if = …)` gets.
+#[derive(Clone, Copy)]
+pub(crate) enum GivenBy {
+    /// In `#[node(…)]`: the errors that the node returns.
+    Node,
+    /// In a flow, after `with`: errors of the type `NodeError`.
+    Flow,
 }
 
 /// The names of [`Settings`].
@@ -109,9 +120,23 @@ impl Settings {
         }
     }
 
+    /// The function that decides whether another attempt follows a failure.
+    pub(crate) fn only_if(&self) -> Option<&Path> {
+        let (_, retry) = self.retry.as_ref()?;
+        retry.only_if.as_ref()
+    }
+
+    /// The statement that leads an editor from the name of that function to its definition. `None`
+    /// for rustc.
+    pub(crate) fn mention(&self) -> Option<TokenStream> {
+        let path = self.only_if().filter(|_| editor::expands())?;
+        Some(quote!(let _ = #path;))
+    }
+
     /// The policy that results from `base` with these settings.
-    pub(crate) fn policy(&self, base: &TokenStream) -> TokenStream {
-        let retry = self.retry.as_ref().map(|(_, retry)| retry.tokens());
+    pub(crate) fn policy(&self, base: &TokenStream, given_by: GivenBy) -> TokenStream {
+        let retry = self.retry.as_ref();
+        let retry = retry.map(|(_, retry)| retry.tokens(given_by));
         let timeout = self.timeout.map(|(_, timeout)| {
             let timeout = duration_tokens(timeout);
             quote!(.with_timeout(#timeout))

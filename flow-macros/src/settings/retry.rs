@@ -5,15 +5,22 @@ use std::time::Duration;
 use flow_spec::document::RetrySettings;
 use flow_spec::{Code, did_you_mean};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Lit, Token, parenthesized};
+use syn::parse::discouraged::Speculative as _;
+use syn::spanned::Spanned as _;
+use syn::{ExprPath, Lit, Path, Token, parenthesized};
 
+use crate::names::{here, path_text};
 use crate::report::Report;
 use crate::runtime::runtime;
 
 use super::values::{count, duration, equals, literal, number, parentheses};
-use super::{duration_text, duration_tokens};
+use super::{GivenBy, duration_text, duration_tokens};
+
+/// The names of the settings.
+const NAMES: [&str; 6] = ["attempts", "wait", "backoff", "max_wait", "jitter", "if"];
 
 #[derive(Clone)]
 pub(crate) struct Retry {
@@ -22,6 +29,8 @@ pub(crate) struct Retry {
     backoff: f64,
     max_wait: Duration,
     jitter: f64,
+    /// `if`: the function that decides whether another attempt follows a failure.
+    pub(crate) only_if: Option<Path>,
 }
 
 impl Retry {
@@ -31,6 +40,7 @@ impl Retry {
             "attempts" => "3",
             "backoff" => "2.0",
             "jitter" => "0.5",
+            "if" => "is_transient",
             _ => "\"200ms\"",
         }
     }
@@ -48,13 +58,15 @@ impl Retry {
             backoff: (self.backoff != 1.0).then_some(self.backoff),
             max_wait: (self.max_wait != Duration::MAX).then(|| duration_text(self.max_wait)),
             jitter: (self.jitter != 0.0).then_some(self.jitter),
+            only_if: self.only_if.as_ref().map(path_text),
         }
     }
 
     /// Checks the settings together.
-    fn check(&self, span: Span, given: &[Ident], unknown_given: bool, report: &mut Report) {
+    fn check(&self, span: Span, given: &[Ident], wrong_given: bool, report: &mut Report) {
         let given_as = |wanted: &str| given.iter().find(|name| *name == wanted);
-        if given_as("attempts").is_none() && !unknown_given {
+        let attempts_given = given_as("attempts").is_some() && !wrong_given;
+        if given_as("attempts").is_none() && !wrong_given {
             let help = "say how many there are in all, the first included: `retry(attempts = 3)`";
             report.error(
                 Code::Malformed,
@@ -64,8 +76,7 @@ impl Retry {
             );
         }
         for dependent in ["backoff", "max_wait", "jitter"] {
-            if let (Some(name), None, false) =
-                (given_as(dependent), given_as("wait"), unknown_given)
+            if let (Some(name), None, false) = (given_as(dependent), given_as("wait"), wrong_given)
             {
                 let message =
                     format!("`{dependent}` changes the wait between attempts, and there is none");
@@ -76,6 +87,11 @@ impl Retry {
                     "add `wait = \"200ms\"`",
                 );
             }
+        }
+        if let (Some(name), true, 1) = (given_as("if"), attempts_given, self.attempts) {
+            let message = "`if` decides whether another attempt follows, and there is only one";
+            let help = "raise `attempts`, or remove `if`";
+            report.error(Code::Malformed, name.span(), message, help);
         }
         if let (Some(name), true) = (given_as("max_wait"), self.max_wait < self.wait) {
             let message = "`max_wait` is shorter than `wait`";
@@ -89,7 +105,7 @@ impl Retry {
     }
 
     /// The call that creates the policy.
-    pub(super) fn tokens(&self) -> TokenStream {
+    pub(super) fn tokens(&self, given_by: GivenBy) -> TokenStream {
         let rt = runtime();
         let Retry {
             attempts,
@@ -97,15 +113,30 @@ impl Retry {
             backoff,
             max_wait,
             jitter,
+            only_if,
         } = self;
+        let only_if = only_if.as_ref().map(|path| {
+            let decides = match given_by {
+                GivenBy::Node => quote!(OfNode),
+                GivenBy::Flow => {
+                    let decides = decides(path);
+                    quote!(OfFlow(#decides))
+                }
+            };
+            quote!(.only_if(#rt::RetryIf::#decides))
+        });
         let (wait, max_wait) = (duration_tokens(*wait), duration_tokens(*max_wait));
-        quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter)))
+        quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter) #only_if))
     }
 
-    /// Sets one of the settings. Returns false if there is none with this name, which is reported.
+    /// Sets a setting that is a number or a duration. Returns false if there is none with this
+    /// name, or if the number of attempts is wrong. Both are reported.
     fn set(&mut self, name: &Ident, value: &Lit, report: &mut Report) -> bool {
         match name.to_string().as_str() {
-            "attempts" => self.attempts = count(value, "attempts", report).unwrap_or(1),
+            "attempts" => match count(value, "attempts", report) {
+                Some(attempts) => self.attempts = attempts,
+                None => return false,
+            },
             "wait" => self.wait = duration(value, report).unwrap_or_default(),
             "max_wait" => self.max_wait = duration(value, report).unwrap_or(Duration::MAX),
             "backoff" => {
@@ -113,8 +144,7 @@ impl Retry {
             }
             "jitter" => self.jitter = number(value, "jitter", 0.0..=1.0, report).unwrap_or(0.0),
             unknown => {
-                let names = ["attempts", "wait", "backoff", "max_wait", "jitter"];
-                let help = did_you_mean(unknown, names).unwrap_or_default();
+                let help = did_you_mean(unknown, NAMES).unwrap_or_default();
                 let message = format!("`retry` has no setting `{unknown}`");
                 report.error(Code::NamesNothing, name.span(), message, help);
                 return false;
@@ -124,7 +154,31 @@ impl Retry {
     }
 }
 
-/// `(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5)`
+/// The closure that calls the function of `if`: a call also turns `&String` into `&str` and the
+/// like. The function is named alone, because rustc would show how to correct a call that nobody
+/// wrote.
+pub(crate) fn decides(path: &Path) -> TokenStream {
+    let site = here(path.span());
+    quote_spanned!(site=> |__error| {
+        let __decides: fn(_) -> _ = #path;
+        __decides(__error)
+    })
+}
+
+/// The path after `if =`.
+fn function(input: ParseStream<'_>) -> syn::Result<Path> {
+    let ahead = input.fork();
+    let path = ahead.parse::<ExprPath>();
+    let is_alone = ahead.is_empty() || ahead.peek(Token![,]);
+    let Some(path) = path.ok().filter(|path| is_alone && path.qself.is_none()) else {
+        let text = "expected the name of a function that gets the error and returns a `bool`, such as `if = is_transient`";
+        return Err(input.error(text));
+    };
+    input.advance_to(&ahead);
+    Ok(path.path)
+}
+
+/// `(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5, if = is_busy)`
 pub(super) fn retry(
     name: &Ident,
     input: ParseStream<'_>,
@@ -140,11 +194,12 @@ pub(super) fn retry(
         backoff: 1.0,
         max_wait: Duration::MAX,
         jitter: 0.0,
+        only_if: None,
     };
     let mut given: Vec<Ident> = Vec::new();
-    let mut unknown_given = false;
+    let mut wrong_given = false;
     while !content.is_empty() {
-        let name: Ident = content.parse().map_err(|error| {
+        let name = content.call(Ident::parse_any).map_err(|error| {
             let text = "expected a setting of `retry`, such as `attempts = 3`";
             syn::Error::new(error.span(), text)
         })?;
@@ -156,13 +211,19 @@ pub(super) fn retry(
                 "remove one of them",
             );
         }
-        equals(&name, &content, &format!("{name} = …"))?;
-        unknown_given |= !retry.set(&name, &literal(&content, Retry::example(&name))?, report);
+        let example = Retry::example(&name);
+        equals(&name, &content, &format!("{name} = {example}"))?;
+        if name == "if" {
+            retry.only_if = Some(function(&content)?);
+        } else {
+            let value = literal(&content, example)?;
+            wrong_given |= !retry.set(&name, &value, report);
+        }
         given.push(name);
         if !content.is_empty() {
             content.parse::<Token![,]>()?;
         }
     }
-    retry.check(span, &given, unknown_given, report);
+    retry.check(span, &given, wrong_given, report);
     Ok(retry)
 }

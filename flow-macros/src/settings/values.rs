@@ -10,6 +10,17 @@ use syn::{Lit, LitStr, Token, token};
 
 use crate::report::Report;
 
+/// The name of a setting. `expected` is the error if there is none.
+pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> syn::Result<Ident> {
+    if input.peek(Token![if]) {
+        let text = "`if` is a setting of `retry`: `retry(attempts = 3, if = is_transient)`";
+        return Err(input.error(text));
+    }
+    input
+        .parse()
+        .map_err(|error| syn::Error::new(error.span(), expected))
+}
+
 /// The `=` of a setting that is written as `example`.
 pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
     if input.peek(Token![=]) {

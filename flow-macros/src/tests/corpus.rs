@@ -31,7 +31,7 @@ pub(super) const FLOWS: [&str; 22] = [
     {
         namespace "sales.research";
         node ask: Ask<OpenAi> { prompt <- question, ask -> answer } = Ask::new("gpt", [1, 2]).cheap()
-            with retry(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5), timeout = "30s";
+            with retry(attempts = 3, wait = "200ms", backoff = 2.0, max_wait = "10s", jitter = 0.5, if = ask::is_busy), timeout = "30s";
         node find: nodes::Search<{ 3 }, 'static> { hits -> sources };
         start >> find >> ask >> end;
     }"#,
@@ -44,7 +44,7 @@ pub(super) const FLOWS: [&str; 22] = [
     r#"
     Grades(files: Vec<File>) -> (averages: Vec<f64>, grade: Vec<Result<u8, NodeError>>) {
         node averages: for file in files { average { values <- file } } with concurrency(4);
-        node grade: for file in files { Grader } with collect_errors, retry(attempts = 2);
+        node grade: for file in files { Grader } with collect_errors, retry(attempts = 2, if = is_transient);
         start >> averages >> grade >> end;
     }"#,
     r#"
@@ -194,7 +194,7 @@ pub(super) const NODES: [NodeSource; 38] = [
         "async fn poll_job(job: &Job) -> Result<Option<String>, JobError> { Ok(None) }",
     ),
     node(
-        "blocking, retry(attempts = 2)",
+        "blocking, retry(attempts = 2, if = io::Error::is_busy)",
         "fn lines(text: &str, limit: Option<&usize>, name: Option<&str>, r#type: String, cx: &Context) -> io::Result<Vec<String>> \
          { Ok(vec![]) }",
     ),
@@ -235,7 +235,7 @@ pub(super) const NODES: [NodeSource; 38] = [
         }",
     ),
     node(
-        r#"writes = hits, retry(attempts = 4), timeout = "1s""#,
+        r#"writes = hits, retry(attempts = 4, if = Self::is_worth_it), timeout = "1s""#,
         "unsafe impl<const N: usize, 'a> Search<N, 'a> {
             fn prep(&self, question: &str, depth: Option<u8>) -> Result<Query, E> { Ok(Query) }
             async fn exec(&self, query: Query, cx: &Context) -> Result<Vec<String>, E> { Err(E) }
@@ -273,12 +273,12 @@ pub(super) const NODES: [NodeSource; 38] = [
         "fn wrong<T>(self, (a, b): (u8, u8), c: &mut u8, d: impl Fn(), ref e: u8, _: u8) -> &str { }",
     ),
     node(
-        "writes = a, writes(a, a), timeout = \"1s\", timeout = \"2s\" retry(attempts = 0, attempts = 2, jitter = 2.0, x)",
+        "writes = a, writes(a, a), timeout = \"1s\", timeout = \"2s\" retry(attempts = 0, attempts = 2, jitter = 2.0, if = |x| x)",
         "const unsafe extern \"C\" fn odd(a: u8, ...) -> impl Fn() -> ! { }",
     ),
     node("actions = Vec<u8>::new", "trait Node { fn exec(&self); }"),
     node("\"text\"", "mod nodes { fn half(a: ) -> ; }"),
-    node("retry(attempts = 99999999999, wait = \"\")", "fn half(a: u8, b)"),
+    node("retry(attempts = 99999999999, wait = \"\", if = x)", "fn half(a: u8, b)"),
 ];
 
 /// The items after `#[derive(Action)]`.

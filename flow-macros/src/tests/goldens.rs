@@ -41,6 +41,21 @@ fn retried_function() {
     insta::assert_snapshot!(shown(expansions.remove(0)));
 }
 
+/// The rest is as in `retried_function`.
+#[test]
+fn function_retried_after_some_errors() {
+    let mut rustc = Rustc::default();
+    let mut expansions = rustc.node(
+        parse("writes = claim, retry(attempts = 3, if = ReviseError::is_transient)"),
+        parse(
+            "pub async fn revise(claim: &Claim) -> Result<Claim, ReviseError> {
+                ask(claim).await
+            }",
+        ),
+    );
+    insta::assert_snapshot!(shown(expansions.remove(0)));
+}
+
 #[test]
 fn small_flow() {
     let mut rustc = Rustc::default();

@@ -33,16 +33,14 @@ impl Attempts<'_> {
     ///
     /// # Errors
     ///
-    /// Why the flow failed, if that was the last attempt, or if the failure is not one after which
-    /// to try again.
+    /// Why the flow failed, if no other attempt follows.
     pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
         let FlowError::Node(error) = &*failed else {
             return Err(failed);
         };
         let scope = self.visit.scope;
         scope.run().attempt_failed(scope.frame(), self.index, error);
-        let retry = &self.visit.policy.retry;
-        if self.index + 1 >= retry.attempts.get() {
+        if !self.continues_after(error) {
             return Err(failed);
         }
         let wait = self.next();

@@ -4,14 +4,17 @@ use crate::error::Failed;
 use crate::error::FlowError;
 use crate::node_error::NodeError;
 
-/// The `Ok` type of a node's result.
+/// The types in a node's result.
 pub trait Fallible {
     /// The value.
     type Ok;
+    /// The error.
+    type Error;
 }
 
 impl<T, E> Fallible for Result<T, E> {
     type Ok = T;
+    type Error = E;
 }
 
 /// The node's error of a step that failed, if the node failed.

@@ -28,7 +28,7 @@ pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
-pub use crate::policy::{Policy, Retry};
+pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};
 pub use crate::spec_text::as_text;
 pub use crate::supervise::{run_direct, run_with};
@@ -197,6 +197,7 @@ pub const fn retry(
         backoff,
         max_wait,
         jitter,
+        only_if: None,
     }
 }
 

@@ -15,7 +15,7 @@ mod flows {
         #[derive(Clone)]
         pub(crate) All(question: String, #[doc = "x"] depth: Option<Vec<u8>>) -> (answer: Vec<String>) {
             namespace "all.of.it";
-            node ask: Ask<{ 3 }, 'static, Vec<Vec<u8>>> { prompt <- question, ask -> answer } = Ask::new("a", [1, 2]).with(r#"b"#) with retry(attempts = 3, wait = "1s"), timeout = "2s";
+            node ask: Ask<{ 3 }, 'static, Vec<Vec<u8>>> { prompt <- question, ask -> answer } = Ask::new("a", [1, 2]).with(r#"b"#) with retry(attempts = 3, wait = "1s", if = is_transient), timeout = "2s";
             node made: Made = match x {
                 1 => "one
    two",

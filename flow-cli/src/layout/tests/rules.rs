@@ -141,7 +141,7 @@ node c: human   people::Release{version<-next}with timeout = "2h";
 node d: human;
 node with: with with timeout = "2h";
 node e: E = made.with(1) | with;
-node f: E = E with retry(attempts = 2, if = |error| error.is_transient());
+node f: E = E with retry(attempts=2,if=status::is_transient ) ;
 "#,
         r#"
         node a: Ask<Open , 3> { prompt <- question, ask -> answer } = Ask::new( 1,2 )
@@ -151,7 +151,7 @@ node f: E = E with retry(attempts = 2, if = |error| error.is_transient());
         node d: human;
         node with: with with timeout = "2h";
         node e: E = made.with(1) | with;
-        node f: E = E with retry(attempts = 2, if = |error| error.is_transient());
+        node f: E = E with retry(attempts = 2, if = status::is_transient);
 "#,
     );
 }

@@ -11,7 +11,7 @@ use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
 use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
 use crate::names::keyword_in;
 use crate::report::Report;
-use crate::settings::{OF_NODES, SETTINGS, Settings};
+use crate::settings::{self, OF_NODES, SETTINGS, Settings};
 
 use super::edges::fork;
 use super::foreign;
@@ -196,9 +196,7 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
     input.parse::<Ident>()?;
     let mut settings = Settings::default();
     loop {
-        let name: Ident = input
-            .parse()
-            .map_err(|error| syn::Error::new(error.span(), "expected a setting after `with`"))?;
+        let name = settings::name(input, "expected a setting after `with`")?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
             let help = if OF_NODES.contains(&unknown.as_str()) {

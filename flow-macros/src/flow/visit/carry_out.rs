@@ -7,6 +7,7 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::flow::plan::RouteIndex;
+use crate::settings::GivenBy;
 
 use super::Visit;
 use super::reads::{Argument, bound};
@@ -113,7 +114,7 @@ impl Visit<'_> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(site=> let visit = #rt::Visit::new(scope, #own););
         }
-        let policy = self.settings.policy(own);
+        let policy = self.settings.policy(own, GivenBy::Flow);
         quote_spanned! {site=>
             static POLICY: #rt::Policy = #policy;
             let visit = #rt::Visit::new(scope, &POLICY);
@@ -155,9 +156,8 @@ impl Visit<'_> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(*site=> { let input = #input; #drive });
         }
-        let policy = self
-            .settings
-            .policy(&quote_spanned!(*site=> #rt::Policy::DEFAULT));
+        let base = quote_spanned!(*site=> #rt::Policy::DEFAULT);
+        let policy = self.settings.policy(&base, GivenBy::Flow);
         let attempt = quote_spanned!(*site=> {
             let input = #input;
             let attempt = ::core::pin::pin!(async { #drive });

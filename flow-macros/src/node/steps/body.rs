@@ -34,6 +34,7 @@ impl Node<'_> {
             can_fail,
             context: self.exec.has_context(),
             once: self.once(),
+            decides: self.attribute.settings.only_if().is_some(),
             returned: self.exec.returned.span,
             give_up: self.give_up(report),
         };

@@ -104,6 +104,8 @@ fn refuse_prep_res(post: &Signature, report: &mut Report) {
 impl Node<'_> {
     pub(super) fn refuse_settings_without_failure(&self, name: &Ident, report: &mut Report) {
         const HELP: &str = "let `exec` return a `Result`, give the node a `timeout`, or remove it";
+        self.attribute
+            .refuse_if_without_error(name, &self.exec.returned, report);
         if self.exec_can_fail() {
             return;
         }

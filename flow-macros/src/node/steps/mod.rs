@@ -81,6 +81,7 @@ pub(super) fn expand(
         body,
         awaits,
         attempt: None,
+        error: node.exec.returned.error.as_ref(),
     }
     .expand();
     let step = out_of_sight(step);

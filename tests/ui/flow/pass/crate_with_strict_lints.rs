@@ -6,8 +6,9 @@ use flow_runtime::prelude::*;
 /// What to do next.
 #[derive(Debug, Clone, Copy, Action)]
 pub enum Next { /** Goes on. */ On { /** How far. */ far: u64 }, /** Stops. */ Stop }
+fn is_late(error: &str) -> bool { error == "late" }
 /// Asks.
-#[node(actions = Next, retry(attempts = 2), timeout = "3s")]
+#[node(actions = Next, retry(attempts = 2, if = is_late), timeout = "3s")]
 pub async fn ask(question: &str) -> Result<Next, String> { Ok(Next::On { far: question.len() as u64 }) }
 flow! {
     /// Asks once.

@@ -1,0 +1,12 @@
+use flow_runtime::prelude::*;
+
+fn is_transient(error: &std::io::Error, attempt: u32) -> bool {
+    error.kind() == std::io::ErrorKind::TimedOut && attempt < 2
+}
+
+#[node(retry(attempts = 3, if = is_transient))] //~
+fn load() -> std::io::Result<String> {
+    std::fs::read_to_string("page")
+}
+
+fn main() {}
