@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use flow_runtime::NodeError;
 use serde_json::Value;
 
 /// The depth to which a value may be nested: one that a step returns, that a person answers, or
@@ -48,6 +49,12 @@ pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// A node's error as JSON.
+pub(crate) fn of_error(error: &NodeError) -> String {
+    serde_json::to_string(error)
+        .unwrap_or_else(|error| unreachable!("an error is stored as texts and numbers: {error}"))
 }
 
 /// A value as JSON with the keys of its objects in order, so that equal maps give equal texts.

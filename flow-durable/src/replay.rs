@@ -12,7 +12,8 @@ use std::task::Waker;
 
 use flow_store::{Record, RecordKind};
 
-use flow_runtime::engine::Place;
+use flow_runtime::NodeError;
+use flow_runtime::engine::{EarlierAttempts, Place};
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +35,10 @@ struct Visited {
     failed: bool,
     /// The attempts that failed.
     failed_attempts: BTreeSet<u32>,
+    /// The number of these attempts if this is a step. In a copy, it is counted anew.
+    failed_count: u32,
+    /// The node's error, as JSON, if it is not tried again.
+    gave_up: Option<String>,
     /// When its wait ends.
     waits_until: Option<u64>,
     /// The number of the record that says that its wait is over.
@@ -74,6 +79,11 @@ pub(crate) struct Replay {
     waiting: BTreeMap<u64, Waker>,
     /// The waiters for the end of the replay.
     live: Vec<Waker>,
+}
+
+/// A recorded error. Records for which this is `None` are refused when they are loaded.
+pub(crate) fn node_error(payload: &str) -> Option<NodeError> {
+    serde_json::from_str(payload).ok()
 }
 
 /// Until when a wait lasts according to its record, in milliseconds since 1970. Records for which
@@ -118,6 +128,14 @@ impl Replay {
             RecordKind::FlowFailed => visited.failed = true,
             RecordKind::AttemptFailed => {
                 visited.failed_attempts.insert(attempt);
+                visited.failed_count = attempt + 1;
+            }
+            RecordKind::GaveUp => visited.gave_up = Some(payload),
+            RecordKind::RunCopied => {
+                for visited in self.visited.values_mut() {
+                    visited.failed_count = 0;
+                }
+                return;
             }
             RecordKind::Waiting => visited.waits_until = waits_until(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
@@ -173,7 +191,29 @@ impl Replay {
         self.visited(place).is_some_and(|visited| visited.failed)
     }
 
-    /// Returns true if this attempt at a flow has failed. The attempts of a step start again.
+    /// The attempts at a step in earlier runs.
+    pub(crate) fn attempts(&self, place: &Place) -> EarlierAttempts {
+        let Some(visited) = self.visited(place) else {
+            return EarlierAttempts::default();
+        };
+        EarlierAttempts {
+            failed: visited.failed_count,
+            given_up: visited.gave_up.as_deref().and_then(node_error),
+        }
+    }
+
+    /// Whether another attempt at a flow followed this one. `None` if that is not recorded.
+    pub(crate) fn tried_again(&self, place: &Place, attempt: u32) -> Option<bool> {
+        if self
+            .waits_until(&place.clone().retry(attempt + 1))
+            .is_some()
+        {
+            return Some(true);
+        }
+        self.visited(place)?.gave_up.as_ref().map(|_| false)
+    }
+
+    /// Returns true if this attempt at a flow has failed. Those of a step are not made again.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
         let flow = place.clone().retry(attempt).step;
         let is_flow = self.visited.get(&flow);

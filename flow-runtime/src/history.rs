@@ -7,6 +7,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use crate::frame::{Frame, Place};
+use crate::node_error::NodeError;
 
 /// What is known of the earlier runs of an execution, in other processes or before a crash. The run
 /// asks it in places where it has no access to the engine.
@@ -31,7 +32,23 @@ pub trait History: fmt::Debug + Send + Sync {
         error: &(dyn Error + Send + Sync + 'static),
     ) -> bool;
 
-    /// Returns when a running step may be tried again, or its fallback may begin: when the
-    /// execution still belongs to this process.
+    /// The attempts at the current node, which is a step, in earlier runs.
+    fn attempts(&self, frame: &Frame<'_>) -> EarlierAttempts;
+
+    /// Called when no attempt at the current node follows this one, with its index, and the fallback
+    /// is next.
+    fn gave_up(&self, frame: &Frame<'_>, attempt: u32, error: &NodeError);
+
+    /// Returns when a running step may be tried again, or its fallback may begin: when the failure
+    /// before that is stored, and the execution still belongs to this process.
     fn may_try(&self) -> BoxFuture<'_, ()>;
+}
+
+/// The attempts at a step in earlier runs of an execution.
+#[derive(Debug, Default)]
+pub struct EarlierAttempts {
+    /// The number of those that failed. The next attempt continues the count.
+    pub failed: u32,
+    /// The node's error, if no other attempt follows and the fallback had begun.
+    pub given_up: Option<NodeError>,
 }

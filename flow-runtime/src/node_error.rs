@@ -120,6 +120,10 @@ impl NodeError {
         matches!(self.failure, Failure::Deadline(_))
     }
 
+    pub(crate) fn into_failure(self) -> Failure {
+        self.failure
+    }
+
     /// The failure, as engines store it.
     pub fn failure(&self) -> &Failure {
         &self.failure

@@ -135,6 +135,7 @@ impl Run {
     }
 
     /// The history, if it may have had an earlier life.
+    #[inline]
     pub(crate) fn history(&self) -> Option<&Arc<dyn History>> {
         self.with()?.history.as_ref()
     }

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
+use crate::history::{EarlierAttempts, History};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::{Policy, RetryIf};
@@ -56,10 +57,41 @@ impl<'a> Visit<'a> {
     /// The attempts of this visit. The count starts again with each visit.
     #[inline]
     pub fn attempts(self) -> Attempts<'a> {
+        match self.scope.run().history() {
+            None => self.all_attempts(),
+            Some(history) => self.attempts_left_after(&**history),
+        }
+    }
+
+    /// The attempts of this visit, at a flow used as a node: a replay repeats those of earlier runs.
+    pub fn flow_attempts(self) -> Attempts<'a> {
+        self.all_attempts()
+    }
+
+    #[inline]
+    fn all_attempts(self) -> Attempts<'a> {
         Attempts {
             visit: self,
             index: self.first,
             is_final: false,
+            is_given_up: false,
+        }
+    }
+
+    /// The attempts that earlier runs of the execution left. If all of them failed, and it is not
+    /// known with which error, the last one is made again.
+    #[cold]
+    fn attempts_left_after(self, history: &dyn History) -> Attempts<'a> {
+        let EarlierAttempts { failed, given_up } = history.attempts(self.frame());
+        let last = self.policy.retry.attempts.get() - 1;
+        let index = match &given_up {
+            Some(error) => error.attempts().saturating_sub(1),
+            None => failed.min(last).max(self.first),
+        };
+        Attempts {
+            index,
+            is_given_up: given_up.is_some(),
+            ..self.all_attempts()
         }
     }
 
@@ -118,6 +150,8 @@ pub struct Attempts<'a> {
     pub(crate) index: u32,
     /// True if the function that the node names has decided that no attempt follows.
     is_final: bool,
+    /// True if an earlier run has made the last attempt, and its fallback had begun.
+    is_given_up: bool,
 }
 
 impl Attempts<'_> {
@@ -138,6 +172,9 @@ impl Attempts<'_> {
         &self,
         work: Pin<&mut impl Future<Output = Result<T, E>>>,
     ) -> Result<T, Failure> {
+        if self.is_given_up {
+            return Err(self.earlier_failure());
+        }
         let result = match self.visit.policy.timeout {
             None => work.await,
             Some(after) => match tokio::time::timeout(after, work).await {
@@ -156,6 +193,9 @@ impl Attempts<'_> {
         work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
         decides: fn(&E) -> bool,
     ) -> Result<T, Failure> {
+        if self.is_given_up {
+            return Err(self.earlier_failure());
+        }
         let result = self.within_timeout(work).await?;
         result.map_err(|error| {
             let is_asked = matches!(self.visit.policy.retry.only_if, Some(RetryIf::OfNode));
@@ -182,8 +222,16 @@ impl Attempts<'_> {
     ///
     /// The node's error, if no other attempt follows.
     pub async fn again(&mut self, failure: Failure) -> Result<(), NodeError> {
+        if self.is_given_up {
+            return Err(self.error(failure));
+        }
         let error = self.exhausted(failure);
-        if !self.continues_after(&error) {
+        let again = self.is_another_left()
+            && match self.visit.policy.retry.only_if {
+                Some(RetryIf::OfFlow(decides)) => decides(&error),
+                Some(RetryIf::OfNode) | None => !self.is_final,
+            };
+        if !again {
             return Err(error);
         }
         let next = after(self.next());
@@ -191,14 +239,21 @@ impl Attempts<'_> {
         Ok(())
     }
 
-    /// Returns true if another attempt follows this failure.
-    pub(crate) fn continues_after(&self, error: &NodeError) -> bool {
-        let retry = &self.visit.policy.retry;
-        let decides = || match retry.only_if {
-            Some(RetryIf::OfFlow(decides)) => decides(error),
-            Some(RetryIf::OfNode) | None => !self.is_final,
-        };
-        self.index + 1 < retry.attempts.get() && decides()
+    /// Returns true if this is not the last attempt that the policy allows.
+    pub(crate) fn is_another_left(&self) -> bool {
+        self.index + 1 < self.visit.policy.retry.attempts.get()
+    }
+
+    /// The failure of the last attempt, which an earlier run made.
+    #[cold]
+    fn earlier_failure(&self) -> Failure {
+        let visit = &self.visit;
+        let history = visit.scope.run().history();
+        let given_up = history.and_then(|history| history.attempts(visit.frame()).given_up);
+        match given_up {
+            Some(error) => error.into_failure(),
+            None => unreachable!("the history said that the node was given up"),
+        }
     }
 
     /// The result of a part that is not tried again: `prep` or `post`.
@@ -207,10 +262,17 @@ impl Attempts<'_> {
         result.map_err(|error| self.exhausted(error.into_failure()).into())
     }
 
-    /// Returns when the fallback may begin. The same conditions apply as for an attempt.
+    /// Returns when the fallback of this error may begin. The same conditions apply as for an
+    /// attempt.
     #[inline]
-    pub async fn falls_back(&self) {
-        self.visit.scope.run().may_try().await;
+    pub async fn falls_back(&self, error: &NodeError) {
+        let run = self.visit.scope.run();
+        if let Some(history) = run.history()
+            && !self.is_given_up
+        {
+            history.gave_up(self.visit.frame(), self.index, error);
+        }
+        run.may_try().await;
     }
 
     /// The result of the fallback. If it fails as well, its error keeps the one it was given.
@@ -237,11 +299,12 @@ impl Attempts<'_> {
     /// Reports a failed attempt, and makes it the node's error.
     pub fn exhausted(&self, failure: Failure) -> NodeError {
         self.report(&failure);
-        NodeError::new(
-            self.visit.frame().path().to_string(),
-            self.index + 1,
-            failure,
-        )
+        self.error(failure)
+    }
+
+    fn error(&self, failure: Failure) -> NodeError {
+        let path = self.visit.frame().path().to_string();
+        NodeError::new(path, self.index + 1, failure)
     }
 
     fn report(&self, failure: &Failure) {
@@ -266,7 +329,12 @@ pub struct Poll<'a> {
     deadline: Option<(Instant, Duration)>,
 }
 
-impl Poll<'_> {
+impl<'a> Poll<'a> {
+    /// The attempts at asking once. They are counted anew each time, also after a crash.
+    pub fn attempts(&self) -> Attempts<'a> {
+        self.visit.all_attempts()
+    }
+
     /// Called if there is no answer yet: waits until it is time to ask again, for the last time at
     /// the deadline.
     ///
@@ -280,11 +348,8 @@ impl Poll<'_> {
             return Ok(());
         };
         if Instant::now() >= deadline {
-            return Err(self
-                .visit
-                .attempts()
-                .exhausted(Failure::Deadline(TimedOut { after }))
-                .into());
+            let failure = Failure::Deadline(TimedOut { after });
+            return Err(self.attempts().exhausted(failure).into());
         }
         self.visit.scope.run().sleep_until(next.min(deadline)).await;
         Ok(())

@@ -57,6 +57,9 @@ pub enum RecordKind {
     NodeStarted,
     /// An attempt of a node failed. The payload is the error's text.
     AttemptFailed,
+    /// No other attempt follows: the fallback of a step is next, or `retry(…, if = …)` has decided so
+    /// for a flow used as a node. The payload is the error.
+    GaveUp,
     /// A step is done. The payload is its outcome.
     Outcome,
     /// A step failed after its last attempt. The payload is its error.
@@ -92,11 +95,12 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 18] = [
+    pub const ALL: [RecordKind; 19] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
         RecordKind::AttemptFailed,
+        RecordKind::GaveUp,
         RecordKind::Outcome,
         RecordKind::NodeFailed,
         RecordKind::FlowFailed,
@@ -120,6 +124,7 @@ impl RecordKind {
             RecordKind::RunCopied => "run_copied",
             RecordKind::NodeStarted => "node_started",
             RecordKind::AttemptFailed => "attempt_failed",
+            RecordKind::GaveUp => "gave_up",
             RecordKind::Outcome => "outcome",
             RecordKind::NodeFailed => "node_failed",
             RecordKind::FlowFailed => "flow_failed",

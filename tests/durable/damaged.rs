@@ -150,6 +150,46 @@ async fn a_wait_that_does_not_say_until_when_is_not_over() {
     }
 }
 
+struct FallsBack;
+
+#[node(writes = number)]
+impl FallsBack {
+    fn exec(&self) -> Result<u64, String> {
+        Err("no number".to_owned())
+    }
+
+    async fn exec_fallback(&self) -> u64 {
+        std::future::pending().await
+    }
+}
+
+flow! {
+    /// A fallback that takes long.
+    Falls() -> (number: u64) {
+        node falls: FallsBack = FallsBack;
+        start >> falls >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_without_its_error_does_not_begin_a_fallback() {
+    let store = store();
+    let first = runtime(store.clone(), Falls::new());
+    let started = first.start::<Falls>(FallsInput {}, StartOptions::new());
+    let id = started.await.unwrap().id();
+    pass(minutes(1)).await;
+    first.shut_down().await;
+    let records = store.records(id, 0, usize::MAX).await.unwrap();
+    let failure = records.iter().find(|one| one.kind == RecordKind::GaveUp);
+    let seq = failure.unwrap().seq;
+    let failing = Faulty::new(&store, Damaged::at(seq, Damage::Payload("no number")));
+    let second = runtime(failing, Falls::new());
+    second.recover().await.unwrap();
+    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let reason = "record 3, a failure, is damaged: it does not contain an error";
+    assert!(error.to_string().contains(reason), "{error}");
+}
+
 /// Why a store fails.
 type Reason = fn() -> StoreError;
 

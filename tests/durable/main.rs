@@ -19,6 +19,7 @@ mod places;
 mod prefixes;
 mod questions;
 mod recovery;
+mod retries;
 mod simulated;
 mod snapshots;
 mod steps;

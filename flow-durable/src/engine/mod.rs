@@ -19,7 +19,7 @@ use futures_util::future::{Either, FutureExt as _, select};
 
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
-use super::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
+use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
 pub(crate) use people::Asked;
@@ -125,20 +125,13 @@ impl Durable {
 
     /// Records a step's failure. The next step waits until it is stored. Any other error ends the
     /// run and is recorded there.
-    async fn record_failure(&self, place: &Place, failed: &Failed) {
+    fn record_failure(&self, place: &Place, failed: &Failed) {
         if let FlowError::Node(error) = &**failed {
-            let payload = match serde_json::to_string(error) {
-                Ok(payload) => payload,
-                Err(error) => return self.halt_unstorable(place, error.to_string()).await,
-            };
-            if let Err(reason) = payload::check(&payload, PAYLOAD_DEPTH) {
-                return self.halt_unstorable(place, reason).await;
-            }
             self.journal.add_urgent(Entry {
                 kind: RecordKind::NodeFailed,
                 place,
                 attempt: 0,
-                payload,
+                payload: payload::of_error(error),
             });
         }
     }
@@ -321,6 +314,26 @@ impl Hooks for Durable {
         Ok(())
     }
 
+    fn tries_again(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        error: &NodeError,
+        decides: fn(&NodeError) -> bool,
+    ) -> bool {
+        let place = scope.frame().place();
+        let recorded = self
+            .journal
+            .replaying(|replay| replay.tried_again(&place, attempt));
+        recorded.unwrap_or_else(|| {
+            let again = decides(error);
+            if !again {
+                self.journal.add_gave_up(&place, attempt, error);
+            }
+            again
+        })
+    }
+
     async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
         self.ask_and_record(visit, prompt).await
     }
@@ -422,7 +435,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         match result {
             Ok(outcome) => Ok(self.record(&place, outcome).await),
             Err(failed) => {
-                self.record_failure(&place, &failed).await;
+                self.record_failure(&place, &failed);
                 Err(failed)
             }
         }

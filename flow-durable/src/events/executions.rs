@@ -57,8 +57,8 @@ struct Nodes(HashMap<String, UnderWay>);
 struct UnderWay {
     started_ms: u64,
     failed: u32,
-    /// The index of the last attempt that failed.
-    last_failed: Option<u32>,
+    /// True if the fallback follows.
+    gave_up: bool,
 }
 
 impl Nodes {
@@ -68,14 +68,18 @@ impl Nodes {
                 let node = UnderWay {
                     started_ms: record.at_ms,
                     failed: 0,
-                    last_failed: None,
+                    gave_up: false,
                 };
                 self.0.insert(record.step.clone(), node);
             }
             RecordKind::AttemptFailed => {
                 if let Some(node) = self.0.get_mut(&record.step) {
                     node.failed += 1;
-                    node.last_failed = Some(record.attempt);
+                }
+            }
+            RecordKind::GaveUp => {
+                if let Some(node) = self.0.get_mut(&record.step) {
+                    node.gave_up = true;
                 }
             }
             RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
@@ -221,12 +225,8 @@ impl Executions {
         described.duration = Some(Duration::from_millis(spent_ms));
         described.attempts = match record.kind {
             RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
-            RecordKind::Outcome => {
-                // After the last attempt, the fallback succeeded.
-                let last = node.last_failed.map(|attempt| attempt.saturating_add(1));
-                let exhausted = last.is_some() && last == structure.attempts_at(&record.path);
-                Some(node.failed + u32::from(!exhausted))
-            }
+            // The outcome is that of one more attempt, or of the fallback.
+            RecordKind::Outcome => Some(node.failed + u32::from(!node.gave_up)),
             _ => None,
         };
         Ok(described)

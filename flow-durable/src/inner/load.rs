@@ -14,7 +14,7 @@ use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
 use crate::registered::Registered;
-use crate::replay::waits_until;
+use crate::replay::{node_error, waits_until};
 use crate::steps::missing;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
@@ -271,7 +271,7 @@ fn journaled(
             return Err(unreadable(id, flow.namespace(), reason));
         }
     };
-    match gap.or_else(|| damaged_wait(id, &records)) {
+    match gap.or_else(|| damaged(id, &records)) {
         Some(error) => Err(error),
         None => Ok(Journaled {
             input,
@@ -281,14 +281,23 @@ fn journaled(
     }
 }
 
-/// The error for a wait whose record does not say when it ends.
-fn damaged_wait(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
-    let mut waits = records
-        .iter()
-        .filter(|record| record.kind == RecordKind::Waiting);
-    let Record { seq, path, .. } = waits.find(|wait| waits_until(&wait.payload).is_none())?;
-    let reason = format!("record {seq}, a wait, is damaged: it does not say until when");
-    Some(unreadable(id, path, reason))
+/// The error for a wait whose record does not say when it ends, or a failure without its error.
+fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
+    records.iter().find_map(|record| {
+        let Record {
+            seq, path, payload, ..
+        } = record;
+        let reason = match record.kind {
+            RecordKind::Waiting if waits_until(payload).is_none() => {
+                format!("record {seq}, a wait, is damaged: it does not say until when")
+            }
+            RecordKind::GaveUp if node_error(payload).is_none() => {
+                format!("record {seq}, a failure, is damaged: it does not contain an error")
+            }
+            _ => return None,
+        };
+        Some(unreadable(id, path, reason))
+    })
 }
 
 fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeError {

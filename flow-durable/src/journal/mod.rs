@@ -19,9 +19,11 @@ use flow_store::{Append, ExecutionId, PauseRow, Record, RecordKind, Token, to_ms
 use super::clock::{Clock, sleep_until};
 use super::error::RuntimeError;
 use super::lease::Lease;
+use super::payload;
 use super::replay::{Outcome, Replay};
 use questions::Asking;
 
+use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
 pub(crate) use visits::{Visits, name_of};
@@ -218,6 +220,26 @@ impl Journal {
     pub(crate) async fn outcomes_stored(&self) {
         let awaited = self.state().awaited;
         self.stored_before(awaited).await;
+    }
+
+    /// Returns when every record so far is stored.
+    pub(crate) async fn all_stored(&self) {
+        let next_seq = {
+            let mut state = self.state();
+            state.urgent |= !state.pending.records.is_empty();
+            state.next_seq
+        };
+        self.stored_before(next_seq).await;
+    }
+
+    /// Adds a record which says that no attempt follows this one.
+    pub(crate) fn add_gave_up(&self, place: &Place, attempt: u32, error: &NodeError) {
+        self.add(Entry {
+            kind: RecordKind::GaveUp,
+            place,
+            attempt,
+            payload: payload::of_error(error),
+        });
     }
 
     /// Returns when the execution belongs to this process, so that work may begin.

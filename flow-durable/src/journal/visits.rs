@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
-use flow_runtime::engine::{Frame, History, Place};
+use flow_runtime::NodeError;
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
 use flow_store::RecordKind;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -45,8 +46,20 @@ impl History for Journal {
         is_new
     }
 
+    fn attempts(&self, frame: &Frame<'_>) -> EarlierAttempts {
+        self.replaying(|replay| replay.attempts(&frame.place()))
+    }
+
+    fn gave_up(&self, frame: &Frame<'_>, attempt: u32, error: &NodeError) {
+        self.add_gave_up(&frame.place(), attempt, error);
+    }
+
     fn may_try(&self) -> BoxFuture<'_, ()> {
-        self.leased().boxed()
+        async {
+            self.all_stored().await;
+            self.leased().await;
+        }
+        .boxed()
     }
 }
 

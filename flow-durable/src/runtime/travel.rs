@@ -99,7 +99,8 @@ impl Runtime {
     /// the given one, and continues from there independently. Questions that were open at that
     /// point are asked again, and waits and timeouts have as much time left as they had: the copied
     /// records have later times. The original execution stays as it is, whatever its status. So a
-    /// failed execution can be tried again from before its failure.
+    /// failed execution can be tried again from before its failure: the attempts of a step are
+    /// counted anew in the copy.
     ///
     /// If the history before a snapshot has been pruned, the new execution has its history from
     /// that snapshot on.

@@ -240,7 +240,11 @@ impl<'a> Node<'a> {
         let value = attempted.value();
         let attempts = (self.can_fail() || self.has_context()).then(|| {
             let mutable = (self.can_fail() && !self.once()).then(|| quote!(mut));
-            quote!(let #mutable __attempts = __visit.attempts();)
+            let of = match &self.attribute.poll {
+                None => quote!(__visit),
+                Some(_) => quote!(__poll),
+            };
+            quote!(let #mutable __attempts = #of.attempts();)
         });
         let awaits = attempted
             .awaited_only()

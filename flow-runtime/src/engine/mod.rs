@@ -99,10 +99,11 @@ pub use self::observed::Observed;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
-pub use crate::history::History;
+pub use crate::history::{EarlierAttempts, History};
 #[cfg(feature = "stored")]
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
+use crate::node_error::NodeError;
 #[cfg(feature = "stored")]
 pub use crate::question::{QuestionType, ask};
 pub use crate::run::Run;
@@ -183,6 +184,20 @@ pub trait Hooks: Send + Sync {
     ) -> impl Future<Output = Result<(), Failed>> + Send {
         let _ = attempt;
         self.wait(scope, wait)
+    }
+
+    /// Decides whether another attempt follows the failure of a flow that is the current node, by a
+    /// function of the flow around it. `attempt` counts from 0. An engine that runs a flow again
+    /// after a crash returns what was decided before.
+    fn tries_again(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        error: &NodeError,
+        decides: fn(&NodeError) -> bool,
+    ) -> bool {
+        let _ = (scope, attempt);
+        decides(error)
     }
 
     /// Asks a person, and waits for the answer. By default, an engine asks the `Answer` of the

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use crate::engine::Hooks;
 use crate::error::{Failed, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
+use crate::policy::RetryIf;
 use crate::visit::Attempts;
 
 impl Attempts<'_> {
@@ -40,7 +41,14 @@ impl Attempts<'_> {
         };
         let scope = self.visit.scope;
         scope.run().attempt_failed(scope.frame(), self.index, error);
-        if !self.continues_after(error) {
+        let again = self.is_another_left()
+            && match self.visit.policy.retry.only_if {
+                Some(RetryIf::OfFlow(decides)) => {
+                    engine.tries_again(scope, self.index, error, decides)
+                }
+                Some(RetryIf::OfNode) | None => true,
+            };
+        if !again {
             return Err(failed);
         }
         let wait = self.next();

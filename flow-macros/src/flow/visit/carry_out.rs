@@ -167,13 +167,13 @@ impl Visit<'_> {
         if !self.settings.repeats() {
             return quote_spanned!(*site=> {
                 static POLICY: #rt::Policy = #policy;
-                let attempts = #rt::Visit::new(scope, &POLICY).attempts();
+                let attempts = #rt::Visit::new(scope, &POLICY).flow_attempts();
                 #attempt
             });
         }
         quote_spanned!(*site=> {
             static POLICY: #rt::Policy = #policy;
-            let mut attempts = #rt::Visit::new(scope, &POLICY).attempts();
+            let mut attempts = #rt::Visit::new(scope, &POLICY).flow_attempts();
             loop {
                 match #attempt {
                     ::core::result::Result::Ok(output) => break ::core::result::Result::Ok(output),
