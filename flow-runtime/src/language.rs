@@ -2,6 +2,7 @@
 //!
 //! [`Context`]: crate::Context
 //! [`Context::emit`]: crate::Context::emit
+//! [`Flow`]: crate::Flow
 //! [`Flow::run`]: crate::Flow::run
 //! [`Flow::run_with`]: crate::Flow::run_with
 //! [`Flow::SPEC`]: crate::Flow::SPEC
