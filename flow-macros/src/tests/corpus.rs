@@ -157,11 +157,9 @@ pub(super) const FLOWS: [&str; 22] = [
     }"#,
     r#"
     Mapped(note: String, text: String) -> (spelling: Option<String>, claim: Option<Claim>, told: Option<String>) {
-        branch more(spelling) { spelling.is_empty() => "again", else => "done" }
-        start >> spelling { text <- note } >> more;
-        more - "again" >> lines { text <- spelling, r#type <- note, } >> measure { claim <- lines } >> end {};
-        more - "done" >> take_text >> end("told") { told <- spelling };
-        lines - "error" >> explain >> end { told <- feedback };
+        start >> spelling { text <- note } >> lines { text <- spelling, r#type <- note, } >> measure { claim <- lines };
+        measure >> take_text >> end("told") { told <- spelling };
+        lines - "error" >> explain >> end {};
     }"#,
 ];
 
