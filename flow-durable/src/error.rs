@@ -30,7 +30,7 @@ pub enum RuntimeError {
     #[error("a flow `{flow}` is registered already")]
     AlreadyRegistered {
         /// The flow's name.
-        flow: &'static str,
+        flow: String,
     },
     /// There is no such execution, or it belongs to another owner: see
     /// [`Executions`](super::Executions).

@@ -1,8 +1,5 @@
 //! The executions of one owner.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use std::time::Duration;
 
 use flow_store::{ExecutionId, Token};
@@ -82,12 +79,12 @@ impl Executions {
     /// # Cancel safety
     ///
     /// As [`Runtime::start`].
-    pub fn start<F: Flow>(
+    pub async fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
-    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
-        self.runtime.start::<F>(input, options)
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.start::<F>(input, options).await
     }
 
     /// An execution, as it is now.
@@ -113,12 +110,12 @@ impl Executions {
     /// # Errors
     ///
     /// As [`Runtime::resume`].
-    pub fn resume(
+    pub async fn resume(
         &self,
         token: Token,
         value: impl Submission,
-    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
-        self.runtime.resume(token, value)
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.resume(token, value).await
     }
 
     /// Ends an execution, as [`Runtime::cancel`].

@@ -26,7 +26,8 @@ impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
 pub(crate) struct Registered {
     flow: Arc<dyn AnyFlow<Durable>>,
     hash: String,
-    save_input: SaveInput,
+    /// `None` for a flow that takes its input as JSON only.
+    save_input: Option<SaveInput>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -37,14 +38,27 @@ impl Registered {
         Registered {
             hash: hash_of(F::SPEC),
             flow: Arc::new(flow),
-            save_input: save_input::<F>,
+            save_input: Some(save_input::<F>),
         }
+    }
+
+    pub(crate) fn any(flow: Arc<dyn AnyFlow<Durable>>) -> Self {
+        Registered {
+            hash: hash_of(flow.structure()),
+            flow,
+            save_input: None,
+        }
+    }
+
+    /// The input as it is stored.
+    pub(crate) fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
+        self.flow.stored_input(input)
     }
 
     /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
     /// crash. `None` if they are those of another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        (self.save_input)(input)
+        (self.save_input?)(input)
     }
 
     /// The first segments of all its paths.

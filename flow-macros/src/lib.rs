@@ -11,6 +11,7 @@ mod names;
 mod node;
 mod params;
 mod protocol;
+mod registry;
 mod report;
 mod runtime;
 mod settings;
@@ -43,6 +44,19 @@ pub fn derive_action(item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Params, attributes(param))]
 pub fn derive_params(item: TokenStream) -> TokenStream {
     params::derive(item.into()).into()
+}
+
+/// The nodes that flows from documents may use. See `flow_loader::registry`.
+#[proc_macro]
+pub fn registry(input: TokenStream) -> TokenStream {
+    registry::expand(input.into()).into()
+}
+
+/// The second half of `registry!`: called by the contract macro of a node.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __registered(input: TokenStream) -> TokenStream {
+    registry::registered(input.into()).into()
 }
 
 /// The second half of `#[node(actions = …)]`: called by the contract macro of the enum.

@@ -11,6 +11,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
 
+#[cfg(feature = "stored")]
+use crate::engine::{AnyFlow, FlowInfo, RunError, Saved};
 use crate::engine::{Direct, Drive, Hooks, Observed};
 use crate::error::{Failed, FlowError};
 use crate::observer::EventKind;
@@ -45,15 +47,15 @@ where
     }
 }
 
-/// Drives a flow until it reaches an end, or until its run has to stop. This is a macro because the
-/// future of a function would be one more to poll, and would move the input once more.
+/// Drives a flow until it reaches an end, or until its run has to stop. `scope` is that of the run,
+/// `work` drives the flow. This is a macro because the future of a function would be one more to
+/// poll, and would move the input once more.
 macro_rules! to_its_end {
-    ($flow:expr, $engine:expr, $input:expr) => {{
-        let run = $engine.run();
-        let scope = Scope::root(run, F::INFO);
+    ($scope:ident, $work:expr) => {{
+        let run = $scope.run();
         let mut work = pin!(Some(Caught {
-            work: $flow.drive($engine, &scope, $input),
-            scope: &scope,
+            work: $work,
+            scope: &$scope,
         }));
         let mut stop = stop(run);
         let ended = poll_fn(|cx| {
@@ -62,7 +64,7 @@ macro_rules! to_its_end {
             {
                 // Dropping the work reports where it was.
                 work.set(None);
-                return Poll::Ready(Err(stopped(&scope, stop)));
+                return Poll::Ready(Err(stopped(&$scope, stop)));
             }
             match work.as_mut().as_pin_mut() {
                 Some(work) => work.poll(cx),
@@ -71,7 +73,7 @@ macro_rules! to_its_end {
         })
         .await;
         if let Err(error) = &ended {
-            run.emit(scope.frame().flow_path(), EventKind::RunFailed { error });
+            run.emit($scope.frame().flow_path(), EventKind::RunFailed { error });
         }
         ended
     }};
@@ -91,7 +93,8 @@ where
         run: async move {
             let run = &Run::numbered_with(settings);
             let engine = &Observed::new(run);
-            to_its_end!(flow, engine, input)
+            let scope = Scope::root(run, F::INFO);
+            to_its_end!(scope, flow.drive(engine, &scope, input))
         },
     }
 }
@@ -116,8 +119,39 @@ where
     E: Hooks,
 {
     Unboxed {
-        run: async move { to_its_end!(flow, engine, input) },
+        run: async move {
+            let scope = Scope::root(engine.run(), F::INFO);
+            to_its_end!(scope, flow.drive(engine, &scope, input))
+        },
     }
+}
+
+/// Runs a flow of any type to an end on an engine. The run stops if it is cancelled or has taken too
+/// long.
+///
+/// # Errors
+///
+/// As [`AnyFlow::run`]. A panic of a node is an error of the run.
+///
+/// # Cancel safety
+///
+/// As [`Flow::run`](crate::Flow::run).
+#[cfg(feature = "stored")]
+pub async fn run_any<E: Hooks>(
+    flow: &dyn AnyFlow<E>,
+    engine: &E,
+    input: Saved,
+) -> Result<Saved, RunError> {
+    // The flow has a scope of its own inside. This one is at no node, and names the flow as a whole.
+    let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
+    let scope = Scope::root(engine.run(), &info);
+    let ended = to_its_end!(scope, async {
+        match flow.run(engine, input).await {
+            Err(RunError::Failed(failed)) => Err(failed),
+            ended => Ok(ended),
+        }
+    });
+    ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
 }
 
 pin_project! {

@@ -21,7 +21,7 @@ use crate::scope::Scope;
 #[derive(Debug, Clone, Copy)]
 pub struct Visit<'a> {
     pub(crate) scope: &'a Scope<'a>,
-    pub(crate) policy: &'static Policy,
+    pub(crate) policy: &'a Policy,
     /// The index of its first attempt.
     first: u32,
 }
@@ -29,7 +29,7 @@ pub struct Visit<'a> {
 impl<'a> Visit<'a> {
     /// A visit to the scope's current node.
     #[inline]
-    pub fn new(scope: &'a Scope<'a>, policy: &'static Policy) -> Self {
+    pub fn new(scope: &'a Scope<'a>, policy: &'a Policy) -> Self {
         Visit {
             scope,
             policy,

@@ -26,10 +26,9 @@ const LONGEST_CASE: usize = 19;
 const SAID_BY_RUSTC: [Code; 1] = [Code::UnknownNode];
 
 /// Names that mean nothing to the reader of a message.
-const HIDDEN: [&str; 9] = [
+const HIDDEN: [&str; 8] = [
     "__",
-    "private::",
-    "/private/",
+    "private",
     "_::",
     "{closure",
     "{constant",
@@ -39,7 +38,11 @@ const HIDDEN: [&str; 9] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
+    (
+        "flow/fail/human_run_with_nobody_to_ask",
+        "rustc's own name for the future of an `async` trait method, in a note",
+    ),
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",

@@ -11,11 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, Failed, Frame, Hooks, Path, Place, Run, Saved, Scope, Step, Stored, Visit, carry_out,
+    Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, Saved, Scope, Step, Stored,
+    Visit, carry_out,
 };
-use flow_runtime::{EventKind, FlowError, Human, NodeError, RunId, RunOptions};
+use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_store::RecordKind;
 use futures_util::future::{Either, FutureExt as _, select};
+use serde_json::Value;
 
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
@@ -34,7 +36,7 @@ const ERROR: &str = "error";
 pub struct Durable {
     run: Run,
     journal: Arc<Journal>,
-    input: serde_json::Map<String, serde_json::Value>,
+    input: serde_json::Map<String, Value>,
     snapshots: Snapshots,
     /// The state with which the run begins, unless it begins at its start.
     restored: Mutex<Option<Snapshot>>,
@@ -96,12 +98,12 @@ impl Durable {
                     "the recorded value is not a `{}`: {error}",
                     short_name::<T>()
                 );
-                self.journal.halt(self.unreadable(place, reason)).await
+                self.journal.halt(self.unreadable_at(place, reason)).await
             }
         }
     }
 
-    fn unreadable(&self, place: &Place, reason: String) -> RuntimeError {
+    fn unreadable_at(&self, place: &Place, reason: String) -> RuntimeError {
         RuntimeError::Unreadable {
             execution: self.journal.execution(),
             path: place.path.clone(),
@@ -334,8 +336,18 @@ impl Hooks for Durable {
         })
     }
 
-    async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
-        self.ask_and_record(visit, prompt).await
+    async fn ask_any(
+        &self,
+        visit: Visit<'_>,
+        question: QuestionType,
+        prompt: String,
+    ) -> Result<Value, Failed> {
+        self.ask_and_record(visit, question, prompt).await
+    }
+
+    async fn unreadable(&self, scope: &Scope<'_>, reason: String) -> Failed {
+        let place = scope.frame().place();
+        self.journal.halt(self.unreadable_at(&place, reason)).await
     }
 
     async fn wait(&self, scope: &Scope<'_>, duration: Duration) -> Result<(), Failed> {

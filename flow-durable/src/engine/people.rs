@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use flow_runtime::engine::{Failed, Failure, Place, QuestionType, Visit};
-use flow_runtime::{FlowError, Human, NodeError, TimedOut};
+use flow_runtime::{FlowError, NodeError, TimedOut};
 use flow_store::{PauseRow, PauseState, RecordKind, Settlement, Token};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Durable;
@@ -17,7 +18,7 @@ use crate::replay::Outcome;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answered {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<serde_json::Value>,
+    pub(crate) answer: Option<Value>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) timed_out: bool,
 }
@@ -35,18 +36,21 @@ pub(crate) struct Asked {
 
 impl Durable {
     /// Asks a person, and records the question and the answer.
-    pub(super) async fn ask_and_record<N: Human>(
+    pub(super) async fn ask_and_record(
         &self,
         visit: Visit<'_>,
+        question: QuestionType,
         prompt: String,
-    ) -> Result<N, Failed> {
+    ) -> Result<Value, Failed> {
         let place = visit.frame().place();
         if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
             let answered: Answered = self.read(&place, &text).await;
-            return self.answered(visit, &place, answered).await;
+            return self.answered(visit, &place, question, answered).await;
         }
         let settlement = {
-            let (asking, expires_ms) = self.question::<N>(&place, prompt, visit.timeout()).await;
+            let (asking, expires_ms) = self
+                .question(&place, question, prompt, visit.timeout())
+                .await;
             let settlement = asking.settled(expires_ms).await;
             self.journal.live().await;
             settlement
@@ -73,7 +77,7 @@ impl Durable {
             attempt: 0,
             payload,
         });
-        self.answered(visit, &place, answered).await
+        self.answered(visit, &place, question, answered).await
     }
 
     /// The recorded answer. `None` for an open question, which does not wait for the rest of the
@@ -87,9 +91,10 @@ impl Durable {
 
     /// The open question of a visit, asked earlier or now, and the time until which it can be
     /// answered.
-    pub(super) async fn question<N: Human>(
+    pub(super) async fn question(
         &self,
         place: &Place,
+        question: QuestionType,
         prompt: String,
         timeout: Option<Duration>,
     ) -> (AskingGuard<'_>, Option<u64>) {
@@ -98,15 +103,14 @@ impl Durable {
         }
         self.journal.live().await;
         let created_ms = self.journal.now_ms();
-        let kind = QuestionType::of::<N>();
         let row = PauseRow {
             token: Token::from(Uuid::new_v4()),
             execution: self.journal.execution(),
             path: place.path.clone(),
             step: place.step.clone(),
             prompt,
-            expected: kind.name().to_owned(),
-            schema: kind.schema().map(|schema| schema.to_string()),
+            expected: question.name().to_owned(),
+            schema: question.schema().map(|schema| schema.to_string()),
             created_ms,
             expires_ms: timeout.map(|timeout| {
                 created_ms.saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
@@ -136,12 +140,13 @@ impl Durable {
     }
 
     /// The value of an answer.
-    pub(super) async fn answered<N: Human>(
+    pub(super) async fn answered(
         &self,
         visit: Visit<'_>,
         place: &Place,
+        question: QuestionType,
         answered: Answered,
-    ) -> Result<N, Failed> {
+    ) -> Result<Value, Failed> {
         if answered.timed_out {
             // There is no timeout here only if the flow of the program has changed: nobody knows
             // how long the old one was.
@@ -152,11 +157,14 @@ impl Durable {
         }
         // `null` is an answer as well, and is read as `None`.
         let answer = answered.answer.unwrap_or_default();
-        match N::from_json(answer) {
-            Ok(value) => Ok(value),
+        match question.check(&answer) {
+            Ok(()) => Ok(answer),
             Err(error) => {
-                let reason = format!("the recorded answer is not a `{}`: {error}", N::NAME);
-                self.journal.halt(self.unreadable(place, reason)).await
+                let reason = format!(
+                    "the recorded answer is not a `{}`: {error}",
+                    question.name()
+                );
+                self.journal.halt(self.unreadable_at(place, reason)).await
             }
         }
     }

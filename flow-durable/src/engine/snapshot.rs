@@ -126,7 +126,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
                 format!("the value of a snapshot does not fit its type: {unstorable}")
             }
         };
-        self.journal.stop_with(self.unreadable(&place, reason));
+        self.journal.stop_with(self.unreadable_at(&place, reason));
         // The driver sees that the run was stopped, and not this error.
         Err(Box::new(FlowError::Cancelled { path: place.path }))
     }

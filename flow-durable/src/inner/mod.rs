@@ -37,7 +37,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) options: RuntimeOptions,
     pub(crate) holder: Uuid,
-    pub(crate) flows: Mutex<HashMap<&'static str, Arc<Registered>>>,
+    pub(crate) flows: Mutex<HashMap<String, Arc<Registered>>>,
     /// The hashes of the structures that are stored.
     pub(crate) structures: Mutex<HashSet<String>>,
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,

@@ -15,6 +15,9 @@ use flow_store::{ExecutionId, ListQuery, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use flow_runtime::engine::AnyFlow;
+
+use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
@@ -126,11 +129,27 @@ impl Runtime {
     ///
     /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
     pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
+        self.add(F::NAME, Registered::new(flow))
+    }
+
+    /// Registers a flow of any type under its name, such as one that was loaded from a document. It
+    /// is started by [`start_any`](Runtime::start_any).
+    ///
+    /// # Errors
+    ///
+    /// As [`register`](Runtime::register).
+    pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        let name = flow.name().to_owned();
+        self.add(&name, Registered::any(flow))
+    }
+
+    fn add(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
         let mut flows = lock(&self.owned.inner.flows);
-        if flows.contains_key(F::NAME) {
-            return Err(RuntimeError::AlreadyRegistered { flow: F::NAME });
+        if flows.contains_key(name) {
+            let flow = name.to_owned();
+            return Err(RuntimeError::AlreadyRegistered { flow });
         }
-        flows.insert(F::NAME, Arc::new(Registered::new(flow)));
+        flows.insert(name.to_owned(), Arc::new(flow));
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! How executions begin.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_store::{
@@ -38,36 +36,52 @@ impl Runtime {
     /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
     /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
     /// again.
-    //
-    // Not an `async fn`: of a type that is not a flow, rustc would also report its future.
-    pub fn start<F: Flow>(
+    pub async fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
-    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
-        let flow = self.owned.inner.flow(F::NAME);
-        let start = flow.and_then(|flow| {
-            Ok(Start {
-                input: input_json::<F>(&flow, &input)?,
-                flow,
-                name: F::NAME,
-                namespace: F::NAMESPACE,
-            })
-        });
-        Box::pin(async move { self.start_with(start?, options).await })
+    ) -> Result<Execution, RuntimeError> {
+        let flow = self.owned.inner.flow(F::NAME)?;
+        let Some(saved) = flow.save_input(&input) else {
+            return Err(RuntimeError::OtherFlow { flow: F::NAME });
+        };
+        self.begin(F::NAME, flow, saved, options).await
     }
 
-    async fn start_with(
+    /// Starts an execution of the registered flow of this name, whatever its type, with its input as
+    /// a JSON object: as [`start`](Runtime::start).
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Runtime::start). [`RuntimeError::Unstorable`] also if the input does not fit the
+    /// flow.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`start`](Runtime::start).
+    pub async fn start_any(
         &self,
-        start: Start,
+        name: &str,
+        input: Value,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let Start {
-            flow,
-            name,
-            namespace,
-            input,
-        } = start;
+        let flow = self.owned.inner.flow(name)?;
+        let input = Saved::from_json(input).ok_or_else(|| Unstorable {
+            key: "input".to_owned(),
+            reason: "it is not a JSON object".to_owned(),
+        });
+        let saved = input.and_then(|input| flow.stored_input(input));
+        self.begin(name, flow, saved, options).await
+    }
+
+    async fn begin(
+        &self,
+        name: &str,
+        flow: Arc<Registered>,
+        input: Result<Saved, Unstorable>,
+        options: StartOptions,
+    ) -> Result<Execution, RuntimeError> {
+        let input = input_json(&flow, input)?;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
@@ -79,8 +93,8 @@ impl Runtime {
             seq: 0,
             at_ms: row.created_ms,
             kind: RecordKind::RunStarted,
-            path: namespace.to_owned(),
-            step: namespace.to_owned(),
+            path: flow.namespace().to_owned(),
+            step: flow.namespace().to_owned(),
             visit: 0,
             item: None,
             attempt: 0,
@@ -199,28 +213,20 @@ impl Runtime {
     }
 }
 
-/// A flow that starts, and its inputs.
-struct Start {
-    flow: Arc<Registered>,
-    name: &'static str,
-    namespace: &'static str,
-    input: InputJson,
-}
-
 /// The inputs of a flow, as they are stored.
 struct InputJson {
     saved: Saved,
     text: String,
 }
 
-fn input_json<F: Flow>(flow: &Registered, input: &F::Input) -> Result<InputJson, RuntimeError> {
+fn input_json(
+    flow: &Registered,
+    saved: Result<Saved, Unstorable>,
+) -> Result<InputJson, RuntimeError> {
     let unstorable = |reason: String| RuntimeError::Unstorable {
         execution: None,
-        path: F::NAMESPACE.to_owned(),
+        path: flow.namespace().to_owned(),
         reason,
-    };
-    let Some(saved) = flow.save_input(input) else {
-        return Err(RuntimeError::OtherFlow { flow: F::NAME });
     };
     let saved = saved
         .map_err(|Unstorable { key, reason }| unstorable(format!("input `{key}`: {reason}")))?;

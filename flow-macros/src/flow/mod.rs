@@ -21,7 +21,6 @@ mod plan;
 mod printed;
 mod resolve;
 mod results;
-mod runs;
 mod state;
 mod stored;
 mod syntax;

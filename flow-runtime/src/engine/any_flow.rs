@@ -54,6 +54,14 @@ pub trait AnyFlow<E>: Send + Sync {
     /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
     fn question(&self, path: &str) -> Option<QuestionType>;
 
+    /// The input as it is stored: what [`run`](AnyFlow::run) makes of it, written again.
+    ///
+    /// # Errors
+    ///
+    /// A value of the input is missing, has another type, or cannot be written as JSON; or the flow
+    /// has values that cannot.
+    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable>;
+
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
     ///
     /// # Errors
@@ -101,6 +109,10 @@ where
     fn question(&self, path: &str) -> Option<QuestionType> {
         let within = path.strip_prefix(F::NAMESPACE)?.strip_prefix('.')?;
         <F as StoredFlow<Json>>::question(within)
+    }
+
+    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
+        F::save_input(&F::load_input(input)?)
     }
 
     fn run<'a>(

@@ -111,6 +111,8 @@ pub use crate::scope::Scope;
 pub use crate::step::Step;
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredState};
+#[cfg(feature = "stored")]
+pub use crate::supervise::run_any;
 pub use crate::supervise::{panic_message, run};
 pub use crate::visit::Visit;
 
@@ -200,19 +202,48 @@ pub trait Hooks: Send + Sync {
         decides(error)
     }
 
-    /// Asks a person, and waits for the answer. By default, an engine asks the `Answer` of the
-    /// run's options ([`ask`]).
+    /// Asks a person for a value of this type, and waits for the answer. By default, an engine asks
+    /// the `Answer` of the run's options ([`ask`]).
     ///
     /// # Errors
     ///
-    /// There is no answer, or none in time.
+    /// There is no answer, none in time, or one of another type.
+    #[cfg(feature = "stored")]
+    fn ask_any(
+        &self,
+        visit: Visit<'_>,
+        question: QuestionType,
+        prompt: String,
+    ) -> impl Future<Output = Result<serde_json::Value, Failed>> + Send {
+        ask(self.run(), visit, question, prompt)
+    }
+
+    /// Asks a person for an `N`: [`ask_any`](Hooks::ask_any), with the answer as a value. An engine
+    /// that has values instead of JSON overrides it.
+    ///
+    /// # Errors
+    ///
+    /// As [`ask_any`](Hooks::ask_any).
     #[cfg(feature = "stored")]
     fn ask<N: crate::Human>(
         &self,
         visit: Visit<'_>,
         prompt: String,
     ) -> impl Future<Output = Result<N, Failed>> + Send {
-        crate::question::ask::<N>(self.run(), visit, prompt)
+        async move {
+            let answer = self.ask_any(visit, QuestionType::of::<N>(), prompt).await?;
+            N::from_json(answer).map_err(|error| crate::question::of_another_type(&visit, &error))
+        }
+    }
+
+    /// A recorded outcome or answer does not fit its type, which only the flow knows: a flow that was
+    /// loaded calls this. By default, the node fails. An engine that can end the run otherwise never
+    /// returns.
+    fn unreadable(&self, scope: &Scope<'_>, reason: String) -> impl Future<Output = Failed> + Send {
+        async move {
+            let path = scope.frame().path().to_string();
+            crate::NodeError::new(path, 1, Failure::Returned(reason.into())).into()
+        }
     }
 
     /// The flow pauses: `wait(…)` between two nodes.

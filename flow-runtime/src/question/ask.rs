@@ -1,9 +1,13 @@
 //! Asks whoever the options of a run name.
 
+use std::fmt::Display;
+
+use serde_json::Value;
+
 use crate::error::{BoxError, Failed, FlowError};
 use crate::node_error::{Failure, TimedOut};
 use crate::observer::EventKind;
-use crate::question::answer::{Human, Question, QuestionType};
+use crate::question::answer::{Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
@@ -13,18 +17,20 @@ use crate::visit::Visit;
 ///
 /// [`FlowError::Unanswered`] if there is nobody to ask, or if the answer is not of the type;
 /// [`FlowError::Node`] if there is none in time.
-pub async fn ask<N: Human>(run: &Run, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
+pub async fn ask(
+    run: &Run,
+    visit: Visit<'_>,
+    question: QuestionType,
+    prompt: String,
+) -> Result<Value, Failed> {
     let timeout = visit.timeout();
     let question = Question {
         path: visit.frame().path().to_string(),
         prompt,
         timeout,
-        kind: QuestionType::of::<N>(),
+        kind: question,
     };
-    let unanswered = |error: BoxError| {
-        let path = question.path.clone();
-        Box::new(FlowError::Unanswered { path, error })
-    };
+    let unanswered = |error: BoxError| unanswered(&visit, error);
     let answerer = run.options().and_then(|options| options.answer.clone());
     let Some(answerer) = answerer else {
         return Err(unanswered("there is nobody to ask".into()));
@@ -42,6 +48,19 @@ pub async fn ask<N: Human>(run: &Run, visit: Visit<'_>, prompt: String) -> Resul
         },
     };
     let answer = answer.map_err(unanswered)?;
-    N::from_json(answer)
-        .map_err(|error| unanswered(format!("the answer is of another type: {error}").into()))
+    match question.kind.check(&answer) {
+        Ok(()) => Ok(answer),
+        Err(error) => Err(of_another_type(&visit, &error)),
+    }
+}
+
+/// The error of a question whose answer is not of its type.
+pub(crate) fn of_another_type(visit: &Visit<'_>, error: &impl Display) -> Failed {
+    let error = format!("the answer is of another type: {error}");
+    unanswered(visit, error.into())
+}
+
+fn unanswered(visit: &Visit<'_>, error: BoxError) -> Failed {
+    let path = visit.frame().path().to_string();
+    Box::new(FlowError::Unanswered { path, error })
 }

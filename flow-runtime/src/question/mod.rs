@@ -12,11 +12,11 @@ use std::fmt;
 use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
-pub use answer::{
-    Answer, Form, Human, Question, QuestionType, Submission, Submitted, SubmittedValue, form,
-};
+pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, Submitted, form};
 #[cfg(feature = "stored")]
 pub use ask::ask;
+#[cfg(feature = "stored")]
+pub(crate) use ask::of_another_type;
 
 /// A node whose value `T` comes from a person.
 pub struct Asked<T>(PhantomData<fn() -> T>);

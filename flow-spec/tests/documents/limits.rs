@@ -117,7 +117,9 @@ fn long_names_are_quoted_in_part() {
         .map(|number| (format!("k{number}"), json!("y")))
         .collect::<serde_json::Map<_, _>>()
         .into();
-    let node = json!({ "type": long, "id": long, "mappings": { "inputs": names } });
+    let inputs = json!({ "type": "object", "properties": { "z": {} } });
+    let mappings = json!({ "inputs": names });
+    let node = json!({ "type": long, "id": long, "inputs": inputs, "mappings": mappings });
     assert_cut(&said(&flow(vec![node.clone(), node]).to_string()));
     let ids = (0..100_000).map(|number| json!({ "type": "a", "id": format!("n{number}") }));
     let mut document = flow(ids.collect());

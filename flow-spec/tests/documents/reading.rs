@@ -123,7 +123,6 @@ fn wrong_types() {
     /nodes/0/fallible: `fallible` is "yes", and should be true or false [F023]
     /nodes/0/mappings/inputs/a: `a` is 2, and should be a string [F023]
     /nodes/0/internalFlow: a flow is 1, and should be an object [F023]
-    /nodes/0/mappings/inputs/a: `review` reads no `a` [F015]
     "#);
 }
 

@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    self, Engine, Failed, Frame, Hooks, Run, Scope, StateHooks, Step, Stored, Visit, Visits,
-    carry_out,
+    self, Engine, Failed, Frame, Hooks, QuestionType, Run, Scope, StateHooks, Step, Stored, Visit,
+    Visits, carry_out,
 };
-use flow_runtime::{FlowError, Human, NodeError, RunOptions};
+use flow_runtime::{FlowError, NodeError, RunOptions};
 use serde_json::{Value, json};
 
 /// What each step of a run came to, by its name.
@@ -79,11 +79,14 @@ impl Hooks for Recorder {
         self.run.count_step(scope.frame())
     }
 
-    async fn ask<N: Human>(&self, visit: Visit<'_>, prompt: String) -> Result<N, Failed> {
-        let answer = engine::ask::<N>(&self.run, visit, prompt).await;
-        if let Ok(answer) = &answer
-            && let Ok(answer) = answer.to_json()
-        {
+    async fn ask_any(
+        &self,
+        visit: Visit<'_>,
+        question: QuestionType,
+        prompt: String,
+    ) -> Result<Value, Failed> {
+        let answer = engine::ask(&self.run, visit, question, prompt).await;
+        if let Ok(answer) = &answer {
             self.record(visit.frame(), json!({ "returned": answer }));
         }
         answer
@@ -178,8 +181,13 @@ impl Hooks for Playback {
         self.run.count_step(scope.frame())
     }
 
-    async fn ask<N: Human>(&self, visit: Visit<'_>, _prompt: String) -> Result<N, Failed> {
-        self.played(visit.frame(), N::from_json)
+    async fn ask_any(
+        &self,
+        visit: Visit<'_>,
+        _question: QuestionType,
+        _prompt: String,
+    ) -> Result<Value, Failed> {
+        self.played(visit.frame(), Ok)
     }
 
     async fn wait(&self, _scope: &Scope<'_>, _duration: Duration) -> Result<(), Failed> {

@@ -4,12 +4,15 @@ use std::collections::HashMap;
 
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
+use crate::document::read::{Ports, check_mappings};
 
 use super::graph::{Places, key};
 
-/// Reports nodes that write two values under one key, so that one of them would be lost.
+/// Reports mappings of ports that a node does not list, and nodes that write two values under one
+/// key, so that one of them would be lost.
 pub(super) fn check(places: &Places<'_>, problems: &mut Problems) {
     for (index, node) in places.flow.nodes.iter().enumerate() {
+        check_mappings(node, Ports::NotListed, &places.node(index), problems);
         let mappings = &node.mappings.outputs;
         let pointer = inside(&inside(&places.node(index), "mappings"), "outputs");
         let mut first: HashMap<String, &str> = HashMap::new();

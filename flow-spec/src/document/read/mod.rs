@@ -13,6 +13,8 @@ mod object;
 mod schema;
 mod settings;
 
+pub(in crate::document) use names::{Ports, check_mappings};
+
 use serde_json::Value;
 
 use crate::diagnostic::Code;

@@ -140,20 +140,8 @@ fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
 
 /// Reports names in the mappings and actions of a node that the node does not have.
 pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
-    let mappings = inside(pointer, "mappings");
-    let sides = [
-        ("inputs", &node.mappings.inputs, &node.inputs, "reads"),
-        ("outputs", &node.mappings.outputs, &node.outputs, "writes"),
-    ];
-    for (side, names, schema, verb) in sides {
-        for name in names.keys() {
-            check_property(schema, name, problems, || {
-                let message = format!("`{}` {verb} no `{name}`", node.id);
-                let pointer = inside(&inside(&mappings, side), name);
-                Problem::new(Code::NamesNothing, pointer, message).of_name()
-            });
-        }
-    }
+    // A document need not say what a node reads and writes: a program that loads it may know.
+    check_mappings(node, Ports::Listed, pointer, problems);
     for (index, action) in node.actions.iter().flatten().enumerate() {
         let pointer = inside(&inside(pointer, "actions"), index);
         for (field, names) in [("writes", &action.writes), ("mayWrite", &action.may_write)] {
@@ -167,6 +155,41 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Prob
                     Problem::new(Code::NamesNothing, pointer, message)
                 });
             }
+        }
+    }
+}
+
+/// Whether a node of a document lists what it reads, or what it writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::document) enum Ports {
+    Listed,
+    NotListed,
+}
+
+/// Reports names in the mappings of a node that it does not have, of ports that are listed or not.
+pub(in crate::document) fn check_mappings(
+    node: &NodeDocument,
+    of: Ports,
+    pointer: &str,
+    problems: &mut Problems,
+) {
+    let mappings = inside(pointer, "mappings");
+    let sides = [
+        ("inputs", &node.mappings.inputs, &node.inputs, "reads"),
+        ("outputs", &node.mappings.outputs, &node.outputs, "writes"),
+    ];
+    for (side, names, schema, verb) in sides {
+        let listed = if schema.properties.is_empty() {
+            Ports::NotListed
+        } else {
+            Ports::Listed
+        };
+        for name in names.keys().filter(|_| listed == of) {
+            check_property(schema, name, problems, || {
+                let message = format!("`{}` {verb} no `{name}`", node.id);
+                let pointer = inside(&inside(&mappings, side), name);
+                Problem::new(Code::NamesNothing, pointer, message).of_name()
+            });
         }
     }
 }

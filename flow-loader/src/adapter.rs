@@ -1,0 +1,251 @@
+//! Registered nodes: what generated code says about them, and how it calls them.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use flow_runtime::Policy;
+use flow_runtime::engine::{Failed, QuestionType, Visit};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::args::Args;
+use crate::value::{AnyValue, Probe, ValueType};
+
+/// A registered node.
+pub struct Adapter {
+    /// Its name in documents, such as `review` or `Ask<Gpt>`.
+    pub name: &'static str,
+    /// Its full path.
+    pub path: &'static str,
+    /// What it reads.
+    pub reads: Vec<ReadType>,
+    /// What it writes whatever its action, and then what it writes with each action.
+    pub writes: Vec<WriteType>,
+    /// The actions that it can take: `default` if it declares none.
+    pub actions: Vec<ActionType>,
+    /// True if it can fail.
+    pub fallible: bool,
+    /// True if it fails when there is no answer in time.
+    pub times_out: bool,
+    /// True if that is the only way in which it fails.
+    pub only_times_out: bool,
+    /// True if it makes its attempts itself, and so follows a policy.
+    pub takes_policy: bool,
+    /// Its own policy.
+    pub policy: &'static Policy,
+    /// The type of its outcome.
+    pub outcome: &'static ValueType,
+    /// The action in an outcome.
+    pub action: fn(&dyn Any) -> &'static str,
+    /// True if a loop over it has no results.
+    pub returns_nothing: bool,
+    /// Where its value comes from.
+    pub make: Make,
+    /// How it is run.
+    pub runs: Runs,
+}
+
+impl fmt::Debug for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Adapter")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A value that a node reads.
+pub struct ReadType {
+    /// The name of the parameter.
+    pub name: &'static str,
+    /// How it is passed.
+    pub mode: Mode,
+    /// The type as written, without the reference and the `Option`.
+    pub rust_type: &'static str,
+    /// The type that the flow has. `None` if it is any type that can be shown.
+    pub ty: Option<&'static ValueType>,
+    /// Whether it can be read from a value of this type.
+    pub accepts: fn(TypeId) -> bool,
+}
+
+/// How a value is passed to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// `&T`
+    Borrow,
+    /// `T`
+    Take,
+    /// `Option<&T>`
+    MaybeBorrow,
+    /// `Option<T>`
+    MaybeTake,
+    /// It is shown in a prompt.
+    Show,
+}
+
+impl Mode {
+    pub(crate) fn takes(self) -> bool {
+        matches!(self, Mode::Take | Mode::MaybeTake)
+    }
+
+    pub(crate) fn optional(self) -> bool {
+        matches!(self, Mode::MaybeBorrow | Mode::MaybeTake)
+    }
+}
+
+/// A value that a node writes.
+pub struct WriteType {
+    /// The name of the value.
+    pub name: &'static str,
+    /// The type as written.
+    pub rust_type: &'static str,
+    /// The type.
+    pub ty: &'static ValueType,
+}
+
+/// An action of a node.
+pub struct ActionType {
+    /// The name by which edges route it.
+    pub name: &'static str,
+    /// The numbers of the values that are written with it.
+    pub writes: Vec<usize>,
+}
+
+/// A value of a type with settings.
+pub(crate) type Receiver = Arc<dyn Any + Send + Sync>;
+
+/// The value of a node, if it has one.
+pub type Borrowed<'a> = Option<&'a (dyn Any + Send + Sync)>;
+
+/// Where the value of a node comes from.
+pub enum Make {
+    /// It has none: a function, or a type that people are asked for.
+    Nothing,
+    /// It was given where the node was registered.
+    Given(Receiver),
+    /// It is made from the `params` of the document.
+    FromParams(fn(Value) -> Result<Receiver, serde_json::Error>),
+    /// It is the default, and a document has no `params` for it.
+    Default(fn() -> Receiver),
+    /// Nothing says what it is.
+    Missing,
+}
+
+/// The outcome of a node, taken apart.
+#[derive(Default)]
+pub struct Taken {
+    /// The number of the action.
+    pub(crate) action: usize,
+    /// The values, with their numbers.
+    pub(crate) writes: Vec<(usize, AnyValue)>,
+}
+
+impl Taken {
+    /// A value that was written.
+    pub fn write(&mut self, number: usize, value: AnyValue) {
+        self.writes.push((number, value));
+    }
+
+    /// The action that was taken.
+    pub fn action(&mut self, number: usize) {
+        self.action = number;
+    }
+}
+
+/// A boxed future of an outcome.
+pub type Work<'a> = Pin<Box<dyn Future<Output = Result<AnyValue, Failed>> + Send + 'a>>;
+
+/// How a node is run.
+pub enum Runs {
+    /// As a step.
+    Step {
+        /// The work of a visit.
+        step: for<'a> fn(Option<&'a (dyn Any + Send + Sync)>, Visit<'a>, Args<'a>) -> Work<'a>,
+        /// Takes the outcome apart.
+        take_apart: fn(AnyValue, &mut Taken),
+    },
+    /// By asking a person.
+    Human {
+        /// The question, with the values filled in.
+        prompt: fn(Args<'_>) -> String,
+        /// The type of the answer.
+        question: QuestionType,
+        /// The answer as a value.
+        read: fn(Value) -> Result<AnyValue, serde_json::Error>,
+        /// Takes the answer apart.
+        take_apart: fn(AnyValue, &mut Taken),
+    },
+}
+
+/// The work of a step, with its outcome as a value of any type.
+pub fn boxed<'a, T: Send + Sync + 'static>(
+    work: impl Future<Output = Result<T, Failed>> + Send + 'a,
+) -> Work<'a> {
+    Box::pin(async move { work.await.map(|outcome| Box::new(outcome) as AnyValue) })
+}
+
+/// The value of a node.
+pub fn receiver<T: 'static>(receiver: Option<&(dyn Any + Send + Sync)>) -> &T {
+    match receiver.and_then(|value| value.downcast_ref()) {
+        Some(value) => value,
+        None => unreachable!("loading makes a value for each node of a type with settings"),
+    }
+}
+
+/// Stands in for what code that never runs is given.
+pub fn nothing<T>() -> T {
+    unreachable!("only code that never runs calls this")
+}
+
+/// Chooses how the value of a type with settings is made.
+pub mod makes {
+    use super::{Arc, DeserializeOwned, Make, Probe};
+
+    /// From `params`.
+    pub trait FromParams {
+        /// How.
+        fn make(&self) -> Make;
+    }
+
+    impl<T: DeserializeOwned + Send + Sync + 'static> FromParams for &&Probe<T> {
+        fn make(&self) -> Make {
+            Make::FromParams(|params| Ok(Arc::new(serde_json::from_value::<T>(params)?)))
+        }
+    }
+
+    /// Its default.
+    pub trait FromDefault {
+        /// How.
+        fn make(&self) -> Make;
+    }
+
+    impl<T: Default + Send + Sync + 'static> FromDefault for &Probe<T> {
+        fn make(&self) -> Make {
+            Make::Default(|| Arc::new(T::default()))
+        }
+    }
+
+    /// Not at all.
+    pub trait FromNothing {
+        /// How.
+        fn make(&self) -> Make;
+    }
+
+    impl<T> FromNothing for Probe<T> {
+        fn make(&self) -> Make {
+            Make::Missing
+        }
+    }
+}
+
+/// How the value of a type with settings is made. For generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __make {
+    ($type:ty) => {{
+        use $crate::__private::makes::*;
+        (&&&$crate::__private::Probe::<$type>::new()).make()
+    }};
+}

@@ -1,0 +1,205 @@
+//! The values that a node reads, on their way to it.
+
+use std::any::{Any, TypeId};
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::value::{AnyValue, Probe, opened};
+
+/// The values of one visit to a node, by the numbers of its reads.
+pub struct Args<'a>(pub(crate) Vec<Arg<'a>>);
+
+/// One of them.
+pub(crate) enum Arg<'a> {
+    Missing,
+    Borrowed(&'a (dyn Any + Sync)),
+    Owned(AnyValue),
+    Shown(&'a (dyn Display + Send + Sync)),
+}
+
+/// The type as which a node reads a value, which rustc infers from a call of the node.
+pub struct Key<R: ?Sized>(PhantomData<fn(&R)>);
+
+impl<R: ?Sized> Clone for Key<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R: ?Sized> Copy for Key<R> {}
+
+impl<R: ?Sized> Key<R> {
+    /// A key whose type is to be inferred.
+    #[expect(clippy::new_without_default, reason = "only generated code makes one")]
+    pub const fn new() -> Self {
+        Key(PhantomData)
+    }
+}
+
+impl<R: Readable + ?Sized> Key<R> {
+    /// A probe of the type that the flow has.
+    pub fn probe(self) -> Probe<R::Stored> {
+        Probe::new()
+    }
+
+    /// Which types it can be read from.
+    pub fn accepts(self) -> fn(TypeId) -> bool {
+        R::accepts
+    }
+}
+
+/// A type as which nodes read values by reference: `T`, `str`, `[T]` or `Path`.
+#[diagnostic::on_unimplemented(
+    message = "a node that reads `&{Self}` cannot be registered: the flow does not know which type it has",
+    label = "read by reference"
+)]
+pub trait Readable: 'static {
+    /// The type that the flow has.
+    type Stored: Send + Sync + 'static;
+    /// The value in that form. `None` if it has another type.
+    fn view(value: &dyn Any) -> Option<&Self>;
+    /// Whether values of this type can be read in that form.
+    fn accepts(id: TypeId) -> bool;
+}
+
+/// Whether this is an `Arc` or a `Box` of it.
+fn points_to<R: ?Sized + 'static>(id: TypeId) -> bool {
+    [TypeId::of::<Arc<R>>(), TypeId::of::<Box<R>>()].contains(&id)
+}
+
+impl<T: Send + Sync + 'static> Readable for T {
+    type Stored = T;
+    fn view(value: &dyn Any) -> Option<&T> {
+        value.downcast_ref().or_else(|| pointee(value))
+    }
+    fn accepts(id: TypeId) -> bool {
+        id == TypeId::of::<T>() || points_to::<T>(id)
+    }
+}
+
+impl Readable for str {
+    type Stored = String;
+    fn view(value: &dyn Any) -> Option<&str> {
+        let owned = value.downcast_ref().map(String::as_str);
+        let fixed = || value.downcast_ref::<&'static str>().copied();
+        let cow = || {
+            value
+                .downcast_ref::<Cow<'static, str>>()
+                .map(|text| &**text)
+        };
+        owned.or_else(fixed).or_else(cow).or_else(|| pointee(value))
+    }
+    fn accepts(id: TypeId) -> bool {
+        let [string, fixed, cow] = [
+            TypeId::of::<String>(),
+            TypeId::of::<&'static str>(),
+            TypeId::of::<Cow<'static, str>>(),
+        ];
+        [string, fixed, cow].contains(&id) || points_to::<str>(id)
+    }
+}
+
+impl<T: Send + Sync + 'static> Readable for [T] {
+    type Stored = Vec<T>;
+    fn view(value: &dyn Any) -> Option<&[T]> {
+        let list = value.downcast_ref::<Vec<T>>().map(Vec::as_slice);
+        list.or_else(|| pointee(value))
+    }
+    fn accepts(id: TypeId) -> bool {
+        id == TypeId::of::<Vec<T>>() || points_to::<[T]>(id)
+    }
+}
+
+impl Readable for Path {
+    type Stored = PathBuf;
+    fn view(value: &dyn Any) -> Option<&Path> {
+        let path = value.downcast_ref().map(PathBuf::as_path);
+        path.or_else(|| pointee(value))
+    }
+    fn accepts(id: TypeId) -> bool {
+        id == TypeId::of::<PathBuf>() || points_to::<Path>(id)
+    }
+}
+
+/// What an `Arc` or a `Box` holds.
+fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
+    let shared = value.downcast_ref::<Arc<R>>().map(|value| &**value);
+    shared.or_else(|| value.downcast_ref::<Box<R>>().map(|value| &**value))
+}
+
+impl<'a> Args<'a> {
+    /// No values, for code that never runs.
+    pub fn none() -> Self {
+        Args(Vec::new())
+    }
+
+    /// A value that is read by reference.
+    pub fn borrow<R: Readable + ?Sized>(&mut self, read: usize, _: Key<R>) -> &'a R {
+        match self.0[read] {
+            Arg::Borrowed(value) => match view::<R>(value) {
+                Some(value) => value,
+                None => misread(read),
+            },
+            _ => misread(read),
+        }
+    }
+
+    /// A value that is read by reference if there is one.
+    pub fn maybe_borrow<R: Readable + ?Sized>(&mut self, read: usize, _: Key<R>) -> Option<&'a R> {
+        match self.0[read] {
+            Arg::Missing => None,
+            Arg::Borrowed(value) => match view::<R>(value) {
+                Some(value) => Some(value),
+                None => match value as &dyn Any {
+                    // What a node returned as an `Option` is read like a value that may be missing.
+                    value if value.is::<Option<R::Stored>>() => {
+                        let value: Option<&Option<R::Stored>> = value.downcast_ref();
+                        value
+                            .and_then(Option::as_ref)
+                            .and_then(|value| R::view(value))
+                    }
+                    _ => misread(read),
+                },
+            },
+            _ => misread(read),
+        }
+    }
+
+    /// A value that is shown.
+    pub fn shown(&mut self, read: usize) -> &'a (dyn Display + Send + Sync) {
+        match self.0[read] {
+            Arg::Shown(value) => value,
+            _ => misread(read),
+        }
+    }
+
+    /// A value that the node takes.
+    pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
+        match std::mem::replace(&mut self.0[read], Arg::Missing) {
+            Arg::Owned(value) => opened(value),
+            _ => misread(read),
+        }
+    }
+
+    /// A value that the node takes if there is one.
+    pub fn maybe_take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> Option<T> {
+        match std::mem::replace(&mut self.0[read], Arg::Missing) {
+            Arg::Missing => None,
+            Arg::Owned(value) if value.is::<T>() => Some(opened(value)),
+            Arg::Owned(value) => opened(value),
+            _ => misread(read),
+        }
+    }
+}
+
+fn view<R: Readable + ?Sized>(value: &(dyn Any + Sync)) -> Option<&R> {
+    R::view(value)
+}
+
+#[cold]
+fn misread(read: usize) -> ! {
+    unreachable!("loading checks what a node reads, and read {read} is not there in this form")
+}

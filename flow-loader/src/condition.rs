@@ -1,0 +1,158 @@
+//! The conditions of a branch: expressions in CEL, the Common Expression Language.
+
+#[cfg(not(feature = "cel"))]
+pub(crate) use without::Condition;
+
+#[cfg(feature = "cel")]
+pub(crate) use with::Condition;
+
+#[cfg(feature = "cel")]
+mod with {
+    use cel::{Context, Program, Value as CelValue};
+    use serde_json::Value;
+
+    /// A condition of a branch.
+    pub(crate) struct Condition(Program);
+
+    impl Condition {
+        /// Reads a condition, over these keys.
+        ///
+        /// # Errors
+        ///
+        /// Why it cannot be used, in words.
+        pub(crate) fn parse(text: &str, keys: &[&str]) -> Result<Self, String> {
+            let program = compiled(text)?;
+            let names = names(&program);
+            match names.iter().find(|name| !keys.contains(&name.as_str())) {
+                Some(unknown) => Err(format!(
+                    "it reads `{unknown}`, which is not among the inputs of the branch"
+                )),
+                None => Ok(Condition(program)),
+            }
+        }
+
+        /// The keys that a condition names, sorted. None if it cannot be read.
+        pub(crate) fn names(text: &str) -> Vec<String> {
+            compiled(text).map_or_else(|_| Vec::new(), |program| names(&program))
+        }
+
+        /// Whether it holds for these values.
+        ///
+        /// # Errors
+        ///
+        /// Why that cannot be told, in words.
+        pub(crate) fn holds(&self, values: &[(&str, Value)]) -> Result<bool, String> {
+            let mut context = Context::default();
+            for (name, value) in values {
+                let added = context.add_variable(*name, value);
+                added.map_err(|error| error.to_string())?;
+            }
+            match self.0.execute(&context) {
+                Ok(CelValue::Bool(holds)) => Ok(holds),
+                Ok(_) => Err("a condition is not true or false".to_owned()),
+                Err(error) => Err(error.to_string()),
+            }
+        }
+    }
+
+    fn compiled(text: &str) -> Result<Program, String> {
+        // In the conditions of `flow!`, keys are references.
+        let program = Program::compile(text)
+            .or_else(|error| Program::compile(&without_references(text)).map_err(|_| error));
+        program.map_err(|error| format!("it is not an expression in CEL: {error}"))
+    }
+
+    fn names(program: &Program) -> Vec<String> {
+        let references = program.references();
+        let names = references.variables().into_iter();
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// An expression without the operators `*` and `&` before a name.
+    fn without_references(text: &str) -> String {
+        let mut without = String::new();
+        let mut letters = text.chars().peekable();
+        while let Some(letter) = letters.next() {
+            if letter == '&' && letters.peek() == Some(&'&') {
+                letters.next();
+                without.push_str("&&");
+                continue;
+            }
+            let before = without.trim_end().chars().last();
+            let begins = before.is_none_or(|before| "(!&|<>=,+-/%".contains(before));
+            if !(begins && matches!(letter, '*' | '&')) {
+                without.push(letter);
+            }
+        }
+        without
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn references_of_rust_are_left_out() {
+            assert_eq!(
+                without_references("*a >= 3 && &b == *c"),
+                "a >= 3 && b == c"
+            );
+            assert_eq!(without_references("(*a * *b) > 2"), "(a * *b) > 2");
+        }
+
+        #[test]
+        fn a_condition_compares_numbers_of_any_sign() {
+            let holds = |text: &str, value: Value| {
+                Condition::parse(text, &["a"])
+                    .unwrap()
+                    .holds(&[("a", value)])
+            };
+            assert_eq!(holds("a == 3", 3.into()), Ok(true));
+            assert_eq!(holds("a > -1", 3.into()), Ok(true));
+            assert_eq!(holds("a < 0", (-3).into()), Ok(true));
+            assert_eq!(holds("a > 0.5", 0.75.into()), Ok(true));
+            assert_eq!(holds("a in ['x', 'y']", "x".into()), Ok(true));
+            assert_eq!(holds("size(a) > 3", "abc".into()), Ok(false));
+            assert!(holds("a + 1", 3.into()).is_err());
+        }
+
+        #[test]
+        fn a_condition_names_its_keys() {
+            assert_eq!(Condition::names("b > 1 && size(a) > 0"), ["a", "b"]);
+            assert!(Condition::parse("c > 1", &["a"]).is_err());
+            assert!(Condition::parse("c >", &["c"]).is_err());
+        }
+    }
+}
+
+#[cfg(not(feature = "cel"))]
+mod without {
+    use std::convert::Infallible;
+
+    use serde_json::Value;
+
+    /// There is no condition without the feature `cel`.
+    pub(crate) struct Condition(Infallible);
+
+    impl Condition {
+        /// Refuses a condition.
+        pub(crate) fn parse(_text: &str, _keys: &[&str]) -> Result<Self, String> {
+            let add = "cargo add flow-loader --features cel";
+            Err(format!(
+                "conditions need the feature `cel` of flow-loader: `{add}`"
+            ))
+        }
+
+        /// None.
+        pub(crate) fn names(_text: &str) -> Vec<String> {
+            Vec::new()
+        }
+
+        /// Never called.
+        pub(crate) fn holds(&self, _values: &[(&str, Value)]) -> Result<bool, String> {
+            match self.0 {}
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A loaded flow as data: what the loop over its nodes goes by.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_runtime::Policy;
+use flow_runtime::engine::FlowInfo;
+use flow_spec::Take;
+
+use crate::adapter::{Adapter, Mode, Receiver};
+use crate::condition::Condition;
+use crate::value::{ListType, ValueType};
+
+/// One flow of a document.
+pub(crate) struct Level {
+    pub(crate) info: FlowInfo,
+    /// The keys of its state.
+    pub(crate) keys: Vec<Key>,
+    /// Its nodes, in the order of the document.
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) start: Route,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+    /// The key that holds the error of a node.
+    pub(crate) error: Option<KeyIndex>,
+}
+
+/// A key of a flow's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct KeyIndex(pub(crate) usize);
+
+/// A node, by its position in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct NodeIndex(pub(crate) usize);
+
+/// A route of a node, by its position in [`Node::routes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RouteIndex(pub(crate) usize);
+
+pub(crate) struct Key {
+    pub(crate) name: String,
+    pub(crate) ty: &'static ValueType,
+}
+
+pub(crate) struct Input {
+    pub(crate) name: String,
+    /// `None` if nothing reads or returns it.
+    pub(crate) key: Option<KeyIndex>,
+    pub(crate) optional: bool,
+}
+
+pub(crate) struct Output {
+    pub(crate) name: String,
+    /// `None` if nothing writes it.
+    pub(crate) key: Option<KeyIndex>,
+    /// True if what is written is an `Option` of what is returned.
+    pub(crate) flattens: bool,
+    pub(crate) ty: Option<&'static ValueType>,
+}
+
+pub(crate) enum Target {
+    Node(NodeIndex),
+    End(String),
+}
+
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) reads: Vec<Read>,
+    /// The key of each value that it writes.
+    pub(crate) writes: Vec<Option<KeyIndex>>,
+    pub(crate) routes: Vec<Route>,
+    /// The route of each of its actions. Empty inside a fork or a loop.
+    pub(crate) by_action: Vec<Option<RouteIndex>>,
+    /// Its route if it fails.
+    pub(crate) error: Option<RouteIndex>,
+    /// Its route if there is no answer in time.
+    pub(crate) timeout: Option<RouteIndex>,
+    pub(crate) policy: Policy,
+}
+
+pub(crate) struct Route {
+    pub(crate) action: String,
+    pub(crate) to: Target,
+    pub(crate) mappings: Vec<EdgeMapping>,
+}
+
+/// A key that an edge writes when it is taken.
+pub(crate) struct EdgeMapping {
+    pub(crate) key: KeyIndex,
+    /// The key whose value it gets.
+    pub(crate) source: KeyIndex,
+    pub(crate) take: Take,
+}
+
+pub(crate) struct Read {
+    /// The name of the key, which may be that of the item of a loop.
+    pub(crate) name: String,
+    /// `None` if nothing writes it.
+    pub(crate) key: Option<KeyIndex>,
+    pub(crate) mode: Mode,
+    pub(crate) take: Take,
+}
+
+pub(crate) enum Kind {
+    Step {
+        adapter: Arc<Adapter>,
+        receiver: Option<Receiver>,
+    },
+    Flow(Arc<Level>),
+    Fork {
+        branches: Vec<Branch>,
+        limit: Option<usize>,
+    },
+    Each {
+        body: NodeIndex,
+        item: String,
+        concurrency: Option<usize>,
+        collects_errors: bool,
+        /// The type of the results. `None` if there are none.
+        list: Option<&'static ListType>,
+    },
+    Branch {
+        cases: Vec<(Condition, RouteIndex)>,
+        otherwise: RouteIndex,
+    },
+    Wait(Duration),
+}
+
+/// A branch of a fork.
+pub(crate) struct Branch {
+    pub(crate) chain: Vec<NodeIndex>,
+    /// The reads whose values are taken out of the state before the branches run.
+    pub(crate) takes: Vec<TakenBy>,
+    /// The keys that its nodes write.
+    pub(crate) keys: Vec<KeyIndex>,
+}
+
+/// The read for which a value was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TakenBy {
+    pub(crate) node: NodeIndex,
+    pub(crate) read: usize,
+}
+
+impl Output {
+    /// The type of what is returned. `None` if nothing writes it, or if it is the value in an
+    /// `Option`, whose type is not known.
+    pub(crate) fn returned_type(&self) -> Option<&'static ValueType> {
+        match (self.ty, self.flattens) {
+            (Some(ty), true) => ty.option.map(|option| option.inner),
+            (ty, _) => ty,
+        }
+    }
+}
+
+impl Node {
+    /// Returns true if the flow makes the attempts, because the node makes none itself.
+    pub(crate) fn is_bounded(&self) -> bool {
+        match &self.kind {
+            Kind::Step { adapter, .. } => self.policy.timeout.is_some() && !adapter.takes_policy,
+            _ => false,
+        }
+    }
+
+    /// Returns true if it is a flow that is tried again as a whole.
+    pub(crate) fn repeats(&self) -> bool {
+        matches!(self.kind, Kind::Flow(_)) && self.policy.retry.attempts.get() > 1
+    }
+}
+
+impl Level {
+    pub(crate) fn node(&self, NodeIndex(index): NodeIndex) -> &Node {
+        &self.nodes[index]
+    }
+
+    pub(crate) fn key(&self, KeyIndex(index): KeyIndex) -> &Key {
+        &self.keys[index]
+    }
+}

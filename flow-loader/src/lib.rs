@@ -1,0 +1,39 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+
+mod adapter;
+mod args;
+mod condition;
+mod level;
+mod load;
+mod loaded;
+mod registry;
+mod run;
+mod value;
+
+pub use flow_macros::registry;
+pub use flow_text::Format;
+pub use load::{LoadError, load, load_document};
+pub use loaded::LoadedFlow;
+pub use registry::Registry;
+pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};
+
+/// What generated code refers to. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use flow_macros::__registered as registered;
+    pub use flow_runtime::__private::{Action, Writes};
+    pub use flow_runtime::engine::{QuestionType, Scope, Step, Visit};
+    pub use flow_runtime::{Human, Policy};
+
+    pub use crate::adapter::Work;
+    pub use crate::adapter::{
+        ActionType, Adapter, Borrowed, Make, Mode, ReadType, Runs, WriteType, boxed, makes,
+        nothing, receiver,
+    };
+    pub use crate::args::{Args, Key};
+    pub use crate::value::{
+        AnyValue, ListType, Probe, Shown, ValueType, opened, opened_ref, probes, value_type,
+    };
+    pub use crate::{__make as make, __value_type as value_type};
+}

@@ -1,0 +1,298 @@
+//! Builds a flow that was found sound.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use flow_runtime::engine::FlowInfo;
+use flow_spec::document::types;
+use flow_spec::{
+    CheckedGraph, Code, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgeSource, EdgeTarget,
+    FlowDocument, NodeDocument, NodeId, ReadMode, TIMEOUT_ACTION, check,
+};
+use serde_json::Value;
+
+use crate::condition::Condition;
+use crate::level::{
+    Branch, EdgeMapping, Key, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target,
+};
+
+use super::Loader;
+use super::ports::{Parts, add_takes, inputs, outputs, reads, writes};
+use super::settings::{concurrency, duration, policy};
+use super::types::body;
+
+impl Loader<'_> {
+    /// The flow at a place of the document. `None` if something is wrong, which is reported.
+    pub(super) fn build(&mut self, flow: &FlowDocument, pointer: &str) -> Option<Level> {
+        let mut inner = HashMap::new();
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if let Some(document) = &node.internal_flow {
+                let pointer = format!("{pointer}/nodes/{index}/internalFlow");
+                inner.insert(index, self.build(document, &pointer)?);
+            }
+        }
+        let checked = self.checked(flow, pointer)?;
+        let keys = self.keys(flow, pointer, &inner, checked.graph());
+        let lists = flow.nodes.iter();
+        let lists = lists.map(|node| self.list(flow, pointer, node, &inner));
+        let parts = Parts {
+            flow,
+            pointer,
+            checked: &checked,
+            keys: &keys,
+            lists: lists.collect(),
+        };
+        let mut nodes = Vec::new();
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let level = inner.remove(&index).map(Arc::new);
+            nodes.push(self.node(&parts, index, node, level));
+        }
+        let nodes: Option<Vec<Node>> = nodes.into_iter().collect();
+        let nodes = nodes?;
+        let mut level = Level {
+            info: FlowInfo::new(
+                flow.namespace.clone(),
+                nodes.iter().map(|node| node.name.clone()).collect(),
+            ),
+            start: start(&parts)?,
+            inputs: inputs(&parts),
+            outputs: outputs(&parts),
+            error: parts.key(ERROR_KEY),
+            keys: keys
+                .all
+                .iter()
+                .filter_map(|(name, ty)| {
+                    Some(Key {
+                        name: name.clone(),
+                        ty: (*ty)?,
+                    })
+                })
+                .collect(),
+            nodes,
+        };
+        add_takes(&mut level);
+        self.check_values(pointer, &level);
+        Some(level)
+    }
+
+    /// The graph of a flow, with the reads that take their values.
+    fn checked(&mut self, flow: &FlowDocument, pointer: &str) -> Option<CheckedGraph> {
+        let mut graph = flow.graph().ok()?;
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"));
+            for (read, (name, ..)) in node.inputs.values().enumerate() {
+                let takes = match adapter {
+                    Some(adapter) => adapter
+                        .reads
+                        .iter()
+                        .any(|port| port.name == name && port.mode.takes()),
+                    None => node.is_flow(),
+                };
+                if takes {
+                    graph.nodes[index].reads[read].mode = ReadMode::Take;
+                }
+            }
+        }
+        match check(graph) {
+            Ok(checked) => Some(checked),
+            Err(found) => {
+                for diagnostic in found {
+                    self.problem(
+                        diagnostic.code,
+                        pointer.to_owned(),
+                        diagnostic.to_string(),
+                        None,
+                    );
+                }
+                None
+            }
+        }
+    }
+
+    fn node(
+        &mut self,
+        parts: &Parts<'_>,
+        index: usize,
+        node: &NodeDocument,
+        level: Option<Arc<Level>>,
+    ) -> Option<Node> {
+        let adapter = self.adapters.get(&parts.node_pointer(index)).cloned();
+        let routes = routes(parts, NodeId(index));
+        let graph = parts.checked.graph().node(NodeId(index));
+        let named = |action: &str| {
+            routes
+                .iter()
+                .position(|route| route.action == action)
+                .map(RouteIndex)
+        };
+        let actions: Vec<&str> = match &adapter {
+            Some(adapter) => adapter.actions.iter().map(|action| action.name).collect(),
+            None => vec![DEFAULT_ACTION],
+        };
+        let by_action = actions.iter().map(|action| named(action)).collect();
+        let own_end = level.is_some()
+            && graph
+                .actions
+                .iter()
+                .any(|action| action.name == ERROR_ACTION);
+        let times_out = adapter.as_ref().is_some_and(|adapter| adapter.times_out)
+            || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
+        let reads = reads(parts, index, node, adapter.as_deref(), level.as_deref());
+        let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
+        let policy = policy(&node.settings, adapter.as_deref());
+        let (error, timeout) = (
+            named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
+            named(TIMEOUT_ACTION).filter(|_| times_out),
+        );
+        let kind = match (adapter, level) {
+            (Some(adapter), _) => {
+                let receiver = self.receiver(parts, index, node, &adapter)?;
+                Kind::Step { adapter, receiver }
+            }
+            (None, Some(level)) => Kind::Flow(level),
+            (None, None) => self.kind(parts, index, node, &routes)?,
+        };
+        Some(Node {
+            name: node.id.clone(),
+            kind,
+            reads,
+            writes,
+            by_action,
+            error,
+            timeout,
+            policy,
+            routes,
+        })
+    }
+
+    /// A node of the language.
+    fn kind(
+        &mut self,
+        parts: &Parts<'_>,
+        index: usize,
+        node: &NodeDocument,
+        routes: &[Route],
+    ) -> Option<Kind> {
+        let text = |name: &str| {
+            node.params
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        match node.r#type.as_str() {
+            types::FORK => {
+                let branches = node.params.get("branches").and_then(Value::as_array);
+                let chain = |branch: &Value| {
+                    let ids = branch.as_array().into_iter().flatten();
+                    let ids = ids.filter_map(|id| parts.id(id.as_str()?));
+                    Branch {
+                        chain: ids.collect(),
+                        takes: Vec::new(),
+                        keys: Vec::new(),
+                    }
+                };
+                Some(Kind::Fork {
+                    branches: branches.into_iter().flatten().map(chain).collect(),
+                    limit: concurrency(&node.settings),
+                })
+            }
+            types::EACH => Some(Kind::Each {
+                body: parts.id(body(node)?)?,
+                item: text("item").to_owned(),
+                concurrency: concurrency(&node.settings),
+                collects_errors: node.settings.collect_errors,
+                list: parts.lists[index],
+            }),
+            types::BRANCH => self.branch(parts, index, node, routes),
+            types::WAIT => Some(Kind::Wait(duration(text("duration")))),
+            other => {
+                unreachable!("the document was read, and `{other}` is not a type of the language")
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        parts: &Parts<'_>,
+        index: usize,
+        node: &NodeDocument,
+        routes: &[Route],
+    ) -> Option<Kind> {
+        let names: Vec<&str> = node.inputs.values().map(|(name, ..)| name).collect();
+        let pointer = format!("{}/params", parts.node_pointer(index));
+        let cases = node.params.get("cases").and_then(Value::as_array);
+        let mut built = Vec::new();
+        for (number, case) in cases.into_iter().flatten().enumerate() {
+            let pointer = format!("{pointer}/cases/{number}");
+            let text = |name: &str| case.get(name).and_then(Value::as_str).unwrap_or_default();
+            let condition = Condition::parse(text("when"), &names);
+            let condition = condition.map_err(|reason| {
+                let message = format!("the condition cannot be used: {reason}");
+                self.problem(Code::Malformed, format!("{pointer}/when"), message, None);
+            });
+            let route = self.case(node, text("action"), routes, format!("{pointer}/action"));
+            built.push(condition.ok().zip(route));
+        }
+        let otherwise = node.params.get("otherwise").and_then(Value::as_str);
+        let pointer = format!("{pointer}/otherwise");
+        let otherwise = self.case(node, otherwise.unwrap_or_default(), routes, pointer);
+        Some(Kind::Branch {
+            cases: built.into_iter().collect::<Option<_>>()?,
+            otherwise: otherwise?,
+        })
+    }
+
+    /// The route of a case of a branch.
+    fn case(
+        &mut self,
+        node: &NodeDocument,
+        action: &str,
+        routes: &[Route],
+        pointer: String,
+    ) -> Option<RouteIndex> {
+        let found = routes.iter().position(|route| route.action == action);
+        if found.is_none() {
+            let message = format!("`{}` lists no action \"{action}\"", node.id);
+            let help = "add it to `actions`, or leave out `actions`".to_owned();
+            self.problem(Code::UnknownAction, pointer, message, Some(help));
+        }
+        found.map(RouteIndex)
+    }
+}
+
+fn start(parts: &Parts<'_>) -> Option<Route> {
+    let mut edges = parts.checked.graph().edges.iter().enumerate();
+    let (index, _) = edges.find(|(_, edge)| edge.from == EdgeSource::Start)?;
+    Some(route(parts, index))
+}
+
+fn target(to: &EdgeTarget) -> Target {
+    match to {
+        EdgeTarget::Node(NodeId(node)) => Target::Node(NodeIndex(*node)),
+        EdgeTarget::End(label) => Target::End(label.clone()),
+    }
+}
+
+fn routes(parts: &Parts<'_>, node: NodeId) -> Vec<Route> {
+    let edges = parts.checked.graph().edges.iter().enumerate();
+    let edges = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(node));
+    edges.map(|(index, _)| route(parts, index)).collect()
+}
+
+/// The edge with this index.
+fn route(parts: &Parts<'_>, index: usize) -> Route {
+    let edge = &parts.checked.graph().edges[index];
+    let mappings = edge.mappings.iter().enumerate();
+    let mappings = mappings.filter_map(|(number, mapping)| {
+        Some(EdgeMapping {
+            key: parts.key(&mapping.key)?,
+            source: parts.key(&mapping.source)?,
+            take: parts.checked.take_of_edge(index, number),
+        })
+    });
+    Route {
+        action: edge.action().to_owned(),
+        to: target(&edge.to),
+        mappings: mappings.collect(),
+    }
+}

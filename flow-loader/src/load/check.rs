@@ -1,0 +1,186 @@
+//! Checks that what a node reads has a type from which it can be read, and that what is cloned can
+//! be cloned.
+
+use std::collections::HashMap;
+
+use flow_spec::{Code, Take};
+
+use crate::adapter::Mode;
+use crate::level::{Kind, Level, Node, NodeIndex, Read, Route};
+use crate::value::{ItemFunctions, ValueType, short_name};
+
+use super::Loader;
+
+/// The item that the body of a loop reads: its key, and the type of the collection.
+type Item<'a> = (&'a str, &'static ValueType);
+
+impl Loader<'_> {
+    /// Checks the values of a flow.
+    pub(super) fn check_values(&mut self, pointer: &str, level: &Level) {
+        if let Err((code, message)) = check_mappings(level, &level.start) {
+            self.problem(code, pointer.to_owned(), message, None);
+        }
+        let items = items(level);
+        for (index, node) in level.nodes.iter().enumerate() {
+            let pointer = format!("{pointer}/nodes/{index}");
+            if let (Kind::Each { .. }, Some(over)) = (&node.kind, collection(level, node))
+                && over.items.is_none()
+            {
+                let text = over.short_name();
+                let message = format!("`{}` loops over a `{text}`", node.name);
+                let help = "loop over a `Vec`, a `VecDeque`, an array or a set".to_owned();
+                let place = format!("{pointer}/params/over");
+                self.problem(Code::TypeMismatch, place, message, Some(help));
+            }
+            for route in &node.routes {
+                if let Err((code, message)) = check_mappings(level, route) {
+                    self.problem(code, pointer.clone(), message, None);
+                }
+            }
+            let item = items.get(&NodeIndex(index)).copied();
+            for (number, read) in node.reads.iter().enumerate() {
+                if let Err((code, message)) = check_read(level, node, (number, read), item) {
+                    self.problem(code, pointer.clone(), message, None);
+                }
+            }
+        }
+    }
+}
+
+/// Checks what an edge clones.
+fn check_mappings(level: &Level, route: &Route) -> Result<(), (Code, String)> {
+    for mapping in &route.mappings {
+        let (key, source) = (level.key(mapping.key), level.key(mapping.source));
+        let (written, ty) = (key.ty.short_name(), source.ty.short_name());
+        if !key.ty.is(source.ty) {
+            let (key, source) = (&key.name, &source.name);
+            let message = format!("`{key}` is `{written}`, and `{source}` is `{ty}`");
+            return Err((Code::TypeMismatch, message));
+        }
+        if mapping.take != Take::Move && source.ty.clone.is_none() {
+            let source = &source.name;
+            let message = format!("`{source}` is needed later, and `{ty}` is not `Clone`");
+            return Err((Code::TakenTooEarly, message));
+        }
+    }
+    Ok(())
+}
+
+/// The items of all loops, by their bodies.
+fn items(level: &Level) -> HashMap<NodeIndex, Item<'_>> {
+    let mut items = HashMap::new();
+    for node in &level.nodes {
+        if let (Kind::Each { body, item, .. }, Some(ty)) = (&node.kind, collection(level, node)) {
+            items.insert(*body, (item.as_str(), ty));
+        }
+    }
+    items
+}
+
+/// The type of what a loop runs over.
+fn collection(level: &Level, each: &Node) -> Option<&'static ValueType> {
+    let key = each.reads.first()?.key?;
+    Some(level.key(key).ty)
+}
+
+fn check_read(
+    level: &Level,
+    node: &Node,
+    (number, read): (usize, &Read),
+    item: Option<Item<'_>>,
+) -> Result<(), (Code, String)> {
+    let (name, key) = (&node.name, &read.name);
+    let mismatch = |found: &'static str| {
+        let wanted = wanted(node, number).map(|ty| ty.name());
+        let shorten = wanted.is_none_or(|wanted| short_name(wanted) != short_name(found));
+        let text = |name: &str| {
+            if shorten {
+                format!("`{}`", short_name(name))
+            } else {
+                format!("`{name}`")
+            }
+        };
+        let wanted = wanted.map_or_else(|| "something that can be shown".to_owned(), text);
+        let found = text(found);
+        let message = format!("`{name}` reads `{key}` as {wanted}, and it is {found}");
+        Err((Code::TypeMismatch, message))
+    };
+    if let Some((_, collection)) = item.filter(|(item, _)| item == key) {
+        // A loop over something else is reported at the loop.
+        return match collection.items {
+            Some(items) if !is_item(node, number, items) => mismatch((items.name)()),
+            _ => Ok(()),
+        };
+    }
+    let Some(key_of_state) = read.key else {
+        return Ok(());
+    };
+    let ty = level.key(key_of_state).ty;
+    if !fits(node, number, ty) {
+        return mismatch(ty.name());
+    }
+    let moves = read.take == Take::Move && !node.repeats() && item.is_none();
+    if read.mode.takes() && !moves && ty.clone.is_none() {
+        let ty = ty.short_name();
+        let message =
+            format!("`{name}` takes `{key}`, which is needed later, and `{ty}` is not `Clone`");
+        return Err((Code::TakenTooEarly, message));
+    }
+    Ok(())
+}
+
+/// Whether a node can read a value of this type.
+fn fits(node: &Node, number: usize, ty: &'static ValueType) -> bool {
+    let in_option = ty.option.map(|option| option.inner);
+    match &node.kind {
+        Kind::Step { adapter, .. } => {
+            let port = &adapter.reads[number];
+            let is_own = |ty: &ValueType| port.ty.is_some_and(|own| own.is(ty));
+            let accepts = |ty: &ValueType| (port.accepts)((ty.id)());
+            match port.mode {
+                Mode::Show => ty.display.is_some(),
+                Mode::Borrow => accepts(ty),
+                Mode::MaybeBorrow => accepts(ty) || in_option.is_some_and(accepts),
+                Mode::Take => is_own(ty),
+                Mode::MaybeTake => is_own(ty) || in_option.is_some_and(is_own),
+            }
+        }
+        Kind::Flow(inner) => {
+            let input = &inner.inputs[number];
+            let wanted = input.key.map(|key| inner.key(key).ty);
+            wanted.is_none_or(|wanted| wanted.is(ty))
+        }
+        // A loop, a branch of conditions: any type will do.
+        _ => true,
+    }
+}
+
+/// Whether a node can read an item of this type.
+fn is_item(node: &Node, number: usize, items: ItemFunctions) -> bool {
+    match &node.kind {
+        Kind::Step { adapter, .. } => {
+            let port = &adapter.reads[number];
+            match port.mode {
+                Mode::Show => items.display.is_some(),
+                Mode::Borrow | Mode::MaybeBorrow => (port.accepts)((items.id)()),
+                Mode::Take | Mode::MaybeTake => port
+                    .ty
+                    .is_some_and(|own| (own.id)() == (items.id)() && own.clone.is_some()),
+            }
+        }
+        Kind::Flow(inner) => {
+            let wanted = inner.inputs[number].key.map(|key| inner.key(key).ty);
+            wanted.is_none_or(|wanted| (wanted.id)() == (items.id)() && wanted.clone.is_some())
+        }
+        _ => true,
+    }
+}
+
+/// The type that a node reads. `None` if it is any that can be shown.
+fn wanted(node: &Node, number: usize) -> Option<&'static ValueType> {
+    match &node.kind {
+        Kind::Step { adapter, .. } => adapter.reads[number].ty,
+        Kind::Flow(inner) => inner.inputs[number].key.map(|key| inner.key(key).ty),
+        _ => None,
+    }
+}

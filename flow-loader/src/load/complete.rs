@@ -1,0 +1,329 @@
+//! Completes a document by what the registry knows of its nodes, and reports where the two differ.
+
+use std::sync::Arc;
+
+use flow_spec::document::{ActionDocument, Schema, types};
+use flow_spec::{
+    Code, DEFAULT_ACTION, FlowDocument, NodeDocument, TIMEOUT_ACTION, closest, property,
+};
+use serde_json::Value;
+
+use crate::adapter::Adapter;
+use crate::registry::Named;
+
+use crate::condition::Condition;
+
+use super::Loader;
+use super::types::body;
+
+impl Loader<'_> {
+    /// Completes the nodes of a flow and of the flows in it.
+    pub(super) fn complete(&mut self, flow: &mut FlowDocument, pointer: &str) {
+        let routed = timeouts(flow);
+        for (index, node) in flow.nodes.iter_mut().enumerate() {
+            let pointer = format!("{pointer}/nodes/{index}");
+            if let Some(inner) = &mut node.internal_flow {
+                self.complete(inner, &format!("{pointer}/internalFlow"));
+                self.check_retry(node, &pointer);
+                continue;
+            }
+            if node.internal_flow_omitted {
+                let message = format!("the flow `{}` was left out of the document", node.r#type);
+                let help = "export it with all its flows".to_owned();
+                self.problem(Code::Document, pointer, message, Some(help));
+                continue;
+            }
+            let Some(adapter) = self.registered(node, &pointer) else {
+                continue;
+            };
+            self.complete_node(node, &adapter, &pointer, routed.contains(&node.id));
+            self.adapters.insert(pointer.clone(), adapter);
+            self.check_retry(node, &pointer);
+        }
+        for index in 0..flow.nodes.len() {
+            match flow.nodes[index].r#type.as_str() {
+                types::EACH => self.complete_each(flow, index, pointer),
+                types::BRANCH => complete_branch(&mut flow.nodes[index]),
+                _ => {}
+            }
+        }
+    }
+
+    /// Completes a loop over items: it reads the collection, and writes the results of its body.
+    fn complete_each(&self, flow: &mut FlowDocument, index: usize, pointer: &str) {
+        let node = &flow.nodes[index];
+        let body = body(node).and_then(|id| flow.nodes.iter().position(|other| other.id == id));
+        let adapter = body.and_then(|body| self.adapters.get(&format!("{pointer}/nodes/{body}")));
+        let has_results = match (adapter, body) {
+            (Some(adapter), _) => !adapter.returns_nothing,
+            (None, Some(body)) => flow.nodes[body].outputs.properties.len() == 1,
+            (None, None) => false,
+        };
+        let node = &mut flow.nodes[index];
+        let over = node
+            .params
+            .get("over")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let mut inputs = Schema::default();
+        let known = node.inputs.properties.get(over).and_then(Value::as_object);
+        inputs.insert(over, known.cloned().unwrap_or_default(), true);
+        node.inputs = inputs;
+        if node.outputs.is_empty() && (has_results || node.settings.collect_errors) {
+            node.outputs.insert(&node.id, property("", None), true);
+        }
+        if node.actions.is_none() {
+            node.actions = Some(vec![ActionDocument {
+                name: DEFAULT_ACTION.to_owned(),
+                writes: node.outputs.properties.keys().cloned().collect(),
+                may_write: Vec::new(),
+            }]);
+        }
+    }
+
+    /// The registered node of a node. `None` if it is of the language, or not registered.
+    fn registered(&mut self, node: &NodeDocument, pointer: &str) -> Option<Arc<Adapter>> {
+        let (name, place) = match node.r#type.as_str() {
+            types::HUMAN => match node.params.get("expects").and_then(Value::as_str) {
+                Some(expects) => (expects, "params/expects"),
+                None => {
+                    let message = format!("`{}` does not say of which type the answer is", node.id);
+                    let help = "name the type: `\"expects\": \"Approval\"`".to_owned();
+                    self.problem(
+                        Code::Human,
+                        format!("{pointer}/params"),
+                        message,
+                        Some(help),
+                    );
+                    return None;
+                }
+            },
+            name if types::ALL.contains(&name) => return None,
+            name => (name, "type"),
+        };
+        let pointer = format!("{pointer}/{place}");
+        match self.registry.find(name) {
+            Named::One(adapter) => Some(adapter.clone()),
+            Named::Several(paths) => {
+                let message = format!("several nodes are registered as `{name}`");
+                let help = format!("write the full path: `{}`", paths.join("` or `"));
+                self.problem(Code::Name, pointer, message, Some(help));
+                None
+            }
+            Named::Nothing => {
+                let message = format!("no node `{name}` is registered");
+                let help = match closest(name, self.registry.names()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("register it: `registry![{name}]`"),
+                };
+                self.problem(Code::UnknownNode, pointer, message, Some(help));
+                None
+            }
+        }
+    }
+
+    /// Refuses a function that decides about attempts, unless the node brings it.
+    fn check_retry(&mut self, node: &NodeDocument, pointer: &str) {
+        let Some(function) = node
+            .settings
+            .retry
+            .as_ref()
+            .and_then(|retry| retry.only_if.as_ref())
+        else {
+            return;
+        };
+        let adapter = self.adapters.get(pointer);
+        let brings = adapter.is_some_and(|adapter| adapter.policy.retry.only_if.is_some());
+        if !brings {
+            let message = format!(
+                "`{function}` is a function of a flow in Rust, which a document cannot name"
+            );
+            let help =
+                "remove `if`, or give it to the node: `#[node(retry(…, if = …))]`".to_owned();
+            let place = format!("{pointer}/settings/retry/if");
+            self.problem(Code::NamesNothing, place, message, Some(help));
+        }
+    }
+
+    fn complete_node(
+        &mut self,
+        node: &mut NodeDocument,
+        adapter: &Adapter,
+        pointer: &str,
+        routes_timeout: bool,
+    ) {
+        let mut inputs = Schema::default();
+        for read in &adapter.reads {
+            let property = property(known(read.rust_type), None);
+            inputs.insert(read.name, property, !read.mode.optional());
+        }
+        self.same_names(
+            "reads",
+            &mut node.inputs,
+            inputs,
+            adapter,
+            pointer,
+            "inputs",
+        );
+        let mut outputs = Schema::default();
+        for (number, write) in adapter.writes.iter().enumerate() {
+            let mut actions = adapter.actions.iter();
+            let always = actions.all(|action| {
+                let mut names = action
+                    .writes
+                    .iter()
+                    .map(|other| adapter.writes[*other].name);
+                action.writes.contains(&number) || names.any(|name| name == write.name)
+            });
+            outputs.insert(write.name, property(known(write.rust_type), None), always);
+        }
+        self.same_names(
+            "writes",
+            &mut node.outputs,
+            outputs,
+            adapter,
+            pointer,
+            "outputs",
+        );
+        match &node.actions {
+            None => complete_actions(node, adapter, routes_timeout),
+            Some(listed) => self.same_actions(listed, adapter, pointer),
+        }
+    }
+
+    /// Checks that the document lists the actions of a node.
+    fn same_actions(&mut self, listed: &[ActionDocument], adapter: &Adapter, pointer: &str) {
+        let names = adapter.actions.iter().map(|action| action.name);
+        let missing = names.filter(|name| listed.iter().all(|action| action.name != *name));
+        let is_own = |name: &str| adapter.actions.iter().any(|own| own.name == name);
+        let listed = listed.iter().map(|action| action.name.as_str());
+        let extra = listed.filter(|name| *name != TIMEOUT_ACTION && !is_own(name));
+        if let Some(first) = missing.chain(extra).next() {
+            let message = format!(
+                "the actions of `{}` are not these: the document and the program differ in \"{first}\"",
+                adapter.name
+            );
+            let help = "remove `actions`: the program knows them".to_owned();
+            let place = format!("{pointer}/actions");
+            self.problem(Code::Document, place, message, Some(help));
+        }
+    }
+
+    /// Takes over what the program knows. What the document says already has to be the same.
+    fn same_names(
+        &mut self,
+        verb: &str,
+        of_document: &mut Schema,
+        of_program: Schema,
+        adapter: &Adapter,
+        pointer: &str,
+        field: &str,
+    ) {
+        if of_document.properties.is_empty() {
+            *of_document = of_program;
+            return;
+        }
+        let of_document_only = |name: &&String| !of_program.properties.contains_key(*name);
+        let of_program_only = |name: &&String| !of_document.properties.contains_key(*name);
+        let extra = of_document.properties.keys().find(of_document_only);
+        let missing = of_program.properties.keys().find(of_program_only);
+        let message = match (missing, extra) {
+            (Some(name), _) => format!(
+                "`{}` {verb} `{name}`, and the document does not say so",
+                adapter.name
+            ),
+            (None, Some(name)) => format!("`{}` has nothing that {verb} `{name}`", adapter.name),
+            (None, None) => return,
+        };
+        let help = format!("remove `{field}`: the program knows them");
+        self.problem(
+            Code::Document,
+            format!("{pointer}/{field}"),
+            message,
+            Some(help),
+        );
+    }
+}
+
+/// Completes a branch: it reads what its conditions name, and takes the actions that they lead to.
+fn complete_branch(node: &mut NodeDocument) {
+    let cases = node.params.get("cases").and_then(Value::as_array);
+    let cases = || cases.into_iter().flatten();
+    if node.inputs.is_empty() {
+        let conditions = cases().filter_map(|case| case.get("when")?.as_str());
+        let names: Vec<String> = conditions.flat_map(Condition::names).collect();
+        for name in names {
+            node.inputs.insert(&name, property("", None), true);
+        }
+    }
+    if node.actions.is_none() {
+        let otherwise = node.params.get("otherwise");
+        let actions = cases()
+            .filter_map(|case| case.get("action"))
+            .chain(otherwise);
+        let mut listed: Vec<ActionDocument> = Vec::new();
+        for name in actions.filter_map(Value::as_str) {
+            if listed.iter().all(|action| action.name != name) {
+                listed.push(ActionDocument {
+                    name: name.to_owned(),
+                    ..ActionDocument::default()
+                });
+            }
+        }
+        node.actions = Some(listed);
+    }
+}
+
+/// Adds the actions that the program knows.
+fn complete_actions(node: &mut NodeDocument, adapter: &Adapter, routes_timeout: bool) {
+    let limited = node.settings.timeout.is_some();
+    let mut listed = actions(adapter);
+    node.fallible = adapter.fallible || limited;
+    if (adapter.times_out || limited) && routes_timeout {
+        node.fallible = adapter.fallible && !adapter.only_times_out;
+        listed.push(ActionDocument {
+            name: TIMEOUT_ACTION.to_owned(),
+            ..ActionDocument::default()
+        });
+    }
+    node.actions = Some(listed);
+}
+
+/// A type, if all of it is known.
+fn known(rust_type: &str) -> &str {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut words = rust_type.split(|letter| !is_word(letter));
+    if words.any(|word| word == "_") {
+        ""
+    } else {
+        rust_type
+    }
+}
+
+/// The actions that a node can take, with what it writes then.
+fn actions(adapter: &Adapter) -> Vec<ActionDocument> {
+    let action = |action: &crate::adapter::ActionType| ActionDocument {
+        name: action.name.to_owned(),
+        writes: action
+            .writes
+            .iter()
+            .map(|write| adapter.writes[*write].name.to_owned())
+            .collect(),
+        may_write: Vec::new(),
+    };
+    adapter.actions.iter().map(action).collect()
+}
+
+/// The nodes whose timeout is routed.
+fn timeouts(flow: &FlowDocument) -> Vec<String> {
+    let edges = flow.edges.iter();
+    let edges = edges
+        .filter(|edge| edge.condition == TIMEOUT_ACTION)
+        .map(|edge| edge.from.clone());
+    let ends = flow.ends.iter();
+    let ends =
+        ends.filter(|end| end.condition.as_deref().unwrap_or(DEFAULT_ACTION) == TIMEOUT_ACTION);
+    edges
+        .chain(ends.filter_map(|end| end.from.clone()))
+        .collect()
+}

@@ -1,0 +1,168 @@
+//! What the nodes of a flow read and write, by the keys of the flow.
+
+use std::collections::HashSet;
+
+use flow_spec::{CheckedGraph, FlowDocument, NodeDocument, NodeId, Take};
+
+use crate::adapter::{Adapter, Mode};
+use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
+use crate::value::ListType;
+
+use super::types::{Keys, key};
+
+/// What the nodes of one flow are built from.
+pub(super) struct Parts<'a> {
+    pub(super) flow: &'a FlowDocument,
+    pub(super) pointer: &'a str,
+    pub(super) checked: &'a CheckedGraph,
+    pub(super) keys: &'a Keys,
+    /// The types of the results of the loops over items, by the positions of the nodes.
+    pub(super) lists: Vec<Option<&'static ListType>>,
+}
+
+impl Parts<'_> {
+    pub(super) fn node_pointer(&self, index: usize) -> String {
+        format!("{}/nodes/{index}", self.pointer)
+    }
+
+    pub(super) fn key(&self, name: &str) -> Option<KeyIndex> {
+        self.keys.index(name).map(KeyIndex)
+    }
+
+    pub(super) fn id(&self, id: &str) -> Option<NodeIndex> {
+        let mut nodes = self.flow.nodes.iter();
+        nodes.position(|node| node.id == id).map(NodeIndex)
+    }
+}
+
+/// What a node reads, in the order of its parameters.
+pub(super) fn reads(
+    parts: &Parts<'_>,
+    index: usize,
+    node: &NodeDocument,
+    adapter: Option<&Adapter>,
+    level: Option<&Level>,
+) -> Vec<Read> {
+    let read = |name: &str, mode: Mode| {
+        let position = node
+            .inputs
+            .properties
+            .keys()
+            .position(|other| other == name);
+        let key = key(&node.mappings.inputs, name);
+        Read {
+            name: key.to_owned(),
+            key: parts.key(key),
+            mode,
+            take: match position {
+                Some(position) => parts.checked.take(NodeId(index), position),
+                None => Take::Move,
+            },
+        }
+    };
+    match (adapter, level) {
+        (Some(adapter), _) => adapter
+            .reads
+            .iter()
+            .map(|port| read(port.name, port.mode))
+            .collect(),
+        (None, Some(level)) => {
+            let inputs = level.inputs.iter();
+            let mode = |optional| {
+                if optional {
+                    Mode::MaybeTake
+                } else {
+                    Mode::Take
+                }
+            };
+            inputs
+                .map(|input| read(&input.name, mode(input.optional)))
+                .collect()
+        }
+        (None, None) => {
+            let names = node.inputs.values();
+            names.map(|(name, ..)| read(name, Mode::Borrow)).collect()
+        }
+    }
+}
+
+/// The keys of what a node writes.
+pub(super) fn writes(
+    parts: &Parts<'_>,
+    node: &NodeDocument,
+    adapter: Option<&Adapter>,
+    level: Option<&Level>,
+) -> Vec<Option<KeyIndex>> {
+    let place = |name: &str| parts.key(key(&node.mappings.outputs, name));
+    match (adapter, level) {
+        (Some(adapter), _) => adapter
+            .writes
+            .iter()
+            .map(|write| place(write.name))
+            .collect(),
+        (None, Some(level)) => level
+            .outputs
+            .iter()
+            .map(|output| place(&output.name))
+            .collect(),
+        (None, None) => node
+            .outputs
+            .properties
+            .keys()
+            .map(|name| place(name))
+            .collect(),
+    }
+}
+
+pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
+    let input = |(name, _, required): (&str, Option<&str>, bool)| Input {
+        name: name.to_owned(),
+        key: parts.key(name),
+        optional: !required,
+    };
+    parts.flow.inputs.values().map(input).collect()
+}
+
+pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
+    let output = |(name, rust_type, required): (&str, Option<&str>, bool)| {
+        let ty = parts.keys.ty(name);
+        let returned = rust_type.map_or(0, flow_spec::options);
+        Output {
+            name: name.to_owned(),
+            key: parts.key(name),
+            flattens: !required && ty.is_some_and(|ty| ty.options() > returned),
+            ty,
+        }
+    };
+    parts.flow.outputs.values().map(output).collect()
+}
+
+/// Finds what each branch of a fork takes out of the state before it runs, and what it writes.
+pub(super) fn add_takes(level: &mut Level) {
+    let mut planned = Vec::new();
+    for (index, node) in level.nodes.iter().enumerate() {
+        let Kind::Fork { branches, .. } = &node.kind else {
+            continue;
+        };
+        for (number, branch) in branches.iter().enumerate() {
+            let (mut takes, mut written) = (Vec::new(), HashSet::new());
+            for &at in &branch.chain {
+                let node = level.node(at);
+                for (read, port) in node.reads.iter().enumerate() {
+                    let early = port.key.is_some_and(|key| !written.contains(&key));
+                    if port.mode.takes() && early {
+                        takes.push(TakenBy { node: at, read });
+                    }
+                }
+                written.extend(node.writes.iter().flatten().copied());
+            }
+            planned.push((index, number, takes, written));
+        }
+    }
+    for (index, number, takes, written) in planned {
+        if let Kind::Fork { branches, .. } = &mut level.nodes[index].kind {
+            branches[number].takes = takes;
+            branches[number].keys = written.into_iter().collect();
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! How a node runs, by its document.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use flow_runtime::{Policy, Retry};
+use flow_spec::document::SettingsDocument;
+
+use crate::adapter::Adapter;
+
+pub(super) fn policy(settings: &SettingsDocument, adapter: Option<&Adapter>) -> Policy {
+    let mut policy = adapter.map_or(Policy::DEFAULT, |adapter| *adapter.policy);
+    if let Some(retry) = &settings.retry {
+        let attempts = NonZeroU32::new(retry.attempts).unwrap_or(NonZeroU32::MIN);
+        let mut made = Retry::attempts(attempts);
+        let given = |text: &Option<String>| text.as_deref().map(duration);
+        made.wait = given(&retry.wait).unwrap_or(made.wait);
+        made.max_wait = given(&retry.max_wait).unwrap_or(made.max_wait);
+        made.backoff = retry.backoff.unwrap_or(made.backoff);
+        made.jitter = retry.jitter.unwrap_or(made.jitter);
+        // The function is that of the node: a flow's own is refused before.
+        made.only_if = policy.retry.only_if.filter(|_| retry.only_if.is_some());
+        policy.retry = made;
+    }
+    if let Some(timeout) = &settings.timeout {
+        policy.timeout = Some(duration(timeout));
+    }
+    policy
+}
+
+pub(super) fn concurrency(settings: &SettingsDocument) -> Option<usize> {
+    let limit = settings.concurrency?;
+    Some(usize::try_from(limit).unwrap_or(usize::MAX))
+}
+
+/// A duration of a document that was read.
+pub(super) fn duration(text: &str) -> Duration {
+    match humantime::parse_duration(text) {
+        Ok(duration) => duration,
+        Err(error) => {
+            unreachable!("the document was read, and `{text}` is not a duration: {error}")
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! The types of the keys of a flow: those of their writers, and for an input that no node writes,
+//! that of its first reader.
+
+use std::collections::HashMap;
+
+use flow_runtime::NodeError;
+use flow_spec::document::types;
+use flow_spec::{Code, FlowDocument, Graph, NodeDocument};
+use serde_json::{Map, Value};
+
+use crate::level::Level;
+use crate::value::{ListType, Probe, ValueType};
+
+use super::Loader;
+
+/// The keys of a flow with their types, in the order of the state of a compiled flow.
+#[derive(Default)]
+pub(super) struct Keys {
+    pub(super) all: Vec<(String, Option<&'static ValueType>)>,
+}
+
+impl Keys {
+    pub(super) fn index(&self, key: &str) -> Option<usize> {
+        self.all.iter().position(|(name, _)| name == key)
+    }
+
+    pub(super) fn ty(&self, key: &str) -> Option<&'static ValueType> {
+        self.index(key).and_then(|index| self.all[index].1)
+    }
+
+    fn add(&mut self, key: &str) -> &mut Option<&'static ValueType> {
+        let index = self.index(key).unwrap_or_else(|| {
+            self.all.push((key.to_owned(), None));
+            self.all.len() - 1
+        });
+        &mut self.all[index].1
+    }
+}
+
+/// The flow's key for a name of the node.
+pub(super) fn key<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
+    mappings.get(name).and_then(Value::as_str).unwrap_or(name)
+}
+
+/// The type of a node's error.
+fn node_error() -> &'static ValueType {
+    crate::__value_type!(Probe::<NodeError>::new())
+}
+
+/// The type of an input that no node names, as its author wrote it, or else any JSON.
+fn of_text(rust_type: &str) -> &'static ValueType {
+    macro_rules! known {
+        ($($ty:ty)*) => {
+            match rust_type {
+                $(stringify!($ty) => crate::__value_type!(Probe::<$ty>::new()),)*
+                _ => crate::__value_type!(Probe::<Value>::new()),
+            }
+        };
+    }
+    known!(bool char String u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64)
+}
+
+impl Loader<'_> {
+    /// The keys of a flow. `inner` are the flows in it, by the positions of their nodes.
+    pub(super) fn keys(
+        &mut self,
+        flow: &FlowDocument,
+        pointer: &str,
+        inner: &HashMap<usize, Level>,
+        graph: &Graph,
+    ) -> Keys {
+        let errors = graph.nodes.iter().any(|node| node.fallible);
+        let mut keys = Keys::default();
+        for (name, ..) in flow.inputs.values() {
+            keys.add(name);
+        }
+        let bodies: Vec<&str> = flow.nodes.iter().filter_map(body).collect();
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if let Some((list, results)) = self.results(flow, pointer, node, inner) {
+                let ty = list.ty(node.settings.collect_errors);
+                for name in results {
+                    self.write(&mut keys, name, ty, format!("{pointer}/nodes/{index}"));
+                }
+            }
+            if errors && routes_error(flow, &node.id) {
+                *keys.add(flow_spec::ERROR_KEY) = Some(node_error());
+            }
+            if bodies.contains(&node.id.as_str()) {
+                continue;
+            }
+            for (name, ty) in self.written(pointer, index, inner) {
+                let name = key(&node.mappings.outputs, &name).to_owned();
+                self.write(&mut keys, &name, ty, format!("{pointer}/nodes/{index}"));
+            }
+        }
+        for edge in &graph.edges {
+            for mapping in &edge.mappings {
+                let ty = keys.ty(&mapping.source);
+                let known = keys.add(&mapping.key);
+                *known = known.or(ty);
+            }
+        }
+        self.type_inputs(flow, pointer, inner, &mut keys);
+        keys
+    }
+
+    fn write(&mut self, keys: &mut Keys, name: &str, ty: &'static ValueType, pointer: String) {
+        let known = keys.add(name);
+        match known {
+            Some(known) if !known.is(ty) => {
+                let message = format!(
+                    "`{name}` is written as `{}` here, and as `{}` before",
+                    ty.short_name(),
+                    known.short_name()
+                );
+                let help = "map one of them to another key".to_owned();
+                self.problem(Code::WriterTypes, pointer, message, Some(help));
+            }
+            _ => *known = Some(ty),
+        }
+    }
+
+    /// What a node writes, under its own names.
+    fn written(
+        &self,
+        pointer: &str,
+        index: usize,
+        inner: &HashMap<usize, Level>,
+    ) -> Vec<(String, &'static ValueType)> {
+        if let Some(level) = inner.get(&index) {
+            let outputs = level.outputs.iter();
+            return outputs
+                .filter_map(|output| Some((output.name.clone(), output.returned_type()?)))
+                .collect();
+        }
+        match self.adapters.get(&format!("{pointer}/nodes/{index}")) {
+            Some(adapter) => adapter
+                .writes
+                .iter()
+                .map(|write| (write.name.to_owned(), write.ty))
+                .collect(),
+            None => Vec::new(),
+        }
+    }
+
+    /// The type of the results of a loop over items, and the names under which they are written.
+    fn results<'n>(
+        &self,
+        flow: &FlowDocument,
+        pointer: &str,
+        node: &'n NodeDocument,
+        inner: &HashMap<usize, Level>,
+    ) -> Option<(&'static ListType, Vec<&'n str>)> {
+        let list = self.list(flow, pointer, node, inner)?;
+        let names = node.outputs.properties.keys();
+        Some((
+            list,
+            names
+                .map(|name| key(&node.mappings.outputs, name))
+                .collect(),
+        ))
+    }
+
+    /// The lists of the results of a loop over items. `None` if it has none.
+    pub(super) fn list(
+        &self,
+        flow: &FlowDocument,
+        pointer: &str,
+        node: &NodeDocument,
+        inner: &HashMap<usize, Level>,
+    ) -> Option<&'static ListType> {
+        let body = body(node)?;
+        let index = flow.nodes.iter().position(|other| other.id == body)?;
+        if let Some(level) = inner.get(&index) {
+            return match &level.outputs[..] {
+                [only] => only.returned_type()?.list,
+                _ => None,
+            };
+        }
+        let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
+        if adapter.returns_nothing && !node.settings.collect_errors {
+            return None;
+        }
+        adapter.outcome.list
+    }
+
+    /// The type of a list of the items that the body of a loop reads.
+    fn list_of_items(
+        &self,
+        flow: &FlowDocument,
+        pointer: &str,
+        node: &NodeDocument,
+    ) -> Option<&'static ValueType> {
+        let body = body(node)?;
+        let item = node.params.get("item")?.as_str()?;
+        let index = flow.nodes.iter().position(|other| other.id == body)?;
+        let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
+        let mappings = &flow.nodes[index].mappings.inputs;
+        let mut reads = adapter.reads.iter();
+        let read = reads.find(|read| key(mappings, read.name) == item)?;
+        Some(read.ty?.list?.plain)
+    }
+
+    /// Gives each input that no node writes the type of its first reader.
+    fn type_inputs(
+        &self,
+        flow: &FlowDocument,
+        pointer: &str,
+        inner: &HashMap<usize, Level>,
+        keys: &mut Keys,
+    ) {
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let types: Vec<(String, &'static ValueType)> = if let Some(level) = inner.get(&index) {
+                let inputs = level.inputs.iter();
+                let typed =
+                    inputs.filter_map(|input| Some((input.name.clone(), level.key(input.key?).ty)));
+                typed.collect()
+            } else if let Some(adapter) = self.adapters.get(&format!("{pointer}/nodes/{index}")) {
+                adapter
+                    .reads
+                    .iter()
+                    .filter_map(|read| Some((read.name.to_owned(), read.ty?)))
+                    .collect()
+            } else if let Some(list) = self.list_of_items(flow, pointer, node) {
+                let over = node.params.get("over").and_then(Value::as_str);
+                over.map(|over| (over.to_owned(), list))
+                    .into_iter()
+                    .collect()
+            } else {
+                continue;
+            };
+            for (name, ty) in types {
+                let name = key(&node.mappings.inputs, &name);
+                if let Some(known) = keys.index(name) {
+                    let known = &mut keys.all[known].1;
+                    *known = known.or(Some(ty));
+                }
+            }
+        }
+        for (name, ty) in &mut keys.all {
+            let written = flow.inputs.rust_type(name);
+            ty.get_or_insert_with(|| of_text(written.unwrap_or_default()));
+        }
+    }
+}
+
+/// The body of a loop over items.
+pub(super) fn body(node: &NodeDocument) -> Option<&str> {
+    match node.r#type.as_str() {
+        types::EACH => node.params.get("body")?.as_str(),
+        _ => None,
+    }
+}
+
+/// Returns true if the flow routes the failure of a node.
+fn routes_error(flow: &FlowDocument, id: &str) -> bool {
+    let mut edges = flow.edges.iter();
+    let mut ends = flow.ends.iter();
+    let error = flow_spec::ERROR_ACTION;
+    edges.any(|edge| edge.from == id && edge.condition == error)
+        || ends
+            .any(|end| end.from.as_deref() == Some(id) && end.condition.as_deref() == Some(error))
+}

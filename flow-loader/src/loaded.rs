@@ -1,0 +1,218 @@
+//! A loaded flow, which runs like one that was compiled.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use flow_runtime::RunOptions;
+use flow_runtime::engine::{
+    AnyFlow, Direct, Observed, QuestionType, Run, RunError, Saved, Scope, Unstorable, run_any,
+};
+use flow_spec::FlowDocument;
+use serde_json::Value;
+
+use crate::adapter::Runs;
+use crate::level::{Input, Kind, Level};
+use crate::run::{LoadedEngine, drive, read, written};
+use crate::value::{AnyValue, ValueType};
+
+/// A flow that was loaded from a document: see [`load`](crate::load()).
+///
+/// It is an [`AnyFlow`] of every engine that runs compiled flows.
+#[derive(Clone)]
+pub struct LoadedFlow {
+    level: Arc<Level>,
+    document: Arc<FlowDocument>,
+    structure: String,
+}
+
+impl LoadedFlow {
+    pub(crate) fn new(document: FlowDocument, level: Arc<Level>) -> Self {
+        LoadedFlow {
+            level,
+            structure: document.to_compact_json(),
+            document: Arc::new(document),
+        }
+    }
+
+    /// The document, as it was loaded.
+    pub fn document(&self) -> &FlowDocument {
+        &self.document
+    }
+
+    /// Runs the flow to an end. The input and the output are JSON objects by key; the output
+    /// contains the label of the end as `end`.
+    ///
+    /// # Errors
+    ///
+    /// As [`run_any`]: a value of the input is missing or does not fit; or the run did not reach an
+    /// end.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Flow::run`](flow_runtime::Flow::run).
+    pub async fn run(&self, input: Value) -> Result<Value, RunError> {
+        let input = object(input)?;
+        run_any(self, &Direct::new(), input)
+            .await
+            .map(Saved::into_json)
+    }
+
+    /// Runs the flow to an end with options: as [`run`](Self::run).
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`run`](Self::run).
+    pub async fn run_with<A>(
+        &self,
+        input: Value,
+        options: RunOptions<A>,
+    ) -> Result<Value, RunError> {
+        let input = object(input)?;
+        let run = Run::numbered(options);
+        run_any(self, &Observed::new(&run), input)
+            .await
+            .map(Saved::into_json)
+    }
+}
+
+fn object(input: Value) -> Result<Saved, RunError> {
+    Saved::from_json(input).ok_or_else(|| {
+        RunError::Input(Unstorable {
+            key: "input".to_owned(),
+            reason: "the input is not a JSON object".to_owned(),
+        })
+    })
+}
+
+impl fmt::Debug for LoadedFlow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LoadedFlow")
+            .field(&self.document.name)
+            .finish()
+    }
+}
+
+impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
+    fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    fn namespace(&self) -> &str {
+        &self.document.namespace
+    }
+
+    fn structure(&self) -> &str {
+        &self.structure
+    }
+
+    fn question(&self, path: &str) -> Option<QuestionType> {
+        let within = path
+            .strip_prefix(&*self.document.namespace)?
+            .strip_prefix('.')?;
+        question(&self.level, within)
+    }
+
+    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
+        unstorable_key(&self.level)?;
+        let inputs = inputs(&self.level, input)?;
+        let mut stored = Saved::default();
+        for (port, value) in self.level.inputs.iter().zip(inputs) {
+            if let (Some(value), Some(key)) = (value, port.key) {
+                let value = written(&port.name, self.level.key(key).ty, &*value)?;
+                stored.0.insert(port.name.clone(), value);
+            }
+        }
+        Ok(stored)
+    }
+
+    fn run<'a>(
+        &'a self,
+        engine: &'a E,
+        input: Saved,
+    ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
+        Box::pin(async move {
+            let inputs = inputs(&self.level, input).map_err(RunError::Input)?;
+            let scope = Scope::root(engine.run(), &self.level.info);
+            let returned = drive(&self.level, engine, &scope, inputs).await;
+            let returned = returned.map_err(RunError::Failed)?;
+            let mut output = Saved::default();
+            for (port, value) in self.level.outputs.iter().zip(returned.values) {
+                if let (Some(value), Some(ty)) = (value, port.returned_type()) {
+                    let value = written(&port.name, ty, &*value).map_err(RunError::Output)?;
+                    output.0.insert(port.name.clone(), value);
+                }
+            }
+            output
+                .0
+                .insert("end".to_owned(), Value::String(returned.end));
+            Ok(output)
+        })
+    }
+}
+
+/// The values of the inputs, in their order.
+fn inputs(level: &Level, mut input: Saved) -> Result<Vec<Option<AnyValue>>, Unstorable> {
+    let value = |port: &Input| match (input.0.remove(&port.name), port.key) {
+        (None, _) if port.optional => Ok(None),
+        (None, _) => Err(missing(&port.name)),
+        (Some(Value::Null), _) if port.optional => Ok(None),
+        (Some(value), Some(key)) => read(level.key(key), value).map(Some),
+        (Some(_), None) => Ok(None),
+    };
+    level.inputs.iter().map(value).collect()
+}
+
+/// Finds a value of the flow, or of a flow in it, that cannot be stored.
+fn unstorable_key(level: &Level) -> Result<(), Unstorable> {
+    let unstorable = |key: &str, ty: &ValueType| Unstorable {
+        key: key.to_owned(),
+        reason: format!("`{}` is not `Serialize` and `Deserialize`", ty.name()),
+    };
+    for key in &level.keys {
+        if !key.ty.is_json() {
+            return Err(unstorable(&key.name, key.ty));
+        }
+    }
+    for node in &level.nodes {
+        match &node.kind {
+            Kind::Step { adapter, .. } if !adapter.outcome.is_json() => {
+                return Err(unstorable(&node.name, adapter.outcome));
+            }
+            Kind::Flow(inner) => unstorable_key(inner)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn missing(key: &str) -> Unstorable {
+    Unstorable {
+        key: key.to_owned(),
+        reason: "it is missing".to_owned(),
+    }
+}
+
+/// The question at this path, which begins with the name of a node.
+fn question(level: &Level, path: &str) -> Option<QuestionType> {
+    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+    let name = first.split('[').next().unwrap_or(first);
+    let mut nodes = level.nodes.iter();
+    let mut node = nodes.find(|node| node.name == name)?;
+    if let Kind::Each { body, .. } = &node.kind {
+        node = level.node(*body);
+    }
+    match &node.kind {
+        Kind::Flow(inner) => question(inner, rest),
+        Kind::Step { adapter, .. } => match &adapter.runs {
+            Runs::Human { question, .. } => Some(*question),
+            Runs::Step { .. } => None,
+        },
+        _ => None,
+    }
+}

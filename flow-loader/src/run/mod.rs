@@ -1,0 +1,16 @@
+//! The loop over the nodes of a loaded flow. It does what the code does that `flow!` generates: the
+//! same calls of the engine, in the same order.
+
+mod branches;
+mod conditions;
+mod join;
+mod outcome;
+mod place;
+mod state;
+mod step;
+mod visit;
+
+pub use outcome::{LoadedEngine, LoadedNode, Outcome};
+pub use state::LoadedState;
+pub(crate) use state::{read, written};
+pub(crate) use visit::drive;

@@ -1,0 +1,97 @@
+//! The outcome of a step, for an engine that may store it.
+
+use std::fmt;
+
+use flow_runtime::engine::{Engine, Failed, Scope, StateHooks, Step};
+use serde::de::{Deserialize, Deserializer};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::run::state::LoadedState;
+use crate::value::{AnyValue, ValueType};
+
+/// A node of a loaded flow, as engines see it. Engines do not know which one it is: see the path of
+/// its visit.
+#[derive(Debug)]
+pub struct LoadedNode;
+
+impl Step for LoadedNode {
+    type Outcome = Outcome;
+    type Actions = ();
+}
+
+/// An engine that runs loaded flows: one that requires nothing of outcomes and values, or that they
+/// can be stored.
+pub trait LoadedEngine: Engine<LoadedNode> + StateHooks<LoadedState> {}
+
+impl<E: Engine<LoadedNode> + StateHooks<LoadedState>> LoadedEngine for E {}
+
+/// The outcome of a node, of any type: a value, or JSON that an engine has stored and that only the
+/// flow can read.
+pub struct Outcome(Repr);
+
+enum Repr {
+    Value(AnyValue, &'static ValueType),
+    Stored(Value),
+}
+
+impl Outcome {
+    pub(crate) fn new(value: AnyValue, ty: &'static ValueType) -> Self {
+        Outcome(Repr::Value(value, ty))
+    }
+
+    /// The value.
+    pub(crate) async fn into_value<E: LoadedEngine>(
+        self,
+        engine: &E,
+        scope: &Scope<'_>,
+        ty: &'static ValueType,
+    ) -> Result<AnyValue, Failed> {
+        let stored = match self.0 {
+            Repr::Value(value, _) => return Ok(value),
+            Repr::Stored(stored) => stored,
+        };
+        let reason = match ty.json {
+            Some(json) => match (json.read)(stored) {
+                Ok(value) => return Ok(value),
+                Err(error) => error.to_string(),
+            },
+            None => "the type is not `Deserialize`".to_owned(),
+        };
+        let reason = format!(
+            "the recorded value is not a `{}`: {reason}",
+            ty.short_name()
+        );
+        Err(engine.unreadable(scope, reason).await)
+    }
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Repr::Value(value, ty) => match ty.json {
+                Some(json) => erased_serde::serialize((json.serialize)(&**value), serializer),
+                None => Err(S::Error::custom(format!(
+                    "`{}` is not `Serialize` and `Deserialize`",
+                    ty.name()
+                ))),
+            },
+            Repr::Stored(stored) => stored.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Outcome(Repr::Stored(Value::deserialize(deserializer)?)))
+    }
+}
+
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Value(_, ty) => f.debug_tuple("Outcome").field(&ty.name()).finish(),
+            Repr::Stored(stored) => f.debug_tuple("Outcome").field(stored).finish(),
+        }
+    }
+}

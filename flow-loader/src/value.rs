@@ -1,0 +1,446 @@
+//! Values whose types are known only at run time, and what the program knows about their types.
+//!
+//! What a type can do is found out where a node is registered, for types of which nothing is
+//! required: generated code calls a method on a [`Probe`], and rustc chooses between an
+//! implementation for types that can do it and one for all others.
+
+use std::any::{Any, TypeId, type_name};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::fmt;
+use std::marker::PhantomData;
+
+use flow_runtime::NodeError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// A value of any type.
+pub type AnyValue = Box<dyn Any + Send + Sync>;
+
+/// How a value is shown to people.
+pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
+
+/// What the program knows about a type.
+pub struct ValueType {
+    pub(crate) id: fn() -> TypeId,
+    name: fn() -> &'static str,
+    /// Clones a value. `None` if the type is not `Clone`.
+    pub(crate) clone: Option<fn(&dyn Any) -> AnyValue>,
+    /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
+    /// `Deserialize`.
+    pub(crate) json: Option<JsonFunctions>,
+    /// A value as it is shown to people. `None` if the type is not `Display`.
+    pub(crate) display: Option<Shown>,
+    /// The items of a collection.
+    pub(crate) items: Option<ItemFunctions>,
+    /// The value in an `Option`.
+    pub(crate) option: Option<OptionFunctions>,
+    /// The type of a list of such values. `None` for the type of a list itself, and for that of the
+    /// value in an `Option`.
+    pub(crate) list: Option<&'static ListType>,
+}
+
+/// How the values of a type are written as JSON and read from it.
+#[derive(Clone, Copy)]
+pub struct JsonFunctions {
+    pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
+    pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
+}
+
+/// How a collection is iterated over.
+#[derive(Clone, Copy)]
+pub struct ItemFunctions {
+    pub(crate) id: fn() -> TypeId,
+    pub(crate) name: fn() -> &'static str,
+    /// An item as it is shown.
+    pub(crate) display: Option<Shown>,
+    pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<&'a (dyn Any + Sync)>,
+}
+
+/// How the value in an `Option` is had.
+#[derive(Clone, Copy)]
+pub struct OptionFunctions {
+    /// The type of the value.
+    pub(crate) inner: &'static ValueType,
+    pub(crate) take: fn(AnyValue) -> Option<AnyValue>,
+}
+
+/// Lists of values of one type: the results of a loop over items.
+pub struct ListType {
+    pub(crate) plain: &'static ValueType,
+    pub(crate) make: fn(Vec<AnyValue>) -> AnyValue,
+    /// Lists of results, of a loop that keeps errors.
+    pub(crate) of_results: &'static ValueType,
+    pub(crate) make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
+}
+
+impl ListType {
+    /// The type of the results, of a loop that keeps errors or not.
+    pub(crate) fn ty(&self, keeps_errors: bool) -> &'static ValueType {
+        if keeps_errors {
+            self.of_results
+        } else {
+            self.plain
+        }
+    }
+}
+
+impl ValueType {
+    /// The type's full name, as rustc writes it.
+    pub fn name(&self) -> &'static str {
+        (self.name)()
+    }
+
+    /// The name without the paths in it.
+    pub(crate) fn short_name(&self) -> String {
+        short_name(self.name())
+    }
+
+    /// How many `Option`s are around the value.
+    pub(crate) fn options(&self) -> usize {
+        let mut name = self.name();
+        let mut options = 0;
+        while let Some(inner) = name.strip_prefix("core::option::Option<") {
+            name = inner;
+            options += 1;
+        }
+        options
+    }
+
+    /// Returns true if values of this type can be written as JSON and read from it.
+    pub fn is_json(&self) -> bool {
+        self.json.is_some()
+    }
+
+    /// Returns true if both are the same type.
+    pub(crate) fn is(&self, other: &ValueType) -> bool {
+        (self.id)() == (other.id)()
+    }
+}
+
+impl fmt::Debug for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ValueType").field(&self.name()).finish()
+    }
+}
+
+/// A type's name without the paths in it.
+pub(crate) fn short_name(name: &str) -> String {
+    let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    let mut short = String::new();
+    let mut rest = name;
+    while let Some(start) = rest.find(is_path) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|letter| !is_path(letter)).unwrap_or(from.len());
+        let (path, after) = from.split_at(end);
+        short.push_str(before);
+        short.push_str(path.rsplit("::").next().unwrap_or(path));
+        rest = after;
+    }
+    short.push_str(rest);
+    short
+}
+
+/// Values of the type `T`, as a value by which rustc chooses an implementation.
+pub struct Probe<T>(PhantomData<fn() -> T>);
+
+impl<T> Probe<T> {
+    /// A probe.
+    #[expect(clippy::new_without_default, reason = "only generated code makes one")]
+    pub const fn new() -> Self {
+        Probe(PhantomData)
+    }
+}
+
+/// A type can do this.
+pub struct Yes;
+
+/// A type cannot do this, or it is not known.
+pub struct No;
+
+/// Whether a type is `Serialize` and `Deserialize`: [`Yes`] or [`No`].
+pub trait JsonOf<T> {
+    /// How.
+    const FUNCTIONS: Option<JsonFunctions>;
+}
+
+impl<T> JsonOf<T> for No {
+    const FUNCTIONS: Option<JsonFunctions> = None;
+}
+
+impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> JsonOf<T> for Yes {
+    const FUNCTIONS: Option<JsonFunctions> = Some(JsonFunctions {
+        serialize: |value| opened_ref::<T>(value),
+        read: |value| Ok(Box::new(serde_json::from_value::<T>(value)?)),
+    });
+}
+
+/// Whether a type is `Clone`.
+pub trait CloneOf<T> {
+    /// How.
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue>;
+}
+
+impl<T> CloneOf<T> for No {
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> = None;
+}
+
+impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> =
+        Some(|value| Box::new(opened_ref::<T>(value).clone()));
+}
+
+/// Whether a type is `Display`.
+pub trait DisplayOf<T> {
+    /// How.
+    const FUNCTION: Option<Shown>;
+}
+
+impl<T> DisplayOf<T> for No {
+    const FUNCTION: Option<Shown> = None;
+}
+
+impl<T: fmt::Display + Send + Sync + 'static> DisplayOf<T> for Yes {
+    const FUNCTION: Option<Shown> = Some(|value| opened_ref::<T>(value));
+}
+
+/// Whether a type is a collection, of items that can be shown or not.
+pub trait ItemsOf<T, D> {
+    /// How.
+    const FUNCTIONS: Option<ItemFunctions>;
+}
+
+impl<T, D> ItemsOf<T, D> for No {
+    const FUNCTIONS: Option<ItemFunctions> = None;
+}
+
+impl<C: Collection + 'static, D: DisplayOf<C::Item>> ItemsOf<C, D> for Yes {
+    const FUNCTIONS: Option<ItemFunctions> = Some(ItemFunctions {
+        id: TypeId::of::<C::Item>,
+        name: type_name::<C::Item>,
+        display: D::FUNCTION,
+        all: |value| opened_ref::<C>(value).all(),
+    });
+}
+
+/// Whether a type is an `Option`, of a value that can do this.
+pub trait OptionOf<T, J, C> {
+    /// How.
+    const FUNCTIONS: Option<OptionFunctions>;
+}
+
+impl<T, J, C> OptionOf<T, J, C> for No {
+    const FUNCTIONS: Option<OptionFunctions> = None;
+}
+
+impl<T, J, C> OptionOf<Option<T>, J, C> for Yes
+where
+    T: Send + Sync + 'static,
+    J: JsonOf<T>,
+    C: CloneOf<T>,
+{
+    const FUNCTIONS: Option<OptionFunctions> = Some(OptionFunctions {
+        inner: &ValueType {
+            id: TypeId::of::<T>,
+            name: type_name::<T>,
+            clone: C::FUNCTION,
+            json: J::FUNCTIONS,
+            display: None,
+            items: None,
+            option: None,
+            list: None,
+        },
+        take: |value| opened::<Option<T>>(value).map(|value| Box::new(value) as AnyValue),
+    });
+}
+
+/// A collection of owned items.
+pub trait Collection {
+    /// Its items.
+    type Item: 'static;
+    /// All items, in its order.
+    fn all(&self) -> Vec<&(dyn Any + Sync)>;
+}
+
+macro_rules! collections {
+    ($([$($generics:tt)*] $collection:ty,)*) => {$(
+        impl<T: Sync + 'static, $($generics)*> Collection for $collection {
+            type Item = T;
+            fn all(&self) -> Vec<&(dyn Any + Sync)> {
+                self.iter().map(|item| item as &(dyn Any + Sync)).collect()
+            }
+        }
+    )*};
+}
+collections! {
+    [] Vec<T>,
+    [] VecDeque<T>,
+    [] BTreeSet<T>,
+    [S] HashSet<T, S>,
+    [const N: usize] [T; N],
+}
+
+/// The value type of `T`, given what it can do.
+pub const fn value_type<T, J, C, D, I, E, O>(
+    _: &Probe<T>,
+    _: &J,
+    _: &C,
+    _: &D,
+    _: &I,
+    _: &E,
+    _: &O,
+) -> &'static ValueType
+where
+    T: Send + Sync + 'static,
+    J: JsonOf<T> + JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>>,
+    C: CloneOf<T> + CloneOf<Vec<T>>,
+    D: DisplayOf<T>,
+    I: ItemsOf<T, E>,
+    O: OptionOf<T, J, C>,
+{
+    const {
+        &ValueType {
+            id: TypeId::of::<T>,
+            name: type_name::<T>,
+            clone: <C as CloneOf<T>>::FUNCTION,
+            json: <J as JsonOf<T>>::FUNCTIONS,
+            display: D::FUNCTION,
+            items: <I as ItemsOf<T, E>>::FUNCTIONS,
+            option: <O as OptionOf<T, J, C>>::FUNCTIONS,
+            list: Some(&ListType {
+                plain: &ValueType {
+                    id: TypeId::of::<Vec<T>>,
+                    name: type_name::<Vec<T>>,
+                    clone: <C as CloneOf<Vec<T>>>::FUNCTION,
+                    json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
+                    display: None,
+                    items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
+                    option: None,
+                    list: None,
+                },
+                make: |items| Box::new(items.into_iter().map(opened::<T>).collect::<Vec<T>>()),
+                of_results: &ValueType {
+                    id: TypeId::of::<Vec<Result<T, NodeError>>>,
+                    name: type_name::<Vec<Result<T, NodeError>>>,
+                    clone: None,
+                    json: <J as JsonOf<Vec<Result<T, NodeError>>>>::FUNCTIONS,
+                    display: None,
+                    items: <Yes as ItemsOf<Vec<Result<T, NodeError>>, No>>::FUNCTIONS,
+                    option: None,
+                    list: None,
+                },
+                make_of_results: |items| {
+                    let items = items.into_iter().map(|item| item.map(opened::<T>));
+                    Box::new(items.collect::<Vec<Result<T, NodeError>>>())
+                },
+            }),
+        }
+    }
+}
+
+/// The value of a type that it is known to have.
+pub fn opened<T: 'static>(value: AnyValue) -> T {
+    match value.downcast() {
+        Ok(value) => *value,
+        Err(_) => unopened::<T>(),
+    }
+}
+
+/// A reference to it.
+pub fn opened_ref<T: 'static>(value: &dyn Any) -> &T {
+    match value.downcast_ref() {
+        Some(value) => value,
+        None => unopened::<T>(),
+    }
+}
+
+#[cold]
+fn unopened<T>() -> ! {
+    unreachable!(
+        "loading compares types, and this value is not a `{}`",
+        type_name::<T>()
+    )
+}
+
+/// Chooses by what a type can do. Generated code imports all of them; for a `Probe<T>`, rustc takes
+/// the first that applies.
+pub mod probes {
+    use super::{Collection, No, Probe, Yes};
+    use serde::Serialize;
+    use serde::de::DeserializeOwned;
+    use std::fmt::Display;
+
+    /// A probe of the items of a collection.
+    pub trait HasItem {
+        /// The item.
+        type Item;
+        /// The probe.
+        fn item(&self) -> Probe<Self::Item> {
+            Probe::new()
+        }
+    }
+
+    impl<C: Collection + 'static> HasItem for Probe<C> {
+        type Item = C::Item;
+    }
+
+    /// A type without items.
+    pub trait HasNoItem {
+        /// A probe of a type that can do nothing.
+        fn item(&self) -> Probe<No> {
+            Probe::new()
+        }
+    }
+
+    impl<T> HasNoItem for &Probe<T> {}
+
+    macro_rules! probes {
+        ($($yes:ident $no:ident $method:ident [$($bounds:tt)*] $of:ty;)*) => {$(
+            /// The type can do this.
+            pub trait $yes {
+                /// Yes.
+                fn $method(&self) -> Yes {
+                    Yes
+                }
+            }
+
+            impl<T: $($bounds)*> $yes for Probe<$of> {}
+
+            /// The type cannot do this.
+            pub trait $no {
+                /// No.
+                fn $method(&self) -> No {
+                    No
+                }
+            }
+
+            impl<T> $no for &Probe<T> {}
+        )*};
+    }
+    probes! {
+        IsJson IsNotJson json [Serialize + DeserializeOwned + Send + Sync + 'static] T;
+        IsClone IsNotClone cloned [Clone + Send + Sync + 'static] T;
+        IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static] T;
+        IsCollection IsNotCollection items [Collection + 'static] T;
+        IsOption IsNotOption option [Send + Sync + 'static] Option<T>;
+    }
+}
+
+/// The value type of what a probe stands for. For generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __value_type {
+    ($probe:expr) => {{
+        use $crate::__private::probes::*;
+        let probe = &$probe;
+        $crate::__private::value_type(
+            probe,
+            &probe.json(),
+            &probe.cloned(),
+            &probe.displayed(),
+            &probe.items(),
+            &(&probe.item()).displayed(),
+            &probe.option(),
+        )
+    }};
+}

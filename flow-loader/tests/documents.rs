@@ -1,0 +1,244 @@
+//! What is said about documents that cannot be loaded.
+
+use flow_loader::{Format, load, registry};
+use flow_runtime::prelude::*;
+use serde::Deserialize;
+
+#[node(writes = draft)]
+fn write(topic: &str) -> String {
+    format!("About {topic}")
+}
+
+#[derive(Action)]
+enum Verdict {
+    Approved,
+    Rejected { reason: String },
+}
+
+#[node(actions = Verdict)]
+fn review(draft: &str) -> Verdict {
+    match draft.len() {
+        0..9 => Verdict::Rejected {
+            reason: "short".into(),
+        },
+        _ => Verdict::Approved,
+    }
+}
+
+#[node(writes = draft)]
+fn revise(draft: String, reason: &str) -> String {
+    draft + reason
+}
+
+#[node]
+fn length(draft: &u32) -> u32 {
+    *draft
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prefix {
+    text: String,
+}
+
+#[node(writes = draft)]
+impl Prefix {
+    fn exec(&self, draft: &str) -> String {
+        format!("{} {draft}", self.text)
+    }
+}
+
+/// Not `Deserialize`, and without a default.
+struct Client(String);
+
+#[node(writes = draft)]
+impl Client {
+    fn exec(&self, draft: &str) -> String {
+        format!("{} {draft}", self.0)
+    }
+}
+
+const SOUND: &str = "\
+version: 2.0.0
+name: Article
+namespace: article
+inputs: { type: object, properties: { topic: {} }, required: [topic] }
+outputs: { type: object, properties: { draft: {} }, required: [draft] }
+nodes:
+  - { type: write, id: write }
+  - { type: review, id: review }
+  - { type: revise, id: revise }
+entryNodeId: write
+edges:
+  - { from: write, to: review, condition: default }
+  - { from: review, to: revise, condition: rejected }
+  - { from: revise, to: review, condition: default }
+ends:
+  - { from: review, condition: approved, label: default }
+";
+
+/// The error for the sound document with one change.
+fn changed(from: &str, to: &str) -> String {
+    assert!(SOUND.contains(from), "{from}");
+    let registry = registry![write, review, revise, length, Prefix, Client];
+    let loaded = load(SOUND.replacen(from, to, 1), Format::Yaml, &registry);
+    loaded.map_or_else(|error| error.to_string(), |_| "sound".to_owned())
+}
+
+#[test]
+fn a_sound_document_is_loaded() {
+    assert_eq!(changed("write", "write"), "sound");
+}
+
+#[test]
+fn a_node_that_is_not_registered() {
+    assert_eq!(
+        changed("type: revise", "type: revize"),
+        "9:13: no node `revize` is registered [F004]\nat /nodes/2/type\nhelp: did you mean `revise`?"
+    );
+    assert_eq!(
+        changed("type: revise", "type: summarize"),
+        "9:13: no node `summarize` is registered [F004]\nat /nodes/2/type\nhelp: register it: `registry![summarize]`"
+    );
+}
+
+#[test]
+fn what_the_analysis_finds() {
+    assert_eq!(
+        changed("condition: rejected", "condition: refused"),
+        "13:44: `review` has no action \"refused\" [F001]\nat /edges/1/condition\nhelp: it takes \"approved\", \"rejected\""
+    );
+    assert_eq!(
+        changed(
+            "  - { from: review, to: revise, condition: rejected }\n",
+            ""
+        )
+        .lines()
+        .next(),
+        Some("8:5: action \"rejected\" of `review` goes nowhere [F002]")
+    );
+}
+
+#[test]
+fn types_that_differ() {
+    let length = "{ type: length, id: write, mappings: { inputs: { draft: topic }, outputs: { length: draft } } }";
+    let error = changed("{ type: write, id: write }", length);
+    assert_eq!(
+        error.lines().next(),
+        Some("8:5: `review` reads `draft` as `str`, but `write` writes it as `u32` [F008]")
+    );
+}
+
+mod one {
+    use flow_runtime::prelude::*;
+
+    pub(crate) struct Page;
+
+    #[node(writes = page)]
+    pub(crate) fn open(topic: &str) -> Page {
+        assert!(!topic.is_empty());
+        Page
+    }
+}
+
+mod two {
+    use flow_runtime::prelude::*;
+
+    pub(crate) struct Page;
+
+    #[node(writes = draft)]
+    pub(crate) fn read(_page: &Page) -> String {
+        String::new()
+    }
+}
+
+const READ: &str = "\
+version: 2.0.0
+name: Reading
+namespace: reading
+inputs: { type: object, properties: { topic: {} }, required: [topic] }
+outputs: { type: object, properties: { draft: {} }, required: [draft] }
+nodes:
+  - { type: open, id: open }
+  - { type: read, id: read }
+entryNodeId: open
+edges:
+  - { from: open, to: read, condition: default }
+ends:
+  - { from: read, condition: default, label: default }
+";
+
+#[test]
+fn two_types_of_one_name_are_two_types() {
+    use one::open;
+    use two::read;
+    let error = load(READ, Format::Yaml, &registry![open, read]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "8:5: `read` reads `page` as `documents::two::Page`, and it is `documents::one::Page` [F008]\nat /nodes/1"
+    );
+}
+
+#[test]
+fn settings_that_do_not_fit() {
+    let with = |params: &str| changed("type: revise, id: revise", params);
+    assert_eq!(
+        with("type: Prefix, id: revise, params: { txt: a }"),
+        "9:33: these are not the settings of `Prefix`: unknown field `txt`, expected `text` [F016]\nat /nodes/2/params"
+    );
+    assert_eq!(
+        with("type: Prefix, id: revise"),
+        "9:5: these are not the settings of `Prefix`: missing field `text` [F016]\nat /nodes/2/params"
+    );
+    assert_eq!(
+        with("type: Client, id: revise"),
+        "9:5: nothing says what the value of `Client` is [F023]\nat /nodes/2/params\nhelp: register it with a value, \
+         `registry![Client = Client { … }]`, or derive `serde::Deserialize` for it"
+    );
+    assert_eq!(
+        with("type: revise, id: revise, params: { text: a }"),
+        "9:33: `revise` is a function, and has no settings [F023]\nat /nodes/2/params\nhelp: remove `params`"
+    );
+}
+
+#[test]
+fn ports_that_the_program_does_not_have() {
+    assert_eq!(
+        changed(
+            "type: write, id: write",
+            "type: write, id: write, inputs: { type: object, properties: { subject: {} } }"
+        )
+        .lines()
+        .next(),
+        Some("7:31: `write` reads `topic`, and the document does not say so [F023]")
+    );
+    assert_eq!(
+        changed(
+            "type: review, id: review",
+            "type: review, id: review, actions: [{ name: approved }]"
+        )
+        .lines()
+        .next(),
+        Some(
+            "8:33: the actions of `review` are not these: the document and the program differ in \"rejected\" [F023]"
+        )
+    );
+}
+
+#[test]
+fn a_flow_that_runs_reports_its_input() {
+    let registry = registry![write, review, revise];
+    let flow = load(SOUND, Format::Yaml, &registry).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    let ran = |input| match runtime.block_on(flow.run(input)) {
+        Ok(output) => output.to_string(),
+        Err(error) => format!("{error:?}"),
+    };
+    let said = ran(serde_json::json!({ "topic": "crabs" }));
+    assert_eq!(said, r#"{"draft":"About crabs","end":"default"}"#);
+    assert!(ran(serde_json::json!({})).contains("it is missing"));
+    assert!(ran(serde_json::json!({ "topic": 1 })).contains("expected a string"));
+    assert!(ran(serde_json::json!([])).contains("not a JSON object"));
+}

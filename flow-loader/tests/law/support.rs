@@ -1,0 +1,134 @@
+//! Runs a flow on each engine, and keeps what it did.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use flow_durable::{Durable, MemoryStore, Record, Runtime, RuntimeOptions, StartOptions};
+use flow_runtime::engine::{AnyFlow, Direct, Observed, Run, RunError, Saved, run_any};
+use flow_runtime::{Event, EventKind, Observer, Question, RunOptions};
+use serde_json::Value;
+use tokio::time::Instant;
+
+/// The events of a run, without its id.
+#[derive(Clone, Default)]
+struct Trace(Arc<Mutex<Vec<String>>>);
+
+impl Observer for Trace {
+    fn on_event(&self, event: &Event<'_>) {
+        let kind = match event.kind() {
+            EventKind::NodeStarted => "started".to_owned(),
+            EventKind::NodeFinished { action } => format!("finished {action}"),
+            EventKind::FlowEnded { end } => format!("ended {end}"),
+            EventKind::NodeFailed { error } => format!("failed: {error:#}"),
+            EventKind::RunFailed { error } => format!("run failed: {error:#}"),
+            other => format!("{other:?}"),
+        };
+        let line = format!("{}: {kind}", event.path());
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+/// What came of a run: its output or its error, and what happened on the way.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Ran {
+    pub(crate) ended: Result<Value, String>,
+    pub(crate) happened: Vec<String>,
+}
+
+fn text(ended: Result<Saved, RunError>) -> Result<Value, String> {
+    match ended {
+        Ok(output) => Ok(output.into_json()),
+        Err(RunError::Failed(failed)) => Err(format!("{failed:#}")),
+        Err(RunError::Input(unstorable) | RunError::Output(unstorable)) => {
+            Err(unstorable.to_string())
+        }
+    }
+}
+
+/// Runs a flow without options.
+pub(crate) async fn plain(flow: &dyn AnyFlow<Direct>, input: &Value) -> Ran {
+    let input = Saved::from_json(input.clone()).unwrap();
+    Ran {
+        ended: text(run_any(flow, &Direct::new(), input).await),
+        happened: Vec::new(),
+    }
+}
+
+/// Runs a flow with an observer, and somebody who answers with what `answers` has for the path.
+pub(crate) async fn observed<F>(flow: &F, input: &Value, answers: &Value) -> Ran
+where
+    F: for<'r> AnyFlow<Observed<'r>>,
+{
+    let trace = Trace::default();
+    let answers = answers.clone();
+    let options = RunOptions::answer(move |question: &Question| answers[question.path()].clone());
+    let run = Run::numbered(options.observer(Arc::new(trace.clone())));
+    let input = Saved::from_json(input.clone()).unwrap();
+    let ended = text(run_any(flow, &Observed::new(&run), input).await);
+    let happened = trace.0.lock().unwrap().clone();
+    Ran { ended, happened }
+}
+
+/// Runs a flow durably, and keeps its journal.
+pub(crate) async fn durable(
+    flow: Arc<dyn AnyFlow<Durable>>,
+    input: &Value,
+    answers: &Value,
+) -> Ran {
+    let began = Instant::now();
+    let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_000) + began.elapsed();
+    let runtime = Runtime::with_options(MemoryStore::new(), RuntimeOptions::new().clock(clock));
+    let name = flow.name().to_owned();
+    runtime.register_any(flow).unwrap();
+    let started = runtime
+        .start_any(&name, input.clone(), StartOptions::new())
+        .await;
+    let mut execution = match started {
+        Ok(execution) => execution,
+        Err(error) => {
+            return Ran {
+                ended: Err(error.to_string()),
+                happened: Vec::new(),
+            };
+        }
+    };
+    while !execution.status().is_over() {
+        execution = execution.settled().await.unwrap();
+        for question in execution.questions().await.unwrap() {
+            let answer = answers[question.path()].clone();
+            runtime.resume(question.token(), answer).await.unwrap();
+        }
+        execution = execution.refreshed().await.unwrap();
+    }
+    let record = |record: Record| {
+        let at = (
+            &record.path,
+            &record.step,
+            record.visit,
+            record.item,
+            record.attempt,
+        );
+        format!(
+            "{:?} {:?} at {at:?}, {} ms: {}",
+            record.seq, record.kind, record.at_ms, record.payload
+        )
+    };
+    let journal = execution.journal().await.unwrap();
+    let ended = execution.output_json().unwrap();
+    Ran {
+        ended: ended.ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+        happened: journal.into_iter().map(record).collect(),
+    }
+}
+
+/// Runs a flow in every way.
+pub(crate) async fn all<F>(flow: F, input: &Value, answers: &Value) -> [Ran; 3]
+where
+    F: AnyFlow<Direct> + AnyFlow<Durable> + for<'r> AnyFlow<Observed<'r>> + 'static,
+{
+    [
+        plain(&flow, input).await,
+        observed(&flow, input, answers).await,
+        durable(Arc::new(flow), input, answers).await,
+    ]
+}

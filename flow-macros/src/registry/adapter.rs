@@ -1,0 +1,314 @@
+//! The adapter of one node.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, Path};
+
+use crate::contract::{ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort};
+use crate::names::{here, ident, located, plain};
+
+/// A value of the type `Adapter` of `flow-loader`.
+pub(super) fn adapter(
+    path: &Path,
+    name: &str,
+    value: Option<&Expr>,
+    contract: &Contract,
+) -> TokenStream {
+    let site = here(path.span());
+    let path = located(path);
+    let loader = quote_spanned!(site=> ::flow_loader::__private);
+    let keys: Vec<Ident> = (0..contract.reads.len())
+        .map(|read| format_ident!("key_{read}", span = site))
+        .collect();
+    let call = call(&path, contract, &keys, &loader);
+    let reads = contract.reads.iter().zip(&keys);
+    let reads = reads.map(|(port, key)| read(port, key, contract.kind, &loader));
+    let writes = writes(&path, contract, &loader);
+    let actions = actions(contract, &loader);
+    let runs = runs(&path, contract, &call, &loader);
+    let make = make(&path, value, contract, &loader);
+    let fallible = contract.fallible();
+    let times_out = contract.times_out();
+    let only_times_out = contract.failure == Failure::Timeout;
+    let action = action(&path, contract, &loader);
+    let returns_nothing = contract.returns_nothing();
+    let takes_policy = contract.attempts.takes_policy();
+    let types = keys
+        .iter()
+        .filter(|_| contract.kind != Kind::Human)
+        .map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
+    let used = used(contract.kind, &call, &loader);
+    quote_spanned! {site=> {
+        #(#types)*
+        if false {
+            // Not run: rustc infers from it as what the node reads its values.
+            let mut args = #loader::Args::none();
+            #used
+        }
+        #loader::Adapter {
+            name: #name,
+            path: ::core::any::type_name::<#path>(),
+            reads: ::std::vec![#(#reads),*],
+            writes: ::std::vec![#(#writes),*],
+            actions: ::std::vec![#(#actions),*],
+            fallible: #fallible,
+            times_out: #times_out,
+            only_times_out: #only_times_out,
+            takes_policy: #takes_policy,
+            policy: <#path as #loader::Step>::POLICY,
+            outcome: #loader::value_type!(#loader::Probe::<<#path as #loader::Step>::Outcome>::new()),
+            action: #action,
+            returns_nothing: #returns_nothing,
+            make: #make,
+            runs: #runs,
+        }
+    }}
+}
+
+/// The call once more, in code that never runs: rustc infers from it as what the node reads its
+/// values.
+fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
+    match kind {
+        Kind::Human => quote!(let _ = #call;),
+        _ => quote! {
+            let receiver: #loader::Borrowed<'_> = #loader::nothing();
+            let scope: &#loader::Scope<'_> = #loader::nothing();
+            let visit = #loader::Visit::new(scope, &#loader::Policy::DEFAULT);
+            let _ = (receiver, visit);
+            let _ = #call;
+        },
+    }
+}
+
+/// A value that the node reads.
+fn read(port: &ReadPort, key: &Ident, kind: Kind, loader: &TokenStream) -> TokenStream {
+    let site = key.span();
+    if kind == Kind::Human {
+        return shown(&plain(&port.name), loader);
+    }
+    let (name, text) = (plain(&port.name), &port.rust_type);
+    let mode = Ident::new(
+        match port.mode {
+            Mode::Borrow => "Borrow",
+            Mode::Take => "Take",
+            Mode::MaybeBorrow | Mode::MaybeDeref => "MaybeBorrow",
+            Mode::MaybeTake => "MaybeTake",
+        },
+        site,
+    );
+    quote_spanned! {site=>
+        #loader::ReadType {
+            name: #name,
+            mode: #loader::Mode::#mode,
+            rust_type: #text,
+            ty: ::core::option::Option::Some(#loader::value_type!(#key.probe())),
+            accepts: #key.accepts(),
+        }
+    }
+}
+
+/// A value that a prompt shows.
+fn shown(name: &str, loader: &TokenStream) -> TokenStream {
+    quote! {
+        #loader::ReadType {
+            name: #name,
+            mode: #loader::Mode::Show,
+            rust_type: "",
+            ty: ::core::option::Option::None,
+            accepts: |_| true,
+        }
+    }
+}
+
+/// The call of the node, with `receiver`, `visit` and `args`: a future, or the prompt of a question.
+fn call(
+    path: &TokenStream,
+    contract: &Contract,
+    keys: &[Ident],
+    loader: &TokenStream,
+) -> TokenStream {
+    if contract.kind == Kind::Human {
+        let arguments = (0..contract.reads.len()).map(|read| quote!(args.shown(#read)));
+        return quote!(<#path>::__prompt(#(#arguments),*));
+    }
+    let arguments = contract.reads.iter().zip(keys).enumerate();
+    let arguments = arguments.map(|(read, (port, key))| argument(read, port, key));
+    let receiver =
+        (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(receiver),));
+    let visit = contract.attempts.has_visit().then(|| quote!(visit,));
+    quote!(<#path>::__step(#receiver #visit #(#arguments),*))
+}
+
+fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
+    let method = match port.mode {
+        Mode::Borrow => "borrow",
+        Mode::Take => "take",
+        Mode::MaybeBorrow | Mode::MaybeDeref => "maybe_borrow",
+        Mode::MaybeTake => "maybe_take",
+    };
+    let method = Ident::new(method, key.span());
+    quote!(args.#method(#read, #key))
+}
+
+/// All that it writes: whatever its action, and then with each action.
+fn writes(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
+    let own = contract.writes.iter().map(|port| {
+        let index = port.index;
+        let ty = if contract.writes_its_outcome() {
+            quote!(<#path as #loader::Step>::Outcome)
+        } else {
+            quote!(<#path as #loader::Writes<#index>>::Type)
+        };
+        write(port, &ty, loader)
+    });
+    let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+    let of_actions = of_actions.map(|port| {
+        let index = port.index;
+        let ty = quote!(<<#path as #loader::Step>::Actions as #loader::Writes<#index>>::Type);
+        write(port, &ty, loader)
+    });
+    own.chain(of_actions).collect()
+}
+
+fn write(port: &WritePort, ty: &TokenStream, loader: &TokenStream) -> TokenStream {
+    let (name, text) = (plain(&port.name), &port.rust_type);
+    quote! {
+        #loader::WriteType {
+            name: #name,
+            rust_type: #text,
+            ty: #loader::value_type!(#loader::Probe::<#ty>::new()),
+        }
+    }
+}
+
+/// The names of its actions, each with the numbers of what it writes.
+fn actions(contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
+    let always = contract.writes.len();
+    let mut next = always;
+    let mut action = |name: String, writes: usize| {
+        let numbers: Vec<usize> = (0..always).chain(next..next + writes).collect();
+        next += writes;
+        quote!(#loader::ActionType { name: #name, writes: ::std::vec![#(#numbers),*] })
+    };
+    if contract.actions.is_empty() {
+        return vec![action("default".to_owned(), 0)];
+    }
+    let actions = contract.actions.iter();
+    actions
+        .map(|one| action(one.name.value(), one.writes.len()))
+        .collect()
+}
+
+/// How it is run, and how its outcome is taken apart.
+fn runs(
+    path: &TokenStream,
+    contract: &Contract,
+    call: &TokenStream,
+    loader: &TokenStream,
+) -> TokenStream {
+    let take_apart = take_apart(path, contract, loader);
+    let keys = (0..contract.reads.len()).map(|read| format_ident!("key_{read}"));
+    let keys = quote!(#(let #keys = #loader::Key::new();)*);
+    if contract.kind == Kind::Human {
+        return quote! {
+            #loader::Runs::Human {
+                prompt: |mut args| { let _ = &mut args; #call },
+                question: #loader::QuestionType::of::<#path>(),
+                read: |value| ::core::result::Result::Ok(::std::boxed::Box::new(<#path as #loader::Human>::from_json(value)?)),
+                take_apart: #take_apart,
+            }
+        };
+    }
+    quote! {
+        #loader::Runs::Step {
+            step: |receiver, visit, mut args| {
+                #keys
+                let _ = (receiver, &visit, &mut args);
+                let work = #call;
+                #loader::boxed(work)
+            },
+            take_apart: #take_apart,
+        }
+    }
+}
+
+/// A function that takes the outcome apart.
+fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
+    if contract.writes_its_outcome() {
+        return quote!(|outcome, taken| taken.write(0, outcome));
+    }
+    let places: Vec<Ident> = (0..contract.writes.len())
+        .map(|index| format_ident!("written_{index}"))
+        .collect();
+    let writes = places.iter().enumerate();
+    let writes =
+        writes.map(|(number, place)| quote!(taken.write(#number, ::std::boxed::Box::new(#place));));
+    let opened =
+        quote!(let outcome = #loader::opened::<<#path as #loader::Step>::Outcome>(outcome););
+    if contract.actions.is_empty() {
+        let apart = match &places[..] {
+            [] => quote!(let _ = outcome;),
+            places => quote!(let (#(#places),*) = outcome;),
+        };
+        return quote!(|outcome, taken| { #opened #apart #(#writes)* let _ = taken; });
+    }
+    let apart = match &places[..] {
+        [] => quote!(let action = outcome;),
+        places => quote!(let (#(#places,)* action) = outcome;),
+    };
+    let mut number = contract.writes.len();
+    let arms = contract.actions.iter().enumerate().map(|(index, ActionPort { variant, writes, .. })| {
+        let variant = ident(&plain(variant), variant.span());
+        let fields: Vec<Ident> = writes.iter().map(|port| ident(&plain(&port.name), port.name.span())).collect();
+        let places: Vec<Ident> = (0..fields.len()).map(|field| format_ident!("field_{field}")).collect();
+        let writes: Vec<TokenStream> = places
+            .iter()
+            .map(|place| {
+                let write = quote!(taken.write(#number, ::std::boxed::Box::new(#place)););
+                number += 1;
+                write
+            })
+            .collect();
+        quote!(__Action::#variant { #(#fields: #places),* } => { taken.action(#index); #(#writes)* })
+    });
+    let arms: Vec<TokenStream> = arms.collect();
+    quote! {
+        |outcome, taken| {
+            #opened
+            #apart
+            #(#writes)*
+            type __Action = <#path as #loader::Step>::Actions;
+            match action { #(#arms)* }
+        }
+    }
+}
+
+/// The action in an outcome, as a function of it.
+fn action(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
+    let opened = quote!(#loader::opened_ref::<<#path as #loader::Step>::Outcome>(outcome));
+    match (&contract.actions[..], contract.writes.len()) {
+        ([], _) => quote!(|_| "default"),
+        (_, 0) => quote!(|outcome| #loader::Action::action(#opened)),
+        (_, writes) => {
+            let last = syn::Index::from(writes);
+            quote!(|outcome| #loader::Action::action(&#opened.#last))
+        }
+    }
+}
+
+/// Where the value of a type with settings comes from.
+fn make(
+    path: &TokenStream,
+    value: Option<&Expr>,
+    contract: &Contract,
+    loader: &TokenStream,
+) -> TokenStream {
+    match (contract.kind, value) {
+        (Kind::Type, Some(value)) => {
+            quote!(#loader::Make::Given(::std::sync::Arc::<#path>::new(#value)))
+        }
+        (Kind::Type, None) => quote!(#loader::make!(#path)),
+        _ => quote!(#loader::Make::Nothing),
+    }
+}
