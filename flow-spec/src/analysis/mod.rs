@@ -13,6 +13,7 @@ mod found;
 mod inputs;
 mod keys;
 mod liveness;
+mod mapped_keys;
 mod model;
 mod names;
 mod outputs;

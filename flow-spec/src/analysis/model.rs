@@ -2,10 +2,10 @@
 
 use crate::graph::Graph;
 
-use super::edge_mappings;
 use super::forks::Forks;
 use super::found::Found;
 use super::keys::Keys;
+use super::mapped_keys;
 use super::points::Points;
 use super::routes::Routes;
 use super::shape::Shape;
@@ -24,7 +24,7 @@ impl<'g> Model<'g> {
     pub(super) fn new(graph: &'g Graph, found: &mut Found) -> Model<'g> {
         let shape = Shape::new(graph, found);
         let mut routes = Routes::new(graph, &shape, found);
-        edge_mappings::check_keys(graph, &shape, &mut routes, found);
+        mapped_keys::check(graph, &shape, &mut routes, found);
         let points = Points::new(graph, &shape, &routes);
         let keys = Keys::new(graph, &shape, &routes, &points);
         let forks = Forks::new(graph, &shape);
