@@ -27,6 +27,7 @@ Examples:
   cargo flow check flows                           whether that folder is up to date, for CI
   cargo flow render target/release/app --flow Qa   a picture of one flow
   cargo flow diff flows target/release/app         what changed, and what that breaks
+  cargo flow source draft.yaml                     a flow as Rust
   cargo flow fmt                                   lays out the `flow!` in the sources here
 
 Exit code: 0 if all is well, 1 if a check or comparison finds something, 2 if it cannot be made."
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     Check(Check),
     /// Show what changed between two versions, and what that breaks.
     Diff(Diff),
+    /// Print the flows as `flow!`.
+    Source(Source),
     /// Format the `flow!` in source files, and flows in JSON or YAML.
     Fmt(Fmt),
     /// Print the completions for a shell.
@@ -72,7 +75,7 @@ pub(crate) struct List {
     pub(crate) json: bool,
     /// Where the flows are.
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: Place,
 }
 
 /// `cargo flow export`
@@ -101,7 +104,7 @@ pub(crate) struct Export {
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: Place,
 }
 
 /// `cargo flow render`
@@ -128,7 +131,7 @@ pub(crate) struct Render {
     pub(crate) out: Option<PathBuf>,
     /// Where the flows are.
     #[command(flatten)]
-    pub(crate) source: Source,
+    pub(crate) source: Place,
 }
 
 /// `cargo flow check`
@@ -185,6 +188,24 @@ pub(crate) struct Diff {
     pub(crate) build: Build,
 }
 
+/// `cargo flow source`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The text compiles to the same flows where their functions and types are in scope. Each node that is a type is declared,
+and so is each node with a retry or a timeout, since a flow as JSON does not say which of them are the node's own.
+
+Examples:
+  cargo flow source draft.yaml
+  cargo flow source target/release/app --flow Qa")]
+pub(crate) struct Source {
+    /// Which flows.
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Where the flows are.
+    #[command(flatten)]
+    pub(crate) source: Place,
+}
+
 /// `cargo flow fmt`
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -234,7 +255,7 @@ pub(crate) struct Completions {
 
 /// Where the flows are.
 #[derive(Debug, Args)]
-pub(crate) struct Source {
+pub(crate) struct Place {
     /// An executable, a library, an object, a WebAssembly module, or a flow as JSON or YAML.
     #[arg(id = "file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,

@@ -80,6 +80,12 @@ pub(crate) enum Error {
         /// What is wrong with it.
         problems: Vec<String>,
     },
+    /// A flow that `flow!` cannot say.
+    #[error("this cannot be said in `flow!`")]
+    Unsaid {
+        /// What it cannot say, with its place.
+        problems: Vec<String>,
+    },
     /// A `flow!` whose layout is not known.
     #[error("cannot format `{place}`: {message}")]
     Layout {
@@ -151,7 +157,7 @@ impl Error {
     /// Facts that explain the error, each of one or more lines.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {
-            Error::NotAFlow { problems, .. } => problems.iter().map(|one| listed(one)).collect(),
+            Error::NotAFlow { problems, .. } | Error::Unsaid { problems } => problems.iter().map(|one| listed(one)).collect(),
             Error::NoFlows {
                 absence: Some(absence),
                 ..

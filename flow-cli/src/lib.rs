@@ -3,8 +3,8 @@
 //! files.
 //!
 //! The program `cargo-flow` only calls [`run`]. A command gets from its arguments (`args`) to flows
-//! (`target`, which reads binaries with [`section`]) or to source files (`sources`, whose `flow!`
-//! have a `layout`), and writes to the screen or into files.
+//! (`target`, which reads binaries with [`section`]) or to source files (`sources`), and writes to
+//! the screen or into files.
 
 mod args;
 mod cargo;
@@ -13,7 +13,6 @@ mod difference;
 mod document;
 mod error;
 mod flows;
-mod layout;
 mod read;
 mod screen;
 pub mod section;
@@ -86,6 +85,7 @@ fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         Command::Render(render) => commands::render(render, screen),
         Command::Check(check) => commands::check(check, screen),
         Command::Diff(diff) => commands::diff(diff, screen),
+        Command::Source(source) => commands::source(source, screen),
         Command::Fmt(fmt) => commands::fmt(fmt, screen),
         Command::Completions(completions) => commands::completions(completions, screen),
     }

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use flow_text::layout::{Source, brackets_of_macro};
+
 use crate::args::Build;
-use crate::layout::{Source, brackets_of_macro};
 use crate::{Error, cargo, read};
 
 /// These files, and all `.rs` in these folders, without what is in hidden folders and in `target`.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flow_spec::FlowDocument;
 use flow_text::{Document, Format};
 
-use crate::args::{Build, Source};
+use crate::args::{Build, Place};
 use crate::section::{self, Absence};
 use crate::{Error, Flows, cargo, document, read};
 
@@ -16,7 +16,7 @@ use crate::{Error, Flows, cargo, document, read};
 /// # Errors
 ///
 /// The file cannot be read or has no flows; the package does not build.
-pub(crate) fn flows(source: &Source) -> Result<Flows, Error> {
+pub(crate) fn flows(source: &Place) -> Result<Flows, Error> {
     match &source.file {
         Some(path) => of_file(path),
         None => of_package(&source.build),

@@ -6,8 +6,7 @@ use quote::ToTokens as _;
 
 use crate::report::Report;
 
-/// The words of the language that stand where the name of a node does.
-pub(crate) const RESERVED: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
+pub(crate) use flow_spec::{RESERVED_NAMES as RESERVED, snake_case};
 
 /// Reports a node that is named by a word of the language.
 pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
@@ -19,26 +18,6 @@ pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
         report.error(Code::Name, name.span(), message, help);
     }
     is_reserved
-}
-
-/// `NeedsRevision` → `needs_revision`.
-pub(crate) fn snake_case(name: &str) -> String {
-    let name = name.strip_prefix("r#").unwrap_or(name);
-    let letters: Vec<char> = name.chars().collect();
-    let mut snake = String::with_capacity(name.len() + 4);
-    for (index, &letter) in letters.iter().enumerate() {
-        if letter.is_uppercase() && index > 0 {
-            let after_small = !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
-            let before_small = letters
-                .get(index + 1)
-                .is_some_and(|next| next.is_lowercase());
-            if after_small || (letters[index - 1].is_uppercase() && before_small) {
-                snake.push('_');
-            }
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    snake
 }
 
 /// `needs_revision` → `NeedsRevision`.

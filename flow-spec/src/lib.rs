@@ -16,6 +16,7 @@ mod diagnostic;
 pub mod diff;
 pub mod document;
 mod graph;
+mod names;
 mod query;
 mod suggest;
 mod visible;
@@ -31,6 +32,7 @@ pub use graph::{
     EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output,
     ReadMode, TIMEOUT_ACTION,
 };
+pub use names::{RESERVED_NAMES, snake_case};
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};
 pub use visible::{is_deceptive, visible, visible_json};

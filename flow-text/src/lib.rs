@@ -25,7 +25,9 @@ mod content;
 mod document;
 mod format;
 mod json;
+pub mod layout;
 mod problem;
+mod source;
 mod tree;
 mod yaml;
 
@@ -33,4 +35,5 @@ pub use content::Lost;
 pub use document::{Document, LARGEST, check_all, read, read_all};
 pub use format::Format;
 pub use problem::{Place, Problem};
+pub use source::{Unsaid, source, sources};
 pub use yaml::to_yaml;

@@ -150,7 +150,7 @@ fn problems(bytes: &[u8], format: Format) -> Vec<Problem> {
 }
 
 /// Adds `flow.json:12:5: message [F017]`, with its JSON pointer, its notes and its help.
-fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
+pub(super) fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
     let help = problem.help.take();
     text.push(path.display()).push(":");
     for (index, line) in problem.to_string().lines().enumerate() {

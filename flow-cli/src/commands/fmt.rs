@@ -3,11 +3,11 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
+use flow_text::layout::{Fault, lay_out};
 use flow_text::{Document, Format, Lost};
 
 use crate::args::{Build, Fmt};
 use crate::difference::push_difference;
-use crate::layout::{Fault, lay_out};
 use crate::style::BOLD;
 use crate::{Error, Outcome, Screen, Text, document, read, sources, write};
 

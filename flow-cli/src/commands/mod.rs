@@ -7,6 +7,7 @@ mod export;
 mod fmt;
 mod list;
 mod render;
+mod source;
 
 use flow_spec::FlowDocument;
 
@@ -20,6 +21,7 @@ pub(crate) use export::export;
 pub(crate) use fmt::fmt;
 pub(crate) use list::list;
 pub(crate) use render::render;
+pub(crate) use source::source;
 
 /// The heading of a flow, if there are several: `Qa (qa)`.
 fn heading(flow: &FlowDocument) -> Text {

@@ -1,4 +1,4 @@
-//! The layout of `flow!` in Rust source.
+//! The layout of `flow!` in Rust source: [`lay_out`].
 //!
 //! A source is split into tokens (`lexer`), the `flow!` in it are found (`blocks`), parsed
 //! (`parser`, over a `cursor`) and written again (`printer`). The hard thing is that comments can
@@ -16,24 +16,39 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-use lexer::{Kind, Token};
 use parser::Parsed;
 use printer::{INDENT, Place, Printer, Style};
 use syntax::Statement;
 
-pub(crate) use blocks::brackets_of_macro;
-pub(crate) use lexer::{Fault, Source};
+pub use blocks::brackets_of_macro;
+pub use lexer::{Fault, Kind, Source, Token};
 
 /// A source with its `flow!` laid out.
 #[derive(Debug)]
-pub(crate) struct LaidOut {
-    pub(crate) text: String,
+pub struct LaidOut {
+    /// The source.
+    pub text: String,
     /// Why some of them, or all, are as they were.
-    pub(crate) faults: Vec<Fault>,
+    pub faults: Vec<Fault>,
 }
 
 /// Lays out each `flow!` of a source.
-pub(crate) fn lay_out(text: &str) -> LaidOut {
+///
+/// # Examples
+///
+/// ```
+/// use flow_text::layout::lay_out;
+///
+/// let laid_out = lay_out("flow!{Qa(question: String){start>>answer>>end;}}");
+/// assert_eq!(laid_out.text, "\
+/// flow!{
+///     Qa(question: String) {
+///         start >> answer >> end;
+///     }
+/// }");
+/// assert!(laid_out.faults.is_empty());
+/// ```
+pub fn lay_out(text: &str) -> LaidOut {
     let mut laid_out = LaidOut {
         text: text.to_owned(),
         faults: Vec::new(),

@@ -27,7 +27,7 @@ pub(super) fn blocks(source: &Source<'_>) -> Vec<(usize, usize)> {
 
 /// The opening bracket of the macro that the word with this index calls: `name!(`,
 /// `macro_rules! name {`.
-pub(crate) fn brackets_of_macro(source: &Source<'_>, index: usize) -> Option<usize> {
+pub fn brackets_of_macro(source: &Source<'_>, index: usize) -> Option<usize> {
     let kind = |index: usize| source.tokens.get(index).map(|token| token.kind);
     let is_macro = kind(index) == Some(Kind::Word) && source.tokens.get(index + 1)?.text == "!";
     let open = match kind(index + 2)? {

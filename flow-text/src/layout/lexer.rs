@@ -5,34 +5,41 @@
 
 /// A part of the source that is not space.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Token<'a> {
-    pub(crate) kind: Kind,
-    pub(crate) text: &'a str,
+pub struct Token<'a> {
+    /// The kind of token.
+    pub kind: Kind,
+    /// The text as it is written.
+    pub text: &'a str,
     /// The offset of its first byte.
-    pub(crate) start: usize,
+    pub start: usize,
     /// The number of comments before this token, in the whole source.
     comments: usize,
 }
 
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// A name, a word of Rust, a number or a lifetime.
     Word,
     /// A literal in quotes.
     Quoted,
     /// A punctuation mark: one character, or one of `>>`, `->`, `<-`, `=>` and `::`.
     Sign,
+    /// A bracket that opens.
     Open,
+    /// A bracket that closes.
     Close,
+    /// A comment, or documentation.
     Comment,
 }
 
 /// Why source cannot be laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// The offset of the token that is wrong.
-    pub(crate) at: usize,
-    pub(crate) message: String,
+    pub at: usize,
+    /// What is wrong with it.
+    pub message: String,
 }
 
 impl Fault {
@@ -44,19 +51,23 @@ impl Fault {
 
 /// A source and its tokens.
 #[derive(Debug)]
-pub(crate) struct Source<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) tokens: Vec<Token<'a>>,
+pub struct Source<'a> {
+    /// The source.
+    pub text: &'a str,
+    /// Its tokens, without the comments.
+    pub tokens: Vec<Token<'a>>,
     comments: Vec<Token<'a>>,
     /// For each bracket the token that closes or opens it; for other tokens the token itself.
     partners: Vec<usize>,
 }
 
 impl<'a> Source<'a> {
+    /// Splits a source into its tokens.
+    ///
     /// # Errors
     ///
     /// A literal, a comment or a bracket is not closed.
-    pub(crate) fn new(text: &'a str) -> Result<Self, Fault> {
+    pub fn new(text: &'a str) -> Result<Self, Fault> {
         let (mut tokens, mut comments) = (Vec::new(), Vec::new());
         let mut at = beginning(text);
         while let Some(letter) = text[at..].chars().next() {
@@ -90,8 +101,13 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The bracket that belongs to this one.
-    pub(crate) fn partner(&self, index: usize) -> usize {
+    /// The index of the bracket that belongs to this one, or of the token itself if it is not a
+    /// bracket.
+    ///
+    /// # Panics
+    ///
+    /// There is no such token.
+    pub fn partner(&self, index: usize) -> usize {
         self.partners[index]
     }
 
@@ -104,7 +120,7 @@ impl<'a> Source<'a> {
     }
 
     /// All comments.
-    pub(super) fn comments(&self) -> &[Token<'a>] {
+    pub fn comments(&self) -> &[Token<'a>] {
         &self.comments
     }
 

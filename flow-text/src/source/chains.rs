@@ -1,0 +1,350 @@
+//! The edges of a flow, as chains of steps.
+
+use std::collections::HashSet;
+
+use flow_spec::document::{EndDocument, types};
+use flow_spec::{DEFAULT_ACTION, NodeDocument};
+use serde_json::Value;
+
+use crate::tree::inside;
+
+use super::nodes::{Nodes, name_of, path_of};
+use super::{Found, rust};
+
+/// The statements with the edges of a flow.
+pub(super) struct Statements<'a> {
+    /// Each without its semicolon.
+    pub(super) lines: Vec<String>,
+    /// The nodes in the order in which they have to be in the document.
+    pub(super) order: Vec<&'a str>,
+    /// The pauses that would have another name than their id.
+    pub(super) renamed: Vec<(&'a str, String)>,
+}
+
+/// Writes each edge and each end once: those of the document in their order, in chains where one
+/// continues from where the one before it leads.
+pub(super) struct Chains<'a, 'n> {
+    nodes: &'n Nodes<'a>,
+    ends: Vec<EndDocument>,
+    written_edges: Vec<bool>,
+    written_ends: Vec<bool>,
+    /// The pauses that an edge leads to.
+    waits: HashSet<&'a str>,
+    /// The nodes that were mentioned, in this order.
+    mentioned: Vec<&'a str>,
+    seen: HashSet<&'a str>,
+    names: HashSet<String>,
+    renamed: Vec<(&'a str, String)>,
+}
+
+impl<'a, 'n> Chains<'a, 'n> {
+    pub(super) fn new(nodes: &'n Nodes<'a>) -> Self {
+        let mut ends = nodes.flow.ends.clone();
+        if ends.is_empty() {
+            ends = silent_ends(nodes);
+        }
+        Chains {
+            nodes,
+            written_edges: vec![false; nodes.flow.edges.len()],
+            written_ends: vec![false; ends.len()],
+            ends,
+            waits: HashSet::new(),
+            mentioned: Vec::new(),
+            seen: HashSet::new(),
+            names: HashSet::new(),
+            renamed: Vec::new(),
+        }
+    }
+
+    pub(super) fn statements(mut self, unsaid: &mut Found) -> Statements<'a> {
+        let declared = self.nodes.order_of_declarations();
+        self.names = declared.iter().map(|id| (*id).to_owned()).collect();
+        for node in &self.nodes.flow.nodes {
+            if node.r#type == types::FORK && self.nodes.is_declared(&node.id) {
+                self.mention_parts(node);
+            }
+        }
+        let mut lines = self.entry(unsaid);
+        while let Some(next) = self.next() {
+            lines.push(self.statement(next, unsaid));
+        }
+        self.report_rest(unsaid);
+        let mentioned = self.mentioned.into_iter();
+        let hidden = self.nodes.order_of_hidden();
+        Statements {
+            lines,
+            order: declared
+                .into_iter()
+                .chain(mentioned)
+                .chain(hidden)
+                .collect(),
+            renamed: self.renamed,
+        }
+    }
+
+    /// `start >> …`
+    fn entry(&mut self, unsaid: &mut Found) -> Vec<String> {
+        let flow = self.nodes.flow;
+        let mut lines = Vec::new();
+        let ends_at_start = flow.ends.iter().position(|end| end.from.is_none());
+        if let Some(index) = ends_at_start {
+            self.written_ends[index] = true;
+            lines.push(format!("start >> {}", end(&flow.ends[index].label)));
+        }
+        let only = match (ends_at_start, &flow.nodes[..]) {
+            (None, [only]) => Some(only.id.as_str()),
+            _ => None,
+        };
+        if let Some(entry) = flow.entry_node_id.as_deref().or(only)
+            && let Some(node) = self.nodes.node(entry)
+        {
+            let at = inside(&self.nodes.pointer, "entryNodeId");
+            let mut line = format!("start >> {}", self.target(node, &at, unsaid));
+            if let Some(next) = self.continuation(node) {
+                self.chain(next, &mut line, unsaid);
+            }
+            lines.push(line);
+        }
+        lines
+    }
+
+    /// The next edge or end that begins a statement: that of the first node, of its first action.
+    /// Edges keep their order, and so do ends.
+    fn next(&self) -> Option<Route> {
+        let edges = self.nodes.flow.edges.iter().enumerate();
+        let mut edges = edges.filter(|(index, _)| !self.written_edges[*index]);
+        let edge = edges.find_map(|(index, edge)| {
+            let position = self.position(&edge.from, Some(&edge.condition))?;
+            Some((position, Route::Edge(index)))
+        });
+        let ends = self.ends.iter().enumerate();
+        let mut ends = ends.filter(|(index, _)| !self.written_ends[*index]);
+        let end = ends.find_map(|(index, end)| {
+            let position = self.position(end.from.as_deref()?, end.condition.as_deref())?;
+            Some((position, Route::End(index)))
+        });
+        let first = edge.into_iter().chain(end);
+        first
+            .min_by_key(|(position, _)| *position)
+            .map(|(_, route)| route)
+    }
+
+    /// The position of a node and of its action. `None` for a pause, which no statement begins with.
+    fn position(&self, id: &str, condition: Option<&str>) -> Option<(usize, usize)> {
+        let index = *self.nodes.by_id.get(id)?;
+        let node = &self.nodes.flow.nodes[index];
+        let actions = node.actions.as_deref().unwrap_or_default();
+        let action = actions
+            .iter()
+            .position(|action| Some(action.name.as_str()) == condition);
+        (node.r#type != types::WAIT).then(|| (index, action.unwrap_or(usize::MAX)))
+    }
+
+    /// `from - "action" >> …`
+    fn statement(&mut self, route: Route, unsaid: &mut Found) -> String {
+        let flow = self.nodes.flow;
+        let (from, condition) = match route {
+            Route::Edge(index) => {
+                let edge = &flow.edges[index];
+                (edge.from.clone(), edge.condition.clone())
+            }
+            Route::End(index) => {
+                let end = &self.ends[index];
+                let condition = end.condition.clone().unwrap_or_default();
+                (end.from.clone().unwrap_or_default(), condition)
+            }
+        };
+        let mut line = match self.nodes.node(&from) {
+            Some(node) => self.step(node),
+            None => String::new(),
+        };
+        if condition != DEFAULT_ACTION {
+            line += &format!(" - {}", rust::literal(&condition));
+        }
+        self.chain(route, &mut line, unsaid);
+        line
+    }
+
+    /// Writes a route, and those that continue from where it leads.
+    fn chain(&mut self, route: Route, line: &mut String, unsaid: &mut Found) {
+        let mut next = Some(route);
+        while let Some(route) = next {
+            let last = self.follow(route, line, unsaid);
+            next = last.and_then(|last| self.continuation(last));
+        }
+    }
+
+    /// Adds ` >> target`. Returns the node that it leads to.
+    fn follow(
+        &mut self,
+        route: Route,
+        line: &mut String,
+        unsaid: &mut Found,
+    ) -> Option<&'a NodeDocument> {
+        let flow = self.nodes.flow;
+        let index = match route {
+            Route::Edge(index) => index,
+            Route::End(index) => {
+                self.written_ends[index] = true;
+                *line += &format!(" >> {}", end(&self.ends[index].label));
+                return None;
+            }
+        };
+        self.written_edges[index] = true;
+        let edge = &flow.edges[index];
+        let at = inside(&inside(&self.nodes.pointer, "edges"), &index.to_string());
+        if !edge.mappings.is_empty() {
+            unsaid.push(
+                inside(&at, "mappings"),
+                "`flow!` has no mappings on an edge",
+            );
+        }
+        let node = self.nodes.node(&edge.to)?;
+        *line += " >> ";
+        *line += &self.target(node, &inside(&at, "to"), unsaid);
+        Some(node)
+    }
+
+    /// The default action of the last node of a chain, if it comes next. After a pause, it comes
+    /// next in any case.
+    fn continuation(&self, last: &NodeDocument) -> Option<Route> {
+        let is_wait = last.r#type == types::WAIT;
+        let continues = |from: Option<&str>, condition: Option<&str>| {
+            from == Some(last.id.as_str()) && condition == Some(DEFAULT_ACTION)
+        };
+        let edges = self.nodes.flow.edges.iter().enumerate();
+        let mut edges = edges.filter(|(index, _)| !self.written_edges[*index]);
+        let edge =
+            edges.find(|(_, edge)| !is_wait || continues(Some(&edge.from), Some(&edge.condition)));
+        let edge = edge.filter(|(_, edge)| continues(Some(&edge.from), Some(&edge.condition)));
+        let ends = self.ends.iter().enumerate();
+        let mut ends = ends.filter(|(index, _)| !self.written_ends[*index]);
+        let end = ends
+            .find(|(_, end)| !is_wait || continues(end.from.as_deref(), end.condition.as_deref()));
+        let end = end.filter(|(_, end)| continues(end.from.as_deref(), end.condition.as_deref()));
+        let edge = edge.map(|(index, _)| Route::Edge(index));
+        edge.or(end.map(|(index, _)| Route::End(index)))
+    }
+
+    /// A step that an edge leads to.
+    fn target(&mut self, node: &'a NodeDocument, pointer: &str, unsaid: &mut Found) -> String {
+        if node.r#type == types::WAIT && !self.waits.insert(&node.id) {
+            let message = format!(
+                "a second edge leads to the pause `{}`, which `flow!` writes in one edge",
+                node.id
+            );
+            unsaid.push(pointer, message);
+        }
+        self.step(node)
+    }
+
+    /// A node in an edge.
+    fn step(&mut self, node: &'a NodeDocument) -> String {
+        if node.r#type == types::FORK && !self.nodes.is_declared(&node.id) {
+            self.mention_parts(node);
+        }
+        self.mention(node);
+        step(self.nodes, node)
+    }
+
+    fn mention_parts(&mut self, fork: &'a NodeDocument) {
+        for part in fork.branches().into_iter().flatten() {
+            if let Some(part) = self.nodes.node(part) {
+                self.mention(part);
+            }
+        }
+    }
+
+    fn mention(&mut self, node: &'a NodeDocument) {
+        let id = node.id.as_str();
+        let is_known = self.nodes.is_declared(id) || node.r#type == types::BRANCH;
+        if is_known || !self.seen.insert(id) {
+            return;
+        }
+        self.mentioned.push(id);
+        let word = match node.r#type.as_str() {
+            types::WAIT => "wait",
+            types::FORK => "fork",
+            _ => {
+                self.names.insert(id.to_owned());
+                return;
+            }
+        };
+        let numbered = (2..).map(|number| format!("{word}_{number}"));
+        let mut names = std::iter::once(word.to_owned()).chain(numbered);
+        let name = names.find(|name| !self.names.contains(name));
+        if let Some(name) = name {
+            self.names.insert(name.clone());
+            if name != id {
+                self.renamed.push((id, name));
+            }
+        }
+    }
+
+    /// Reports the edges that no statement can begin with.
+    fn report_rest(&self, unsaid: &mut Found) {
+        let edges = self.nodes.flow.edges.iter().enumerate();
+        for (index, edge) in edges.filter(|(index, _)| !self.written_edges[*index]) {
+            let at = inside(&inside(&self.nodes.pointer, "edges"), &index.to_string());
+            let message = format!(
+                "this edge cannot be written, since nothing leads to `{}`",
+                edge.from
+            );
+            unsaid.push(inside(&at, "from"), message);
+        }
+    }
+
+    /// `[a >> b, c]`
+    pub(super) fn fork(nodes: &Nodes<'_>, fork: &NodeDocument) -> String {
+        let chain = |ids: Vec<&str>| {
+            let parts = ids.into_iter().filter_map(|id| nodes.node(id));
+            let steps: Vec<String> = parts.map(|node| step(nodes, node)).collect();
+            steps.join(" >> ")
+        };
+        let branches: Vec<String> = fork.branches().into_iter().map(chain).collect();
+        format!("[{}]", branches.join(", "))
+    }
+}
+
+/// An edge or an end, by its index.
+#[derive(Clone, Copy)]
+enum Route {
+    Edge(usize),
+    End(usize),
+}
+
+fn step(nodes: &Nodes<'_>, node: &NodeDocument) -> String {
+    match node.r#type.as_str() {
+        types::WAIT => {
+            let duration = node.params.get("duration").and_then(Value::as_str);
+            format!("wait({})", duration.unwrap_or_default())
+        }
+        types::FORK if !nodes.is_declared(&node.id) => Chains::fork(nodes, node),
+        types::BRANCH => name_of(&node.id).unwrap_or_default(),
+        _ if nodes.is_declared(&node.id) => name_of(&node.id).unwrap_or_default(),
+        _ => path_of(node).0,
+    }
+}
+
+fn end(label: &str) -> String {
+    match label {
+        DEFAULT_ACTION => "end".to_owned(),
+        label => format!("end({})", rust::literal(label)),
+    }
+}
+
+/// The ends of a document without any: there, a node without edges and actions ends the flow.
+fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
+    let flow = nodes.flow;
+    let is_last = |node: &&NodeDocument| {
+        let goes_on = flow.edges.iter().any(|edge| edge.from == node.id);
+        node.actions.is_none() && !goes_on && flow.owner(&node.id).is_none()
+    };
+    let last = flow.nodes.iter().filter(is_last);
+    last.map(|node| EndDocument {
+        from: Some(node.id.clone()),
+        condition: Some(DEFAULT_ACTION.to_owned()),
+        label: DEFAULT_ACTION.to_owned(),
+    })
+    .collect()
+}
