@@ -1,8 +1,9 @@
-//! Flow documents as text: JSON, and YAML of the same shape.
+//! Flows as text: as JSON, as YAML of the same shape, and as `flow!`.
 //!
 //! [`read`] reads a document and reports all problems at once, each with its line and column and
 //! its JSON pointer. [`Document::check`] adds those of the analysis, with the codes and sentences of
-//! `flow!`. [`to_yaml`] writes a document as YAML.
+//! `flow!`. [`to_yaml`] writes a document as YAML, and [`source()`] as the `flow!` that compiles to
+//! it. [`layout`] lays out `flow!` in sources.
 //!
 //! The hard thing is the place of each value. A text is therefore read into a tree of places next
 //! to the values. JSON itself is read by `serde_json`, and YAML becomes the same values by the

@@ -132,3 +132,5 @@ async fn a_flow_may_have_no_nodes() {
     assert_eq!((out.end.as_str(), trace.as_str()), ("at_once", ""));
     assert_eq!(NothingNode::ALL, []);
 }
+
+sources!("basics.rs": OneNode, Chain, EdgeByEdge, Reordered, Branch, Cycle, Nothing);

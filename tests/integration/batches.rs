@@ -1374,3 +1374,5 @@ async fn a_loop_gives_its_settings_to_a_declared_body() {
         ]
     );
 }
+
+sources!("batches.rs": ChunkSums, MapReduce, Sequential, FourAtOnce, ThreeAtOnce, AllAtOnce, Uneven, GroupItems, Leaves, JudgeSteps, NotesOne, Collections, Parse, ParseUnrouted, ParseAll, Guesses, Checked, PanicsInItem, BatchInChain, BatchFirstInChain, BatchInLoop, Page, Deliver);

@@ -205,3 +205,5 @@ async fn a_loop_of_forks_and_branches() {
     assert_eq!(out.draft.words.len(), 4);
     assert_eq!(began.elapsed().as_secs(), 4);
 }
+
+sources!("branches.rs": Triage, Write, ElseOnly, ReadsNothing, UnluckyNames, Bounded);

@@ -375,3 +375,5 @@ async fn an_inner_flow_tells_the_same_observer_of_the_same_run() {
         ]
     );
 }
+
+sources!("composition.rs": Five, TenPlusTen, OnlyA, EndsWithLast, ResearchAgent);

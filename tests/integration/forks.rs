@@ -841,3 +841,5 @@ async fn a_branch_may_read_what_it_takes_later() {
     let out = ReadsThenTakes::new().run(input).await.unwrap();
     assert_eq!((out.measure, out.consume, out.left), (3, 3, 2));
 }
+
+sources!("forks.rs": TwoAtOnce, OneAtOnce, Chains, OwnWrites, Rounds, Fails, FailsUnrouted, BothFail, WaitsForRoom, TakesUnique, TakesAll, TakesOnce, TakesInChain, TakesAndReturns, TakesAndFails, Searches, PanicsInside, OneBranch, Wide, TwoFlaky, Vote, FailsOnce, ReadsThenTakes);

@@ -1,6 +1,9 @@
 //! How flows behave, a module for each topic. A test that stands for a case of the upstream suites
 //! names its number.
 
+#[macro_use]
+mod sources;
+
 mod arithmetic;
 mod basics;
 mod batches;
@@ -20,6 +23,7 @@ mod generated;
 mod limits;
 mod mappings;
 mod names_in_the_way;
+mod nested;
 mod nodes;
 mod observer;
 mod options;

@@ -210,3 +210,5 @@ async fn a_nested_flow_is_mapped_like_any_node() {
     assert_eq!(out.shout.as_deref(), Some("HELLO DR ANN"));
     assert_eq!(trace, "greet is_loud shout greet is_loud");
 }
+
+sources!("mappings.rs": MapsReads, MapsWrites, MapsBoth, MapsOntoWhatIsThere, RevisesThrice, Counts, CountsOn, Greeting);

@@ -563,3 +563,5 @@ async fn an_answerer_that_fails_ends_the_run() {
         "{error}"
     );
 }
+
+sources!("questions.rs": Release, Walk, Contract, Reminded, Strict, Hurried, Human);

@@ -453,3 +453,5 @@ async fn polls_in_batches_and_forks() {
     assert_eq!(began.elapsed(), Duration::from_millis(100));
     assert_eq!(calls.all(), ["dropped"]);
 }
+
+sources!("waiting.rs": WaitedPoll, Routed, RoutedAsError, RoutedTwice, Unrouted, Fallible, Hanging, WithoutDeadline, Builds, Jobs, JobInFork);

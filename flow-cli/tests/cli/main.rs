@@ -15,4 +15,5 @@ mod mutations;
 mod package;
 mod program;
 mod render;
+mod source;
 mod yaml;

@@ -32,8 +32,9 @@ pub struct Unsaid {
 /// The flow as `flow!`, with the flows inside it before it.
 ///
 /// The text needs the functions, types and derived traits that the flow names in scope. Where it is
-/// compiled, the flow describes itself by the same document. A flow that is not sound gives text
-/// that does not compile: see [`FlowDocument::check`].
+/// compiled, the flow describes itself by the same document; only a pause may come later among its
+/// nodes, since it cannot be declared and the nodes with a retry or a timeout are. A flow that is
+/// not sound gives text that does not compile: see [`FlowDocument::check`].
 ///
 /// # Examples
 ///
@@ -146,11 +147,11 @@ impl Blocks {
             }
             self.add(inner, &inside(&pointer, "internalFlow"), false);
         }
-        let Some(name) = rust::ident(&flow.name) else {
+        let name = rust::ident(&flow.name).unwrap_or_else(|| {
             let message = format!("the flow's name `{}` is not a name in Rust", flow.name);
             self.unsaid.push(inside(pointer, "name"), message);
-            return;
-        };
+            flow.name.clone()
+        });
         if flow
             .dependencies
             .as_ref()

@@ -1,0 +1,46 @@
+//! Flows as `flow_text::sources` writes them, compiled next to the flows that they come from: they
+//! describe themselves by the same document.
+//!
+//! `UPDATE_SOURCES=1 cargo test --package flow-tests --test integration same_flows` writes the files
+//! in the folder `sources` again.
+
+use std::path::Path;
+
+use flow_runtime::flow_spec::FlowDocument;
+
+/// Compiles the flows of a module again, from their documents.
+macro_rules! sources {
+    ($file:literal: $($flow:ident),+ $(,)?) => {
+        mod sources {
+            use super::*;
+            include!(concat!("sources/", $file));
+            pub(super) const SPECS: &[&str] = &[$(<$flow as Flow>::SPEC),+];
+        }
+
+        #[test]
+        fn same_flows() {
+            let written = include_str!(concat!("sources/", $file));
+            let flows = [$(<$flow as Flow>::SPEC),+];
+            crate::sources::check($file, written, &flows, sources::SPECS);
+        }
+    };
+}
+
+/// Checks that a file is what these flows are written as, and that the flows that are compiled from
+/// it have the same documents.
+pub(crate) fn check(file: &str, written: &str, flows: &[&str], again: &[&str]) {
+    let documents = flows
+        .iter()
+        .map(|spec| FlowDocument::parse_spec(spec).unwrap());
+    let documents: Vec<FlowDocument> = documents.collect();
+    let text = flow_text::sources(&documents).unwrap();
+    if std::env::var_os("UPDATE_SOURCES").is_some() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("integration/sources");
+        std::fs::write(folder.join(file), &text).unwrap();
+    }
+    assert_eq!(text, written, "UPDATE_SOURCES=1 updates {file}");
+    for (spec, again) in flows.iter().zip(again) {
+        assert_eq!(spec, again);
+    }
+    assert_eq!(flows.len(), again.len());
+}

@@ -1,0 +1,78 @@
+flow! {
+    MapsReads(question: String) -> (done: String) {
+        node consumer: consumer { action <- chat_response, cost <- tokens };
+
+        start >> producer;
+        consumer >> end;
+        producer - "complete" >> consumer;
+    }
+}
+
+flow! {
+    MapsWrites(question: String) -> (done: String) {
+        node producer: producer { chat_response -> action, tokens -> cost };
+
+        start >> producer;
+        producer - "complete" >> consumer >> end;
+    }
+}
+
+flow! {
+    MapsBoth(question: String) -> (done: String) {
+        node producer: producer { question <- question, chat_response -> said, tokens -> spent };
+        node consumer: consumer { action <- said, cost <- spent, done -> done };
+
+        start >> producer;
+        producer - "complete" >> consumer >> end;
+    }
+}
+
+flow! {
+    MapsOntoWhatIsThere(question: String, action: String, cost: u32) -> (
+        done: String,
+        action: String,
+    ) {
+        node producer: producer { chat_response -> action, tokens -> cost };
+
+        start >> producer;
+        producer - "complete" >> consumer >> end;
+    }
+}
+
+flow! {
+    RevisesThrice(draft: String) -> (revised: String, second: String) {
+        node again: revise { draft <- revised, revised -> second };
+        node in_place: revise { draft <- second, revised -> second };
+
+        start >> revise >> again >> in_place >> end;
+    }
+}
+
+flow! {
+    Counts(apples: u32, pears: u32) -> (apples: u32, pears: u32) {
+        node first_apples: Counter { total <- apples, total -> apples };
+        node first_pears: Counter { total <- pears, total -> pears };
+        node more_pears: Counter { total <- pears, total -> pears };
+        node apples_again: Counter { total <- apples, total -> apples };
+
+        start >> first_apples >> first_pears >> more_pears >> apples_again >> end;
+    }
+}
+
+flow! {
+    CountsOn(before: u32) -> (before: u32, after: u32) {
+        node count: Counter { total <- before, total -> after };
+
+        start >> count >> end;
+    }
+}
+
+flow! {
+    Greeting(name: String, title: Option<String>) -> (greeting: String, shouted: Option<String>) {
+        node greet: greet { salutation -> greeting };
+
+        start >> greet >> is_loud;
+        is_loud - "loud"  >> shout >> end("loud");
+        is_loud - "quiet" >> end;
+    }
+}
