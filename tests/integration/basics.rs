@@ -133,4 +133,13 @@ async fn a_flow_may_have_no_nodes() {
     assert_eq!(NothingNode::ALL, []);
 }
 
-sources!("basics.rs": OneNode, Chain, EdgeByEdge, Reordered, Branch, Cycle, Nothing);
+sources! {
+    "basics.rs":
+    OneNode => OneNodeAgain,
+    Chain => ChainAgain,
+    EdgeByEdge => EdgeByEdgeAgain,
+    Reordered => ReorderedAgain,
+    Branch => BranchAgain,
+    Cycle => CycleAgain,
+    Nothing => NothingAgain,
+}

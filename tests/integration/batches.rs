@@ -1375,4 +1375,29 @@ async fn a_loop_gives_its_settings_to_a_declared_body() {
     );
 }
 
-sources!("batches.rs": ChunkSums, MapReduce, Sequential, FourAtOnce, ThreeAtOnce, AllAtOnce, Uneven, GroupItems, Leaves, JudgeSteps, NotesOne, Collections, Parse, ParseUnrouted, ParseAll, Guesses, Checked, PanicsInItem, BatchInChain, BatchFirstInChain, BatchInLoop, Page, Deliver);
+sources! {
+    "batches.rs":
+    ChunkSums => ChunkSumsAgain,
+    MapReduce => MapReduceAgain,
+    Sequential => SequentialAgain,
+    FourAtOnce => FourAtOnceAgain,
+    ThreeAtOnce => ThreeAtOnceAgain,
+    AllAtOnce => AllAtOnceAgain,
+    Uneven => UnevenAgain,
+    GroupItems => GroupItemsAgain,
+    Leaves => LeavesAgain,
+    JudgeSteps => JudgeStepsAgain,
+    NotesOne => NotesOneAgain,
+    Collections => CollectionsAgain,
+    Parse => ParseAgain,
+    ParseUnrouted => ParseUnroutedAgain,
+    ParseAll => ParseAllAgain,
+    Guesses => GuessesAgain,
+    Checked => CheckedAgain,
+    PanicsInItem => PanicsInItemAgain,
+    BatchInChain => BatchInChainAgain,
+    BatchFirstInChain => BatchFirstInChainAgain,
+    BatchInLoop => BatchInLoopAgain,
+    Page => PageAgain,
+    Deliver => DeliverAgain,
+}

@@ -206,4 +206,12 @@ async fn a_loop_of_forks_and_branches() {
     assert_eq!(began.elapsed().as_secs(), 4);
 }
 
-sources!("branches.rs": Triage, Write, ElseOnly, ReadsNothing, UnluckyNames, Bounded);
+sources! {
+    "branches.rs":
+    Triage => TriageAgain,
+    Write => WriteAgain,
+    ElseOnly => ElseOnlyAgain,
+    ReadsNothing => ReadsNothingAgain,
+    UnluckyNames => UnluckyNamesAgain,
+    Bounded => BoundedAgain,
+}

@@ -376,4 +376,11 @@ async fn an_inner_flow_tells_the_same_observer_of_the_same_run() {
     );
 }
 
-sources!("composition.rs": Five, TenPlusTen, OnlyA, EndsWithLast, ResearchAgent);
+sources! {
+    "composition.rs":
+    Five => FiveAgain,
+    TenPlusTen => TenPlusTenAgain,
+    OnlyA => OnlyAAgain,
+    EndsWithLast => EndsWithLastAgain,
+    ResearchAgent => ResearchAgentAgain,
+}

@@ -842,4 +842,29 @@ async fn a_branch_may_read_what_it_takes_later() {
     assert_eq!((out.measure, out.consume, out.left), (3, 3, 2));
 }
 
-sources!("forks.rs": TwoAtOnce, OneAtOnce, Chains, OwnWrites, Rounds, Fails, FailsUnrouted, BothFail, WaitsForRoom, TakesUnique, TakesAll, TakesOnce, TakesInChain, TakesAndReturns, TakesAndFails, Searches, PanicsInside, OneBranch, Wide, TwoFlaky, Vote, FailsOnce, ReadsThenTakes);
+sources! {
+    "forks.rs":
+    TwoAtOnce => TwoAtOnceAgain,
+    OneAtOnce => OneAtOnceAgain,
+    Chains => ChainsAgain,
+    OwnWrites => OwnWritesAgain,
+    Rounds => RoundsAgain,
+    Fails => FailsAgain,
+    FailsUnrouted => FailsUnroutedAgain,
+    BothFail => BothFailAgain,
+    WaitsForRoom => WaitsForRoomAgain,
+    TakesUnique => TakesUniqueAgain,
+    TakesAll => TakesAllAgain,
+    TakesOnce => TakesOnceAgain,
+    TakesInChain => TakesInChainAgain,
+    TakesAndReturns => TakesAndReturnsAgain,
+    TakesAndFails => TakesAndFailsAgain,
+    Searches => SearchesAgain,
+    PanicsInside => PanicsInsideAgain,
+    OneBranch => OneBranchAgain,
+    Wide => WideAgain,
+    TwoFlaky => TwoFlakyAgain,
+    Vote => VoteAgain,
+    FailsOnce => FailsOnceAgain,
+    ReadsThenTakes => ReadsThenTakesAgain,
+}

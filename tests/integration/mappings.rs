@@ -211,4 +211,14 @@ async fn a_nested_flow_is_mapped_like_any_node() {
     assert_eq!(trace, "greet is_loud shout greet is_loud");
 }
 
-sources!("mappings.rs": MapsReads, MapsWrites, MapsBoth, MapsOntoWhatIsThere, RevisesThrice, Counts, CountsOn, Greeting);
+sources! {
+    "mappings.rs":
+    MapsReads => MapsReadsAgain,
+    MapsWrites => MapsWritesAgain,
+    MapsBoth => MapsBothAgain,
+    MapsOntoWhatIsThere => MapsOntoWhatIsThereAgain,
+    RevisesThrice => RevisesThriceAgain,
+    Counts => CountsAgain,
+    CountsOn => CountsOnAgain,
+    Greeting => GreetingAgain,
+}

@@ -564,4 +564,13 @@ async fn an_answerer_that_fails_ends_the_run() {
     );
 }
 
-sources!("questions.rs": Release, Walk, Contract, Reminded, Strict, Hurried, Human);
+sources! {
+    "questions.rs":
+    Release => ReleaseAgain,
+    Walk => WalkAgain,
+    Contract => ContractAgain,
+    Reminded => RemindedAgain,
+    Strict => StrictAgain,
+    Hurried => HurriedAgain,
+    Human => HumanAgain,
+}

@@ -454,4 +454,17 @@ async fn polls_in_batches_and_forks() {
     assert_eq!(calls.all(), ["dropped"]);
 }
 
-sources!("waiting.rs": WaitedPoll, Routed, RoutedAsError, RoutedTwice, Unrouted, Fallible, Hanging, WithoutDeadline, Builds, Jobs, JobInFork);
+sources! {
+    "waiting.rs":
+    WaitedPoll => WaitedPollAgain,
+    Routed => RoutedAgain,
+    RoutedAsError => RoutedAsErrorAgain,
+    RoutedTwice => RoutedTwiceAgain,
+    Unrouted => UnroutedAgain,
+    Fallible => FallibleAgain,
+    Hanging => HangingAgain,
+    WithoutDeadline => WithoutDeadlineAgain,
+    Builds => BuildsAgain,
+    Jobs => JobsAgain,
+    JobInFork => JobInForkAgain,
+}

@@ -13,6 +13,7 @@ mod limits;
 mod list;
 mod mutations;
 mod package;
+mod pages;
 mod program;
 mod render;
 mod source;

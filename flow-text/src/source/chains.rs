@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use flow_spec::document::{EndDocument, types};
 use flow_spec::{DEFAULT_ACTION, NodeDocument};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::tree::inside;
 
@@ -89,7 +89,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         let ends_at_start = flow.ends.iter().position(|end| end.from.is_none());
         if let Some(index) = ends_at_start {
             self.written_ends[index] = true;
-            lines.push(format!("start >> {}", end(&flow.ends[index].label)));
+            let step = self.end(index, unsaid);
+            lines.push(format!("start >> {step}"));
         }
         let only = match (ends_at_start, &flow.nodes[..]) {
             (None, [only]) => Some(only.id.as_str()),
@@ -100,6 +101,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         {
             let at = inside(&self.nodes.pointer, "entryNodeId");
             let mut line = format!("start >> {}", self.target(node, &at, unsaid));
+            let at = inside(&self.nodes.pointer, "entryMappings");
+            line += &keys(&flow.entry_mappings, &at, unsaid);
             if let Some(next) = self.continuation(node) {
                 self.chain(next, &mut line, unsaid);
             }
@@ -186,22 +189,17 @@ impl<'a, 'n> Chains<'a, 'n> {
             Route::Edge(index) => index,
             Route::End(index) => {
                 self.written_ends[index] = true;
-                *line += &format!(" >> {}", end(&self.ends[index].label));
+                *line += &format!(" >> {}", self.end(index, unsaid));
                 return None;
             }
         };
         self.written_edges[index] = true;
         let edge = &flow.edges[index];
         let at = inside(&inside(&self.nodes.pointer, "edges"), &index.to_string());
-        if !edge.mappings.is_empty() {
-            unsaid.push(
-                inside(&at, "mappings"),
-                "`flow!` has no mappings on an edge",
-            );
-        }
         let node = self.nodes.node(&edge.to)?;
         *line += " >> ";
         *line += &self.target(node, &inside(&at, "to"), unsaid);
+        *line += &keys(&edge.mappings, &inside(&at, "mappings"), unsaid);
         Some(node)
     }
 
@@ -236,6 +234,17 @@ impl<'a, 'n> Chains<'a, 'n> {
             unsaid.push(pointer, message);
         }
         self.step(node)
+    }
+
+    /// `end("label") { key <- other }`
+    fn end(&self, index: usize, unsaid: &mut Found) -> String {
+        let end = &self.ends[index];
+        let at = inside(&inside(&self.nodes.pointer, "ends"), &index.to_string());
+        let step = match end.label.as_str() {
+            DEFAULT_ACTION => "end".to_owned(),
+            label => format!("end({})", rust::literal(label)),
+        };
+        step + &keys(&end.mappings, &inside(&at, "mappings"), unsaid)
     }
 
     /// A node in an edge.
@@ -326,10 +335,23 @@ fn step(nodes: &Nodes<'_>, node: &NodeDocument) -> String {
     }
 }
 
-fn end(label: &str) -> String {
-    match label {
-        DEFAULT_ACTION => "end".to_owned(),
-        label => format!("end({})", rust::literal(label)),
+/// ` { key <- other }`
+fn keys(mappings: &Map<String, Value>, pointer: &str, unsaid: &mut Found) -> String {
+    let mut keys = Vec::new();
+    for (other, key) in mappings {
+        let key = key.as_str().unwrap_or_default();
+        match (rust::ident(key), rust::ident(other)) {
+            (Some(key), Some(other)) => keys.push(format!("{key} <- {other}")),
+            _ => {
+                let message = format!("`{key}` or `{other}` is not a name in Rust");
+                unsaid.push(inside(pointer, other), message);
+            }
+        }
+    }
+    if keys.is_empty() {
+        String::new()
+    } else {
+        format!(" {{ {} }}", keys.join(", "))
     }
 }
 
@@ -345,6 +367,7 @@ fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
         from: Some(node.id.clone()),
         condition: Some(DEFAULT_ACTION.to_owned()),
         label: DEFAULT_ACTION.to_owned(),
+        mappings: Map::new(),
     })
     .collect()
 }

@@ -173,6 +173,12 @@ impl<'a> Nodes<'a> {
             let message = format!("the settings of `{}` are Rust values in a program", node.id);
             unsaid.push(inside(&at, "params"), message);
         }
+        let retry = node.settings.retry.as_ref();
+        let only_if = retry.and_then(|retry| retry.only_if.as_deref());
+        if let Some(path) = only_if.filter(|path| !rust::is_path(path)) {
+            let at = inside(&inside(&inside(&at, "settings"), "retry"), "if");
+            unsaid.push(at, format!("`{path}` is not a path of a function in Rust"));
+        }
         let has_mappings = is_own || node.r#type == types::HUMAN;
         if !has_mappings && !node.mappings.is_empty() {
             let message = format!("`{}` cannot have mappings in `flow!`", node.id);
@@ -339,7 +345,8 @@ fn settings(settings: &SettingsDocument) -> String {
         let [wait, max_wait] = texts;
         let [backoff, jitter] = numbers;
         let attempts = Some(format!("attempts = {}", retry.attempts));
-        let parts = [attempts, wait, backoff, max_wait, jitter];
+        let only_if = retry.only_if.as_ref().map(|path| format!("if = {path}"));
+        let parts = [attempts, wait, backoff, max_wait, jitter, only_if];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         all.push(format!("retry({})", parts.join(", ")));
     }

@@ -58,6 +58,14 @@ pub(super) fn is_type(text: &str) -> bool {
     is_closed(text, ends) && angles == 0
 }
 
+/// Whether the text is the path of a function, without generic arguments.
+pub(super) fn is_path(text: &str) -> bool {
+    let is_part =
+        |part: &str| ident(part).is_some() || matches!(part, "crate" | "self" | "super" | "Self");
+    let text = text.strip_prefix("::").unwrap_or(text);
+    text.split("::").all(is_part)
+}
+
 /// Whether the text can be the condition of a branch.
 pub(super) fn is_condition(text: &str) -> bool {
     is_closed(text, |token| matches!(token, ";" | "=>"))
@@ -115,6 +123,10 @@ mod tests {
             assert_eq!(ident(name), None, "{name}");
         }
         assert_eq!(path("Ask<Model>"), Some(("Ask<Model>".to_owned(), "Ask")));
+        assert!(is_path("crate::Status::is_transient") && is_path("is_busy"));
+        for text in ["", "a::", "a()", "a; b", "|_| true", "a::<B>"] {
+            assert!(!is_path(text), "{text}");
+        }
         assert_eq!(path("review"), Some(("review".to_owned(), "review")));
         for text in [
             "a.b",

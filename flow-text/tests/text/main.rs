@@ -11,6 +11,7 @@ mod hostile;
 mod law;
 mod pages;
 mod places;
+mod source;
 mod yaml;
 
 use flow_text::{Format, read};

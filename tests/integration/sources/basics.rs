@@ -1,5 +1,7 @@
 flow! {
-    OneNode() -> (current: i64) {
+    OneNodeAgain() -> (current: i64) {
+        namespace "one_node";
+
         node num: Num;
 
         start >> num >> end;
@@ -7,7 +9,9 @@ flow! {
 }
 
 flow! {
-    Chain() -> (current: i64) {
+    ChainAgain() -> (current: i64) {
+        namespace "chain";
+
         node num: Num;
         node add: Add;
         node mul: Mul;
@@ -17,7 +21,9 @@ flow! {
 }
 
 flow! {
-    EdgeByEdge() -> (current: i64) {
+    EdgeByEdgeAgain() -> (current: i64) {
+        namespace "edge_by_edge";
+
         node num: Num;
         node add: Add;
         node mul: Mul;
@@ -27,7 +33,9 @@ flow! {
 }
 
 flow! {
-    Reordered() -> (current: i64) {
+    ReorderedAgain() -> (current: i64) {
+        namespace "reordered";
+
         node mul: Mul;
         node num: Num;
         node add: Add;
@@ -40,7 +48,9 @@ flow! {
 }
 
 flow! {
-    Branch() -> (current: i64) {
+    BranchAgain() -> (current: i64) {
+        namespace "branch";
+
         node num: Num;
         node add_ten: Add;
         node subtract_twenty: Add;
@@ -54,7 +64,9 @@ flow! {
 }
 
 flow! {
-    Cycle() -> (current: i64) {
+    CycleAgain() -> (current: i64) {
+        namespace "cycle";
+
         node num: Num;
         node sub3: Add;
 
@@ -65,7 +77,9 @@ flow! {
 }
 
 flow! {
-    Nothing() {
+    NothingAgain() {
+        namespace "nothing";
+
         start >> end("at_once");
     }
 }

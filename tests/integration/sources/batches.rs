@@ -1,5 +1,7 @@
 flow! {
-    ChunkSums(numbers: Vec<u64>, size: usize) -> (sums: Vec<u64>) {
+    ChunkSumsAgain(numbers: Vec<u64>, size: usize) -> (sums: Vec<u64>) {
+        namespace "chunk_sums";
+
         node sums: for chunk in chunks { add_up };
 
         start >> split >> sums >> end;
@@ -7,7 +9,9 @@ flow! {
 }
 
 flow! {
-    MapReduce(numbers: Vec<u64>, size: usize) -> (reduce: u64) {
+    MapReduceAgain(numbers: Vec<u64>, size: usize) -> (reduce: u64) {
+        namespace "map_reduce";
+
         node sums: for chunk in chunks { add_up } with concurrency(3);
 
         start >> split >> sums >> reduce >> end;
@@ -15,7 +19,9 @@ flow! {
 }
 
 flow! {
-    Sequential(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+    SequentialAgain(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+        namespace "sequential";
+
         node doubles: for number in numbers { double };
 
         start >> doubles >> end;
@@ -23,7 +29,9 @@ flow! {
 }
 
 flow! {
-    FourAtOnce(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+    FourAtOnceAgain(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+        namespace "four_at_once";
+
         node doubles: for number in numbers { double } with concurrency(4);
 
         start >> doubles >> end;
@@ -31,7 +39,9 @@ flow! {
 }
 
 flow! {
-    ThreeAtOnce(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+    ThreeAtOnceAgain(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+        namespace "three_at_once";
+
         node doubles: for number in numbers { double } with concurrency(3);
 
         start >> doubles >> end;
@@ -39,7 +49,9 @@ flow! {
 }
 
 flow! {
-    AllAtOnce(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+    AllAtOnceAgain(numbers: Vec<u64>, millis: u64, gauge: Gauge) -> (doubles: Vec<u64>) {
+        namespace "all_at_once";
+
         node doubles: for number in numbers { double } with concurrency(1000000);
 
         start >> doubles >> end;
@@ -47,7 +59,9 @@ flow! {
 }
 
 flow! {
-    Uneven(times: Vec<u64>, gauge: Gauge) -> (taken: Vec<u64>) {
+    UnevenAgain(times: Vec<u64>, gauge: Gauge) -> (taken: Vec<u64>) {
+        namespace "uneven";
+
         node taken: for millis in times { take_as_long } with concurrency(2);
 
         start >> taken >> end;
@@ -55,7 +69,9 @@ flow! {
 }
 
 flow! {
-    GroupItems(opened: Group, calls: Calls) -> (doubles: Vec<u64>) {
+    GroupItemsAgain(opened: Group, calls: Calls) -> (doubles: Vec<u64>) {
+        namespace "group_items";
+
         node open: open_group { group <- opened };
         node doubles: for item in items { see } with concurrency(8);
 
@@ -64,7 +80,9 @@ flow! {
 }
 
 flow! {
-    Leaves(twig: Vec<u64>) -> (tripled: Vec<u64>) {
+    LeavesAgain(twig: Vec<u64>) -> (tripled: Vec<u64>) {
+        namespace "leaves";
+
         node tripled: for leaf in twig { triple } with concurrency(2);
 
         start >> tripled >> end;
@@ -72,7 +90,9 @@ flow! {
 }
 
 flow! {
-    JudgeSteps(drafts: Vec<String>) -> (verdicts: Vec<Verdict>) {
+    JudgeStepsAgain(drafts: Vec<String>) -> (verdicts: Vec<Verdict>) {
+        namespace "judge_steps";
+
         node verdicts: for draft in drafts { judge } with concurrency(2);
 
         start >> verdicts >> end;
@@ -80,13 +100,15 @@ flow! {
 }
 
 flow! {
-    NotesOne(item: u64, calls: Calls) {
+    NotesOneAgain(item: u64, calls: Calls) {
+        namespace "notes_one";
+
         start >> note_item >> end;
     }
 }
 
 flow! {
-    Collections(
+    CollectionsAgain(
         map: BTreeMap<String, u64>,
         offset: u64,
         set: BTreeSet<String>,
@@ -100,6 +122,8 @@ flow! {
         of_box: Vec<usize>,
         of_array: Vec<String>,
     ) {
+        namespace "collections";
+
         node pairs: for entry in map { pair };
         node shouts: for word in set { shout };
         node of_queue: for word in queue { shout_taken };
@@ -111,7 +135,12 @@ flow! {
 }
 
 flow! {
-    Parse(texts: Vec<String>, calls: Calls) -> (numbers: Option<Vec<u64>>, failed: Option<String>) {
+    ParseAgain(texts: Vec<String>, calls: Calls) -> (
+        numbers: Option<Vec<u64>>,
+        failed: Option<String>,
+    ) {
+        namespace "parse";
+
         node numbers: for text in texts { parse } with concurrency(3);
 
         start >> numbers >> end;
@@ -120,7 +149,9 @@ flow! {
 }
 
 flow! {
-    ParseUnrouted(texts: Vec<String>, calls: Calls) -> (numbers: Vec<u64>) {
+    ParseUnroutedAgain(texts: Vec<String>, calls: Calls) -> (numbers: Vec<u64>) {
+        namespace "parse_unrouted";
+
         node numbers: for text in texts { parse } with retry(attempts = 1);
 
         start >> numbers >> end;
@@ -128,7 +159,9 @@ flow! {
 }
 
 flow! {
-    ParseAll(texts: Vec<String>, calls: Calls) -> (numbers: Vec<Result<u64, NodeError>>) {
+    ParseAllAgain(texts: Vec<String>, calls: Calls) -> (numbers: Vec<Result<u64, NodeError>>) {
+        namespace "parse_all";
+
         node numbers: for text in texts { parse } with concurrency(2), collect_errors;
 
         start >> numbers >> end;
@@ -136,7 +169,9 @@ flow! {
 }
 
 flow! {
-    Guesses(questions: Vec<String>) -> (guesses: Vec<usize>) {
+    GuessesAgain(questions: Vec<String>) -> (guesses: Vec<usize>) {
+        namespace "guesses";
+
         node guess: Guess with retry(attempts = 2);
         node guesses: for question in questions { guess } with concurrency(2);
 
@@ -145,13 +180,17 @@ flow! {
 }
 
 flow! {
-    Checked(word: String) -> (checked: usize) {
+    CheckedAgain(word: String) -> (checked: usize) {
+        namespace "checked";
+
         start >> checked >> end;
     }
 }
 
 flow! {
-    PanicsInItem(words: Vec<String>) -> (lengths: Vec<usize>) {
+    PanicsInItemAgain(words: Vec<String>) -> (lengths: Vec<usize>) {
+        namespace "panics_in_item";
+
         node lengths: for word in words { checked } with concurrency(2);
 
         start >> lengths >> end;
@@ -159,12 +198,14 @@ flow! {
 }
 
 flow! {
-    BatchInChain(numbers: Vec<u64>, factor: u64) -> (
+    BatchInChainAgain(numbers: Vec<u64>, factor: u64) -> (
         products: Vec<u64>,
         largest: u64,
         elsewhere: u64,
         factor: u64,
     ) {
+        namespace "batch_in_chain";
+
         node products: for number in numbers { multiplied } with concurrency(2);
 
         start >> [raise_factor >> products >> largest, elsewhere] >> end;
@@ -172,11 +213,13 @@ flow! {
 }
 
 flow! {
-    BatchFirstInChain(numbers: Vec<u64>, factor: u64) -> (
+    BatchFirstInChainAgain(numbers: Vec<u64>, factor: u64) -> (
         products: Vec<u64>,
         largest: u64,
         elsewhere: u64,
     ) {
+        namespace "batch_first_in_chain";
+
         node products: for number in numbers { multiplied };
 
         start >> [products >> raise_factor >> largest, elsewhere] >> end;
@@ -184,7 +227,9 @@ flow! {
 }
 
 flow! {
-    BatchInLoop(numbers: Vec<u64>, factor: u64) -> (numbers: Vec<u64>) {
+    BatchInLoopAgain(numbers: Vec<u64>, factor: u64) -> (numbers: Vec<u64>) {
+        namespace "batch_in_loop";
+
         node products: for number in numbers { multiplied };
 
         start >> products >> feed_back >> below_hundred;
@@ -194,13 +239,17 @@ flow! {
 }
 
 flow! {
-    Page(topic: String) -> (page: String) {
+    PageAgain(topic: String) -> (page: String) {
+        namespace "page";
+
         start >> [draft, picture] >> page >> end;
     }
 }
 
 flow! {
-    Deliver(parcels: Vec<u64>) -> (delivered: Vec<u64>) {
+    DeliverAgain(parcels: Vec<u64>) -> (delivered: Vec<u64>) {
+        namespace "deliver";
+
         node courier: Courier with retry(attempts = 9), timeout = "2h";
         node delivered: for parcel in parcels { courier } with retry(attempts = 3), timeout = "5s";
 

@@ -1,5 +1,7 @@
 flow! {
-    Triage(plan: String, size: u32) -> (taken: String) {
+    TriageAgain(plan: String, size: u32) -> (taken: String) {
+        namespace "triage";
+
         node technical: note_target;
         node big: note_target;
         node simple: note_target;
@@ -22,7 +24,9 @@ flow! {
 }
 
 flow! {
-    Write(draft: Draft, calls: Calls, least: usize) -> (length: usize) {
+    WriteAgain(draft: Draft, calls: Calls, least: usize) -> (length: usize) {
+        namespace "write";
+
         branch enough(draft, least) {
             draft.words.len() >= *least => "yes",
             else => "no",
@@ -35,7 +39,9 @@ flow! {
 }
 
 flow! {
-    ElseOnly(draft: Draft) -> (length: usize) {
+    ElseOnlyAgain(draft: Draft) -> (length: usize) {
+        namespace "else_only";
+
         branch always(draft) {
             else => "default",
         }
@@ -45,7 +51,9 @@ flow! {
 }
 
 flow! {
-    ReadsNothing() {
+    ReadsNothingAgain() {
+        namespace "reads_nothing";
+
         branch always() {
             cfg!(test) => "yes",
             else => "no",
@@ -58,7 +66,9 @@ flow! {
 }
 
 flow! {
-    UnluckyNames(state: u64, engine: u64, scope: String, own: u64) {
+    UnluckyNamesAgain(state: u64, engine: u64, scope: String, own: u64) {
+        namespace "unlucky_names";
+
         branch route(state, engine, scope, own) {
             state == engine => "same",
             scope.len() as u64 > *own => "long",
@@ -73,7 +83,9 @@ flow! {
 }
 
 flow! {
-    Bounded(rounds: Vec<u64>, calls: Calls, draft: Draft) -> (draft: Draft) {
+    BoundedAgain(rounds: Vec<u64>, calls: Calls, draft: Draft) -> (draft: Draft) {
+        namespace "bounded";
+
         branch left(draft, rounds) {
             draft.words.len() < rounds.len() => "again",
             else => "done",

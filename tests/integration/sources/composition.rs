@@ -1,5 +1,7 @@
 flow! {
-    Five() -> (current: i64) {
+    FiveAgain() -> (current: i64) {
+        namespace "five";
+
         node num: Num;
 
         start >> num >> end;
@@ -7,7 +9,9 @@ flow! {
 }
 
 flow! {
-    TenPlusTen() -> (current: i64) {
+    TenPlusTenAgain() -> (current: i64) {
+        namespace "ten_plus_ten";
+
         node num: Num;
         node add: Add;
 
@@ -16,23 +20,29 @@ flow! {
 }
 
 flow! {
-    OnlyA() -> (current: i64) {
+    OnlyAAgain() -> (current: i64) {
+        namespace "only_a";
+
         start >> a >> end;
     }
 }
 
 flow! {
-    EndsWithLast(prepared: String) -> (prepared: String) {
+    EndsWithLastAgain(prepared: String) -> (prepared: String) {
+        namespace "ends_with_last";
+
         start >> keep;
         keep - "last" >> end("last");
     }
 }
 
 flow! {
-    ResearchAgent(question: String, found: Option<String>) -> (
+    ResearchAgentAgain(question: String, found: Option<String>) -> (
         answer: String,
         found: Option<String>,
     ) {
+        namespace "research_agent";
+
         start >> decide;
         decide - "search" >> search;
         search - "decide" >> decide;

@@ -1,5 +1,7 @@
 flow! {
-    TwoAtOnce(x: u64, gauge: Gauge) -> (total: String) {
+    TwoAtOnceAgain(x: u64, gauge: Gauge) -> (total: String) {
+        namespace "two_at_once";
+
         node all: [left, middle, right] with concurrency(2);
 
         start >> all >> total >> end;
@@ -7,7 +9,9 @@ flow! {
 }
 
 flow! {
-    OneAtOnce(x: u64, gauge: Gauge) -> (total: String) {
+    OneAtOnceAgain(x: u64, gauge: Gauge) -> (total: String) {
+        namespace "one_at_once";
+
         node all: [left, middle, right] with concurrency(1);
 
         start >> all >> total >> end;
@@ -15,19 +19,25 @@ flow! {
 }
 
 flow! {
-    Chains(calls: Calls) -> (join: u64) {
+    ChainsAgain(calls: Calls) -> (join: u64) {
+        namespace "chains";
+
         start >> [slow, quick >> after_quick] >> join >> end;
     }
 }
 
 flow! {
-    OwnWrites(x: u64, y: u64) -> (x: u64, y: u64, raised: u64) {
+    OwnWritesAgain(x: u64, y: u64) -> (x: u64, y: u64, raised: u64) {
+        namespace "own_writes";
+
         start >> [raise >> see_raised, raise_later] >> end;
     }
 }
 
 flow! {
-    Rounds(x: u64, y: u64) -> (x: u64, y: u64) {
+    RoundsAgain(x: u64, y: u64) -> (x: u64, y: u64) {
+        namespace "rounds";
+
         start >> [double_x, add_to_y] >> below_fifty;
         below_fifty - "again"  >> [double_x, add_to_y];
         below_fifty - "enough" >> end;
@@ -35,7 +45,9 @@ flow! {
 }
 
 flow! {
-    Fails(x: u64, calls: Calls) -> (seen: Option<String>, x: u64) {
+    FailsAgain(x: u64, calls: Calls) -> (seen: Option<String>, x: u64) {
+        namespace "fails";
+
         node check: fails_late { x <- limit };
         node limit: writes_at_once { x -> limit };
 
@@ -45,19 +57,25 @@ flow! {
 }
 
 flow! {
-    FailsUnrouted(x: u64, calls: Calls) {
+    FailsUnroutedAgain(x: u64, calls: Calls) {
+        namespace "fails_unrouted";
+
         start >> [holds, fails_late] >> end;
     }
 }
 
 flow! {
-    BothFail() {
+    BothFailAgain() {
+        namespace "both_fail";
+
         start >> [fails_second, fails_first] >> end;
     }
 }
 
 flow! {
-    WaitsForRoom(calls: Calls) {
+    WaitsForRoomAgain(calls: Calls) {
+        namespace "waits_for_room";
+
         node all: [fails_first, notes_its_run, fails_second] with concurrency(1);
 
         start >> all >> end;
@@ -65,44 +83,58 @@ flow! {
 }
 
 flow! {
-    TakesUnique(unique: Unique, text: String) -> (consume: usize, count_vowels: usize) {
+    TakesUniqueAgain(unique: Unique, text: String) -> (consume: usize, count_vowels: usize) {
+        namespace "takes_unique";
+
         start >> [consume, count_vowels] >> end;
     }
 }
 
 flow! {
-    TakesAll(value: Cloned) -> (a: u64, b: u64, c: u64) {
+    TakesAllAgain(value: Cloned) -> (a: u64, b: u64, c: u64) {
+        namespace "takes_all";
+
         start >> [take_a, take_b, borrow_c] >> end;
     }
 }
 
 flow! {
-    TakesOnce(value: Cloned, calls: Calls) -> (a: u64, slow: u64) {
+    TakesOnceAgain(value: Cloned, calls: Calls) -> (a: u64, slow: u64) {
+        namespace "takes_once";
+
         start >> [take_a, slow] >> end;
     }
 }
 
 flow! {
-    TakesInChain(value: Cloned, calls: Calls) -> (b: u64, slow: u64) {
+    TakesInChainAgain(value: Cloned, calls: Calls) -> (b: u64, slow: u64) {
+        namespace "takes_in_chain";
+
         start >> [take_a >> take_b, slow] >> end;
     }
 }
 
 flow! {
-    TakesAndReturns(value: Cloned, calls: Calls) -> (a: u64, slow: u64, value: Cloned) {
+    TakesAndReturnsAgain(value: Cloned, calls: Calls) -> (a: u64, slow: u64, value: Cloned) {
+        namespace "takes_and_returns";
+
         start >> [take_a, slow] >> end;
     }
 }
 
 flow! {
-    TakesAndFails(text: String, calls: Calls) -> (report: Option<String>) {
+    TakesAndFailsAgain(text: String, calls: Calls) -> (report: Option<String>) {
+        namespace "takes_and_fails";
+
         start >> [take_and_fail, slow] >> end;
         [take_and_fail, slow] - "error" >> report >> end;
     }
 }
 
 flow! {
-    Searches(word: String) -> (note: Option<String>) {
+    SearchesAgain(word: String) -> (note: Option<String>) {
+        namespace "searches";
+
         start >> search;
         search - "found"   >> end;
         search - "nothing" >> end;
@@ -110,19 +142,25 @@ flow! {
 }
 
 flow! {
-    PanicsInside(word: String) -> (panics: u64) {
+    PanicsInsideAgain(word: String) -> (panics: u64) {
+        namespace "panics_inside";
+
         start >> panics >> end;
     }
 }
 
 flow! {
-    OneBranch(x: u64, gauge: Gauge, calls: Calls) -> (left: u64) {
+    OneBranchAgain(x: u64, gauge: Gauge, calls: Calls) -> (left: u64) {
+        namespace "one_branch";
+
         start >> [left >> wait(50ms)] >> [wait(1s), notes_its_run] >> end;
     }
 }
 
 flow! {
-    Wide(n: [u64; 0]) -> (sum_of_nine: u64) {
+    WideAgain(n: [u64; 0]) -> (sum_of_nine: u64) {
+        namespace "wide";
+
         node n4: n1 { n1 -> n4 };
         node n5: n2 { n2 -> n5 };
         node n6: n3 { n3 -> n6 };
@@ -134,7 +172,9 @@ flow! {
 }
 
 flow! {
-    TwoFlaky(calls: Calls) -> (flaky: u32, other: u32) {
+    TwoFlakyAgain(calls: Calls) -> (flaky: u32, other: u32) {
+        namespace "two_flaky";
+
         node other: flaky { flaky -> other } with retry(attempts = 3, wait = "1ms");
         node flaky: flaky with retry(attempts = 3, wait = "10ms");
 
@@ -143,23 +183,29 @@ flow! {
 }
 
 flow! {
-    Vote(question: String) -> (votes: Votes) {
+    VoteAgain(question: String) -> (votes: Votes) {
+        namespace "vote";
+
         start >> [first_voter, second_voter] >> count_votes >> end;
     }
 }
 
 flow! {
-    FailsOnce(text: String, calls: Calls) -> (takes_and_fails_once: String) {
+    FailsOnceAgain(text: String, calls: Calls) -> (takes_and_fails_once: String) {
+        namespace "fails_once";
+
         start >> takes_and_fails_once >> end;
     }
 }
 
 flow! {
-    ReadsThenTakes(unique: Unique, x: u64, gauge: Gauge) -> (
+    ReadsThenTakesAgain(unique: Unique, x: u64, gauge: Gauge) -> (
         measure: usize,
         consume: usize,
         left: u64,
     ) {
+        namespace "reads_then_takes";
+
         start >> [measure >> consume, left] >> end;
     }
 }

@@ -1,5 +1,7 @@
 flow! {
-    MapsReads(question: String) -> (done: String) {
+    MapsReadsAgain(question: String) -> (done: String) {
+        namespace "maps_reads";
+
         node consumer: consumer { action <- chat_response, cost <- tokens };
 
         start >> producer;
@@ -9,7 +11,9 @@ flow! {
 }
 
 flow! {
-    MapsWrites(question: String) -> (done: String) {
+    MapsWritesAgain(question: String) -> (done: String) {
+        namespace "maps_writes";
+
         node producer: producer { chat_response -> action, tokens -> cost };
 
         start >> producer;
@@ -18,7 +22,9 @@ flow! {
 }
 
 flow! {
-    MapsBoth(question: String) -> (done: String) {
+    MapsBothAgain(question: String) -> (done: String) {
+        namespace "maps_both";
+
         node producer: producer { question <- question, chat_response -> said, tokens -> spent };
         node consumer: consumer { action <- said, cost <- spent, done -> done };
 
@@ -28,10 +34,12 @@ flow! {
 }
 
 flow! {
-    MapsOntoWhatIsThere(question: String, action: String, cost: u32) -> (
+    MapsOntoWhatIsThereAgain(question: String, action: String, cost: u32) -> (
         done: String,
         action: String,
     ) {
+        namespace "maps_onto_what_is_there";
+
         node producer: producer { chat_response -> action, tokens -> cost };
 
         start >> producer;
@@ -40,7 +48,9 @@ flow! {
 }
 
 flow! {
-    RevisesThrice(draft: String) -> (revised: String, second: String) {
+    RevisesThriceAgain(draft: String) -> (revised: String, second: String) {
+        namespace "revises_thrice";
+
         node again: revise { draft <- revised, revised -> second };
         node in_place: revise { draft <- second, revised -> second };
 
@@ -49,7 +59,9 @@ flow! {
 }
 
 flow! {
-    Counts(apples: u32, pears: u32) -> (apples: u32, pears: u32) {
+    CountsAgain(apples: u32, pears: u32) -> (apples: u32, pears: u32) {
+        namespace "counts";
+
         node first_apples: Counter { total <- apples, total -> apples };
         node first_pears: Counter { total <- pears, total -> pears };
         node more_pears: Counter { total <- pears, total -> pears };
@@ -60,7 +72,9 @@ flow! {
 }
 
 flow! {
-    CountsOn(before: u32) -> (before: u32, after: u32) {
+    CountsOnAgain(before: u32) -> (before: u32, after: u32) {
+        namespace "counts_on";
+
         node count: Counter { total <- before, total -> after };
 
         start >> count >> end;
@@ -68,7 +82,12 @@ flow! {
 }
 
 flow! {
-    Greeting(name: String, title: Option<String>) -> (greeting: String, shouted: Option<String>) {
+    GreetingAgain(name: String, title: Option<String>) -> (
+        greeting: String,
+        shouted: Option<String>,
+    ) {
+        namespace "greeting";
+
         node greet: greet { salutation -> greeting };
 
         start >> greet >> is_loud;

@@ -11,7 +11,8 @@ flow! {
         node pay: pay with retry(attempts = 3, wait = "1s", jitter = 0.5), timeout = "1m 30s";
 
         start >> review;
-        review - "approved" >> wait(1h 30m) >> pay >> end;
+        pay >> end;
+        review - "approved" >> wait(1h 30m) >> pay;
         review - "rejected" >> end("rejected");
     }
 }

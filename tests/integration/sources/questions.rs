@@ -1,5 +1,7 @@
 flow! {
-    Release(version: u32, place: &'static str) -> (report: Option<String>) {
+    ReleaseAgain(version: u32, place: &'static str) -> (report: Option<String>) {
+        namespace "release";
+
         start >> Approval;
         Approval - "approved" >> deploy >> end;
         Approval - "not_now"  >> explain >> end("refused");
@@ -8,7 +10,9 @@ flow! {
 }
 
 flow! {
-    Walk(known: bool) -> (steps: Option<u8>) {
+    WalkAgain(known: bool) -> (steps: Option<u8>) {
+        namespace "walk";
+
         start >> guess;
         guess - "left"  >> Way;
         guess - "right" >> end;
@@ -18,7 +22,9 @@ flow! {
 }
 
 flow! {
-    Contract(contract: u32) -> (signature: Option<Signature>) {
+    ContractAgain(contract: u32) -> (signature: Option<Signature>) {
+        namespace "contract";
+
         node signature: human Signature with timeout = "24h";
 
         start >> signature >> end;
@@ -27,7 +33,9 @@ flow! {
 }
 
 flow! {
-    Reminded(contract: u32) -> (signature: Option<Signature>) {
+    RemindedAgain(contract: u32) -> (signature: Option<Signature>) {
+        namespace "reminded";
+
         node signature: human Signature with timeout = "24h";
 
         start >> signature >> end;
@@ -36,7 +44,9 @@ flow! {
 }
 
 flow! {
-    Strict(contract: u32) -> (signature: Signature) {
+    StrictAgain(contract: u32) -> (signature: Signature) {
+        namespace "strict";
+
         node signed: human Signature { signature -> signature } with timeout = "2h";
 
         start >> signed >> end;
@@ -44,7 +54,9 @@ flow! {
 }
 
 flow! {
-    Hurried(version: u32, place: String) -> (report: Option<String>) {
+    HurriedAgain(version: u32, place: String) -> (report: Option<String>) {
+        namespace "hurried";
+
         node soon: human Approval with timeout = "1m 30s";
 
         start >> soon;
@@ -56,7 +68,9 @@ flow! {
 }
 
 flow! {
-    Human() -> (human: u8) {
+    HumanAgain() -> (human: u8) {
+        namespace "human";
+
         node x: human;
         node y: human with timeout = "1s";
 

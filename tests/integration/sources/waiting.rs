@@ -1,32 +1,40 @@
 flow! {
-    WaitedPoll(flag: Flag, began: Instant, calls: Calls) -> (ready: Option<Duration>) {
+    WaitedPollAgain(flag: Flag, began: Instant, calls: Calls) -> (ready: Option<Duration>) {
+        namespace "waited_poll";
+
         start >> wait(50ms) >> ready >> end;
         ready - "timeout" >> end;
     }
 }
 
 flow! {
-    Routed(flag: Flag, began: Instant, calls: Calls) -> (impatient: Option<Duration>) {
+    RoutedAgain(flag: Flag, began: Instant, calls: Calls) -> (impatient: Option<Duration>) {
+        namespace "routed";
+
         start >> impatient >> end;
         impatient - "timeout" >> end("late");
     }
 }
 
 flow! {
-    RoutedAsError(flag: Flag, began: Instant, calls: Calls) -> (
+    RoutedAsErrorAgain(flag: Flag, began: Instant, calls: Calls) -> (
         impatient: Option<Duration>,
         shown: Option<String>,
     ) {
+        namespace "routed_as_error";
+
         start >> impatient >> end;
         impatient - "error" >> show >> end("failed");
     }
 }
 
 flow! {
-    RoutedTwice(flag: Flag, began: Instant) -> (
+    RoutedTwiceAgain(flag: Flag, began: Instant) -> (
         impatient: Option<Duration>,
         shown: Option<String>,
     ) {
+        namespace "routed_twice";
+
         start >> irritable >> end;
         irritable - "timeout" >> end("late");
         irritable - "error"   >> show >> end("failed");
@@ -34,13 +42,17 @@ flow! {
 }
 
 flow! {
-    Unrouted(flag: Flag, began: Instant, calls: Calls) -> (impatient: Duration) {
+    UnroutedAgain(flag: Flag, began: Instant, calls: Calls) -> (impatient: Duration) {
+        namespace "unrouted";
+
         start >> impatient >> end;
     }
 }
 
 flow! {
-    Fallible(broken_at: Vec<usize>, calls: Calls) -> (fallible: Option<usize>) {
+    FallibleAgain(broken_at: Vec<usize>, calls: Calls) -> (fallible: Option<usize>) {
+        namespace "fallible";
+
         node fallible: fallible with retry(attempts = 2, wait = "100ms");
 
         start >> fallible >> end;
@@ -49,7 +61,9 @@ flow! {
 }
 
 flow! {
-    Hanging(calls: Calls) -> (hanging: Option<u32>) {
+    HangingAgain(calls: Calls) -> (hanging: Option<u32>) {
+        namespace "hanging";
+
         node hanging: hanging with timeout = "200ms";
 
         start >> hanging >> end;
@@ -58,13 +72,17 @@ flow! {
 }
 
 flow! {
-    WithoutDeadline(calls: Calls) -> (number: usize, name: String) {
+    WithoutDeadlineAgain(calls: Calls) -> (number: usize, name: String) {
+        namespace "without_deadline";
+
         start >> without_deadline >> end;
     }
 }
 
 flow! {
-    Builds(builds: Vec<&'static str>, calls: Calls) -> (artifact: Option<String>) {
+    BuildsAgain(builds: Vec<&'static str>, calls: Calls) -> (artifact: Option<String>) {
+        namespace "builds";
+
         start >> build_state;
         build_state - "built"   >> end;
         build_state - "broken"  >> end("broken");
@@ -73,7 +91,9 @@ flow! {
 }
 
 flow! {
-    Jobs(jobs: Vec<u64>, began: Instant) -> (done: Vec<Result<u64, NodeError>>) {
+    JobsAgain(jobs: Vec<u64>, began: Instant) -> (done: Vec<Result<u64, NodeError>>) {
+        namespace "jobs";
+
         node done: for job in jobs { done_after } with concurrency(8), collect_errors;
 
         start >> done >> end;
@@ -81,7 +101,9 @@ flow! {
 }
 
 flow! {
-    JobInFork(job: u64, began: Instant, calls: Calls) -> (done_after: Option<u64>) {
+    JobInForkAgain(job: u64, began: Instant, calls: Calls) -> (done_after: Option<u64>) {
+        namespace "job_in_fork";
+
         start >> [done_after, holds] >> end;
         [done_after, holds] - "error" >> end("failed");
     }

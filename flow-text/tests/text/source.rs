@@ -1,0 +1,157 @@
+//! Documents as `flow!`. That the text compiles to the same documents is tested where their nodes
+//! are.
+
+use flow_spec::FlowDocument;
+use flow_text::{Format, read, source};
+use insta::assert_snapshot;
+
+fn flow(text: &str) -> FlowDocument {
+    match read(text.as_bytes(), Format::Yaml) {
+        Ok(document) => document.into_flow(),
+        Err(problems) => panic!("{problems:#?}"),
+    }
+}
+
+fn said(text: &str) -> String {
+    match source(&flow(text)) {
+        Ok(text) => text,
+        Err(unsaid) => unsaid.iter().map(|one| format!("{one}\n")).collect(),
+    }
+}
+
+#[test]
+fn every_kind_of_node() {
+    let text = "\
+version: 2.0.0
+namespace: shop.orders
+name: Orders
+nodes:
+  - type: flow.each
+    id: checked
+    params: { item: order, over: orders, body: checked-check }
+    settings: { concurrency: 4, collectErrors: true }
+  - type: flow.human
+    id: approval
+    params: { prompt: 'Ship?', expects: Approval }
+    settings: { timeout: 2h }
+  - type: flow.fork
+    id: both
+    params: { branches: [[pack, label], [wait]] }
+    settings: { concurrency: 2 }
+  - type: 'Ask<Model>'
+    id: type
+    settings: { retry: { attempts: 3, backoff: 2, maxWait: 1m, if: 'Status::is_transient' } }
+    mappings: { inputs: { text: draft }, outputs: { ask: opinion } }
+    inputs: { type: object, properties: { text: {} } }
+    outputs: { type: object, properties: { ask: {} } }
+  - type: flow.branch
+    id: large
+    params: { cases: [{ when: '*total > 10', action: large }], otherwise: small }
+    inputs: { type: object, properties: { total: {} } }
+  - { type: pack, id: pack }
+  - { type: label, id: label }
+  - { type: flow.wait, id: wait, params: { duration: 5s } }
+  - { type: check, id: checked-check }
+edges:
+  - { from: checked, to: large, condition: default, mappings: { sum: total } }
+  - { from: large, to: approval, condition: large }
+  - { from: large, to: both, condition: small }
+  - { from: approval, to: both, condition: approved }
+  - { from: both, to: type, condition: default }
+ends:
+  - { from: approval, condition: timeout, label: late }
+  - { from: type, condition: default, label: default, mappings: { opinion: result } }
+entryNodeId: checked
+entryMappings: { list: orders }
+";
+    assert_snapshot!(said(text), @r#"
+    flow! {
+        Orders() {
+            namespace "shop.orders";
+
+            node checked: for order in orders { check } with concurrency(4), collect_errors;
+            node approval: human Approval with timeout = "2h";
+            node both: [pack >> label, wait(5s)] with concurrency(2);
+            node r#type: Ask<Model> { text <- draft, ask -> opinion }
+                with retry(attempts = 3, backoff = 2.0, max_wait = "1m", if = Status::is_transient);
+            branch large(total) {
+                *total > 10 => "large",
+                else => "small",
+            }
+
+            start >> checked { orders <- list } >> large { total <- sum };
+            approval - "timeout" >> end("late");
+            r#type >> end { result <- opinion };
+            large    - "large"    >> approval;
+            large    - "small"    >> both;
+            approval - "approved" >> both >> r#type;
+        }
+    }
+    "#);
+}
+
+#[test]
+fn what_flow_cannot_say() {
+    let text = "\
+version: 2.0.0
+name: a-b
+dependencies: { model: 1.0.0 }
+inputs:
+  type: object
+  properties:
+    unknown: {}
+    half: { rustType: 'Vec<u8' }
+    x-y: { rustType: u8 }
+    maybe: { rustType: 'Option<u8>' }
+  required: [unknown, half, x-y, maybe]
+nodes:
+  - { type: chat.complete, id: step-1, params: { model: large } }
+  - { type: flow.wait, id: pause, params: { duration: 5s } }
+  - { type: f, id: end }
+edges:
+  - { from: step-1, to: pause, condition: default }
+  - { from: step-1, to: pause, condition: error }
+  - { from: pause, to: end, condition: default }
+ends:
+  - { from: end, condition: default, label: default }
+entryNodeId: step-1
+";
+    assert_snapshot!(said(text), @"
+    /name: the flow's name `a-b` is not a name in Rust
+    /dependencies: `flow!` does not say what a flow needs from outside
+    /inputs/properties/unknown: the type of `unknown` is not known
+    /inputs/properties/half/rustType: `Vec<u8` is not a type in Rust
+    /inputs/properties/x-y: the key `x-y` is not a name in Rust
+    /inputs/properties/maybe: `maybe` is an `Option`, and so may be missing in `flow!`
+    /edges/1/to: a second edge leads to the pause `pause`, which `flow!` writes in one edge
+    /nodes/1/id: a pause has no name in `flow!`, and would be `wait`
+    /nodes/0/id: the id `step-1` is not a name of a node in `flow!`
+    /nodes/0/type: `chat.complete` is not a name in Rust
+    /nodes/0/params: the settings of `step-1` are Rust values in a program
+    /nodes/2/id: the id `end` is not a name of a node in `flow!`
+    ");
+}
+
+/// Text of a document cannot become other statements.
+#[test]
+fn nothing_is_smuggled_in() {
+    for part in [
+        "f; } } fn evil() {",
+        "f // ",
+        "f /*",
+        "f\\\" >> end; //",
+        "f { a <- b }",
+        "f >> g",
+    ] {
+        let text = format!(
+            "version: 2.0.0\nname: Qa\nnodes: [{{ type: \"{part}\", id: f }}]\nedges: []\n"
+        );
+        assert!(source(&flow(&text)).is_err(), "{part}");
+    }
+    let label = "version: 2.0.0\nname: Qa\nnodes: []\nedges: []\nends: [{ label: 'a\"); } }' }]\n";
+    assert!(
+        said(label).contains(r#"start >> end("a\"); } }");"#),
+        "{}",
+        said(label)
+    );
+}
