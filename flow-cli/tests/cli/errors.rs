@@ -258,7 +258,7 @@ fn json_that_is_no_flow() {
     error: `package.json` is not a flow
            1:18: there is no field `private` here [F023]
              at /private
-             help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+             help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
            1:1: `version` is missing [F023]
              help: write `"version": "2.0.0"`
            1:1: `nodes` is missing [F023]
@@ -319,7 +319,7 @@ fn text_of_others_does_not_steer_the_terminal() {
     error: `flow.json` is not a flow
            1:3: there is no field `\u{1b}[2Jgone` here [F023]
              at /\u{1b}[2Jgone
-             help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+             help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
            1:1: `version` is missing [F023]
              help: write `"version": "2.0.0"`
            1:1: `nodes` is missing [F023]

@@ -100,6 +100,10 @@ fn what_cannot_be_said() {
     error: this cannot be said in `flow!`
            draft.yaml:2:7: the flow's name `My draft` is not a name in Rust
              at /name
+           draft.yaml:6:5: the type of `topic` is not known
+             at /inputs/properties/topic
+           draft.yaml:11:35: the settings of `publish` are Rust values in a program
+             at /nodes/2/params
     [exit code 2]
     ");
     assert_snapshot!(folder.run("source unsound.yaml"), @"

@@ -1,6 +1,6 @@
 //! The edges of a flow, as chains of steps.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::{EndDocument, types};
 use flow_spec::{DEFAULT_ACTION, NodeDocument};
@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use crate::tree::inside;
 
 use super::nodes::{Nodes, name_of, path_of};
-use super::{Found, rust};
+use super::rust;
+use super::unsaid::Found;
 
 /// The statements with the edges of a flow.
 pub(super) struct Statements<'a> {
@@ -33,6 +34,8 @@ pub(super) struct Chains<'a, 'n> {
     /// The nodes that were mentioned, in this order.
     mentioned: Vec<&'a str>,
     seen: HashSet<&'a str>,
+    /// The order in which edges reach the nodes.
+    reached: HashMap<&'a str, usize>,
     names: HashSet<String>,
     renamed: Vec<(&'a str, String)>,
 }
@@ -51,6 +54,7 @@ impl<'a, 'n> Chains<'a, 'n> {
             waits: HashSet::new(),
             mentioned: Vec::new(),
             seen: HashSet::new(),
+            reached: HashMap::new(),
             names: HashSet::new(),
             renamed: Vec::new(),
         }
@@ -111,8 +115,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         lines
     }
 
-    /// The next edge or end that begins a statement: that of the first node, of its first action.
-    /// Edges keep their order, and so do ends.
+    /// The next edge or end that begins a statement: that of the node that was reached first, of its
+    /// first action. Edges keep their order, and so do ends.
     fn next(&self) -> Option<Route> {
         let edges = self.nodes.flow.edges.iter().enumerate();
         let mut edges = edges.filter(|(index, _)| !self.written_edges[*index]);
@@ -133,14 +137,15 @@ impl<'a, 'n> Chains<'a, 'n> {
     }
 
     /// The position of a node and of its action. `None` for a pause, which no statement begins with.
-    fn position(&self, id: &str, condition: Option<&str>) -> Option<(usize, usize)> {
+    fn position(&self, id: &str, condition: Option<&str>) -> Option<[usize; 3]> {
+        let reached = self.reached.get(id).copied().unwrap_or(usize::MAX);
         let index = *self.nodes.by_id.get(id)?;
         let node = &self.nodes.flow.nodes[index];
         let actions = node.actions.as_deref().unwrap_or_default();
         let action = actions
             .iter()
             .position(|action| Some(action.name.as_str()) == condition);
-        (node.r#type != types::WAIT).then(|| (index, action.unwrap_or(usize::MAX)))
+        (node.r#type != types::WAIT).then(|| [reached, index, action.unwrap_or(usize::MAX)])
     }
 
     /// `from - "action" >> …`
@@ -253,6 +258,8 @@ impl<'a, 'n> Chains<'a, 'n> {
             self.mention_parts(node);
         }
         self.mention(node);
+        let count = self.reached.len();
+        self.reached.entry(&node.id).or_insert(count);
         step(self.nodes, node)
     }
 

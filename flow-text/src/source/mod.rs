@@ -8,26 +8,20 @@
 mod chains;
 mod nodes;
 mod rust;
+mod unsaid;
 
 use std::collections::HashMap;
-use std::fmt;
 
 use flow_spec::document::Schema;
-use flow_spec::{FlowDocument, snake_case, visible};
+use flow_spec::{FlowDocument, snake_case};
 
 use crate::layout::lay_out;
 use crate::tree::inside;
 
 use nodes::Nodes;
+use unsaid::Found;
 
-/// Something in a document that `flow!` cannot say.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsaid {
-    /// Where it is in the document, as a JSON pointer.
-    pub pointer: String,
-    /// What it is: one sentence without a full stop.
-    pub message: String,
-}
+pub use unsaid::Unsaid;
 
 /// The flow as `flow!`, with the flows inside it before it.
 ///
@@ -97,19 +91,6 @@ pub fn sources<'a>(
         Ok(laid_out.text)
     } else {
         Err(faults)
-    }
-}
-
-/// What cannot be said, as it is found.
-#[derive(Default)]
-struct Found(Vec<Unsaid>);
-
-impl Found {
-    fn push(&mut self, pointer: impl Into<String>, message: impl Into<String>) {
-        self.0.push(Unsaid {
-            pointer: pointer.into(),
-            message: message.into(),
-        });
     }
 }
 
@@ -244,16 +225,3 @@ fn parameters(schema: &Schema, pointer: &str, unsaid: &mut Found) -> String {
     }
     format!("({})", parameters.join(", "))
 }
-
-/// The place and the message.
-impl fmt::Display for Unsaid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = match self.pointer.as_str() {
-            "" => "/",
-            pointer => pointer,
-        };
-        write!(f, "{}: {}", visible(place), visible(&self.message))
-    }
-}
-
-impl std::error::Error for Unsaid {}

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use crate::tree::inside;
 
 use super::chains::Chains;
-use super::{Found, rust};
+use super::rust;
+use super::unsaid::Found;
 
 /// The nodes of a flow.
 pub(super) struct Nodes<'a> {

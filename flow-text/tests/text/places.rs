@@ -45,7 +45,7 @@ fn problems_of_json() {
     assert_snapshot!(said(JSON, Format::Json), @r#"
     12:3: there is no field `edgse` here [F023]
     at /edgse
-    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
     6:49: `tags` is "slow", and should be a list [F023]
     at /nodes/0/tags
     7:64: `review` reads no `amuont` [F015]
@@ -71,7 +71,7 @@ fn problems_of_yaml() {
     assert_snapshot!(said(YAML, Format::Yaml), @r#"
     17:1: there is no field `edgse` here [F023]
     at /edgse
-    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
     10:11: `tags` is "slow", and should be a list [F023]
     at /nodes/0/tags
     11:22: a second node has the id `review` [F017]

@@ -80,11 +80,11 @@ entryMappings: { list: orders }
             }
 
             start >> checked { orders <- list } >> large { total <- sum };
-            approval - "timeout" >> end("late");
-            r#type >> end { result <- opinion };
             large    - "large"    >> approval;
             large    - "small"    >> both;
             approval - "approved" >> both >> r#type;
+            approval - "timeout"  >> end("late");
+            r#type >> end { result <- opinion };
         }
     }
     "#);

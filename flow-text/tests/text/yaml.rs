@@ -158,7 +158,7 @@ fn what_is_not_one_document() {
     at /a
     1:1: there is no field `a` here [F023]
     at /a
-    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `dependencies`
+    help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
     1:1: `version` is missing [F023]
     help: write `"version": "2.0.0"`
     1:1: `nodes` is missing [F023]

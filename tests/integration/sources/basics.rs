@@ -56,10 +56,8 @@ flow! {
         node subtract_twenty: Add;
 
         start >> num >> check;
-        add_ten >> end;
-        subtract_twenty >> end;
-        check - "positive" >> add_ten;
-        check - "negative" >> subtract_twenty;
+        check - "positive" >> add_ten >> end;
+        check - "negative" >> subtract_twenty >> end;
     }
 }
 

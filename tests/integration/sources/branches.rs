@@ -13,12 +13,9 @@ flow! {
         }
 
         start >> triage;
-        technical >> end;
-        big >> end;
-        simple >> end;
-        triage - "technical" >> technical;
-        triage - "big"       >> big;
-        triage - "empty"     >> simple;
+        triage - "technical" >> technical >> end;
+        triage - "big"       >> big >> end;
+        triage - "empty"     >> simple >> end;
         triage - "simple"    >> simple;
     }
 }

@@ -5,8 +5,7 @@ flow! {
         node consumer: consumer { action <- chat_response, cost <- tokens };
 
         start >> producer;
-        consumer >> end;
-        producer - "complete" >> consumer;
+        producer - "complete" >> consumer >> end;
     }
 }
 

@@ -11,8 +11,7 @@ flow! {
         node pay: pay with retry(attempts = 3, wait = "1s", jitter = 0.5), timeout = "1m 30s";
 
         start >> review;
-        pay >> end;
-        review - "approved" >> wait(1h 30m) >> pay;
+        review - "approved" >> wait(1h 30m) >> pay >> end;
         review - "rejected" >> end("rejected");
     }
 }
