@@ -74,7 +74,28 @@ pub struct ListType {
     pub(crate) make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
 }
 
+/// The result of one item of a loop: the value, if the body returns one.
+pub(crate) type ItemResult = Result<Option<AnyValue>, NodeError>;
+
 impl ListType {
+    /// The results of a loop, one for each item.
+    pub(crate) fn collected(
+        &self,
+        results: impl Iterator<Item = ItemResult>,
+        keeps_errors: bool,
+    ) -> AnyValue {
+        // A body that returns nothing has results only if errors are kept.
+        let value = |value: Option<AnyValue>| value.unwrap_or_else(|| Box::new(()));
+        if keeps_errors {
+            return (self.make_of_results)(results.map(|result| result.map(value)).collect());
+        }
+        let values = results.map(|result| match result {
+            Ok(result) => value(result),
+            Err(error) => unreachable!("the loop has failed before: {error}"),
+        });
+        (self.make)(values.collect())
+    }
+
     /// The type of the results, of a loop that keeps errors or not.
     pub(crate) fn ty(&self, keeps_errors: bool) -> &'static ValueType {
         if keeps_errors {

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 
+use flow_runtime::FlowError;
 use flow_runtime::engine::{Failed, Failure, Scope, StateHooks, Visit};
-use flow_runtime::{FlowError, NodeError};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -21,7 +21,7 @@ use crate::run::outcome::LoadedEngine;
 use crate::run::place::{Around, Place, for_item, gathered, items, shown};
 use crate::run::state::{LoadedState, Own};
 use crate::run::step::{inputs, node_error, step};
-use crate::value::{AnyValue, Shown};
+use crate::value::{AnyValue, ItemResult, Shown};
 
 /// What a flow returned.
 pub(crate) struct Returned {
@@ -381,19 +381,9 @@ async fn each<E: LoadedEngine>(
         unreachable!("this is called for a loop over items")
     };
     let (items, display) = items(level, node, around);
-    let run = |(index, value)| {
-        one_item(
-            level,
-            engine,
-            scope,
-            (*body, item.as_str(), display),
-            around,
-            index,
-            value,
-        )
-    };
-    let mut results: Vec<Option<Result<Option<AnyValue>, NodeError>>> =
-        items.iter().map(|_| None).collect();
+    let body = (*body, item.as_str(), display);
+    let run = |item| one_item(level, engine, scope, body, around, item);
+    let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
     let kept = |result: Result<Option<AnyValue>, Failed>| match result {
         Ok(value) => Ok(Ok(value)),
         Err(failed) if *collects_errors => node_error(failed).map(Err),
@@ -423,16 +413,7 @@ async fn each<E: LoadedEngine>(
             }
         }
     }
-    let Some(list) = list else { return Ok(None) };
-    let results = results.into_iter().flatten();
-    Ok(Some(if *collects_errors {
-        let results =
-            results.map(|result| result.map(|value| value.unwrap_or_else(|| Box::new(()))));
-        (list.make_of_results)(results.collect())
-    } else {
-        let results = results.filter_map(|result| result.ok().flatten());
-        (list.make)(results.collect())
-    }))
+    Ok(list.map(|list| list.collected(results.into_iter().flatten(), *collects_errors)))
 }
 
 /// Runs the body for one item. The result is `None` if the body returns nothing.
@@ -442,8 +423,7 @@ fn one_item<'a, E: LoadedEngine>(
     scope: &'a Scope<'a>,
     (body, item, display): (NodeIndex, &'a str, Option<Shown>),
     around: Around<'a>,
-    index: u32,
-    value: &'a (dyn Any + Sync),
+    (index, value): (u32, &'a (dyn Any + Sync)),
 ) -> BoxFuture<'a, Result<Option<AnyValue>, Failed>> {
     Box::pin(async move {
         let node = level.node(body);

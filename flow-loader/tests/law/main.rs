@@ -322,7 +322,7 @@ law!(values_that_may_be_missing: Picked::new(), Picked, registry![count, pick, w
     json!({ "names": ["a"], "topic": "xyz" }),
 ]);
 
-fn is_transient(error: &String) -> bool {
+fn is_transient(error: &str) -> bool {
     error.contains("busy")
 }
 

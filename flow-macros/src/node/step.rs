@@ -54,23 +54,12 @@ impl Step<'_> {
         let no_generics = Generics::default();
         let generics = self.generics.unwrap_or(&no_generics);
         let (generics, _, bounds) = generics.split_for_impl();
-        let policy =
-            (self.settings.retry.is_some() || self.settings.timeout.is_some()).then(|| {
-                let policy = self
-                    .settings
-                    .policy(&quote!(#rt::Policy::DEFAULT), GivenBy::Node);
-                quote!(const POLICY: &'static #rt::Policy = &#policy;)
-            });
+        let policy = self.policy();
         let actions = match &self.actions {
             Some(actions) => quote!(#actions),
             None => quote!(()),
         };
-        // The type of a single value is that of the outcome.
-        let types: &[TokenStream] = match (&self.outcome.types[..], self.actions) {
-            ([_], None) => &[],
-            (types, _) => types,
-        };
-        let types = types.iter().enumerate().map(|(index, ty)| {
+        let types = self.written_types().iter().enumerate().map(|(index, ty)| {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
         let alias = self.alias_check();
@@ -146,6 +135,25 @@ impl Step<'_> {
         let site = here(self.name.span());
         let rt = runtime_at(site);
         quote_spanned!(site=> <#self_ty as #rt::Checked<{ #rt::shared_by_runs::<#self_ty>() }>>::Type)
+    }
+
+    /// Its own policy, if it is not the usual one.
+    fn policy(&self) -> Option<TokenStream> {
+        if self.settings.retry.is_none() && self.settings.timeout.is_none() {
+            return None;
+        }
+        let rt = runtime();
+        let usual = quote!(#rt::Policy::DEFAULT);
+        let policy = self.settings.policy(&usual, GivenBy::Node);
+        Some(quote!(const POLICY: &'static #rt::Policy = &#policy;))
+    }
+
+    /// The types of the values that it writes. That of a single value is the type of the outcome.
+    fn written_types(&self) -> &[TokenStream] {
+        match (&self.outcome.types[..], self.actions) {
+            ([_], None) => &[],
+            (types, _) => types,
+        }
     }
 
     /// `__step` itself.

@@ -72,10 +72,8 @@ impl Instances {
         let declared = path.get_ident().and_then(|name| self.named(name));
         let declared = declared.filter(|&declared| declared != each);
         if let Some(body) = declared.filter(|&body| self[body].path().is_none()) {
-            let (shown, span) = (
-                &self[body].shown,
-                path.segments.last().map(|last| last.ident.span()),
-            );
+            let shown = &self[body].shown;
+            let span = path.segments.last().map(|last| last.ident.span());
             let message = format!(
                 "a loop over items runs a function, a type or a flow, and `{shown}` is none"
             );

@@ -139,18 +139,7 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
     match word.to_string().as_str() {
         "start" => Ok(StepSyntax::Start(span)),
         "end" if input.peek(token::Paren) => {
-            let content;
-            parenthesized!(content in input);
-            let label: LitStr = content.parse().map_err(|error| {
-                syn::Error::new(
-                    error.span(),
-                    "expected the end's label in quotes: `end(\"label\")`",
-                )
-            })?;
-            if !content.is_empty() {
-                return Err(content.error("an end has one label"));
-            }
-            crate::settings::text(&label, "label", report);
+            let label = label(input, report)?;
             Ok(StepSyntax::End(span, Some(label)))
         }
         "end" if input.peek(LitStr) => {
@@ -185,6 +174,21 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
         _ if input.peek(token::Paren) => Err(foreign::call(word, input)),
         _ => Ok(StepSyntax::Node(path)),
     }
+}
+
+/// `("label")`
+fn label(input: ParseStream<'_>, report: &mut Report) -> syn::Result<LitStr> {
+    let content;
+    parenthesized!(content in input);
+    let label: LitStr = content.parse().map_err(|error| {
+        let text = "expected the end's label in quotes: `end(\"label\")`";
+        syn::Error::new(error.span(), text)
+    })?;
+    if !content.is_empty() {
+        return Err(content.error("an end has one label"));
+    }
+    crate::settings::text(&label, "label", report);
+    Ok(label)
 }
 
 /// `[a >> b, c]`

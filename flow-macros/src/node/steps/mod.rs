@@ -34,23 +34,14 @@ pub(super) fn expand(
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
-    let name = match steps.name() {
-        Some(name) => name.clone(),
-        None => {
-            return Err(syn::Error::new(
-                steps.self_ty.span(),
-                "a node is a named type",
-            ));
-        }
+    let Some(name) = steps.name().cloned() else {
+        let text = "a node is a named type";
+        return Err(syn::Error::new(steps.self_ty.span(), text));
     };
     let Some(exec) = steps.method("exec") else {
+        let message = format!("the node `{name}` has no `exec`");
         let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
-        report.error(
-            Code::Malformed,
-            name.span(),
-            format!("the node `{name}` has no `exec`"),
-            help,
-        );
+        report.error(Code::Malformed, name.span(), message, help);
         return Ok(TokenStream::new());
     };
     checks::check(&steps, attribute, report);
