@@ -1,5 +1,8 @@
 //! The executions of one owner.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use std::time::Duration;
 
 use flow_store::{ExecutionId, Token};
@@ -79,12 +82,12 @@ impl Executions {
     /// # Cancel safety
     ///
     /// As [`Runtime::start`].
-    pub async fn start<F: Flow>(
+    pub fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
-    ) -> Result<Execution, RuntimeError> {
-        self.runtime.start::<F>(input, options).await
+    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
+        self.runtime.start::<F>(input, options)
     }
 
     /// An execution, as it is now.
@@ -110,12 +113,12 @@ impl Executions {
     /// # Errors
     ///
     /// As [`Runtime::resume`].
-    pub async fn resume(
+    pub fn resume(
         &self,
         token: Token,
         value: impl Submission,
-    ) -> Result<Execution, RuntimeError> {
-        self.runtime.resume(token, value).await
+    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
+        self.runtime.resume(token, value)
     }
 
     /// Ends an execution, as [`Runtime::cancel`].

@@ -2,6 +2,7 @@
 
 use std::fmt::{Debug, Display};
 use std::future::Future;
+use std::pin::Pin;
 
 use crate::error::FlowError;
 use crate::frame::FlowInfo;
@@ -49,6 +50,11 @@ use crate::spec_text::as_text;
 ///
 /// assert_eq!(edges::<Qa>(), "start - \"default\" >> answer\nanswer - \"default\" >> end(\"default\")\n");
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow",
+    label = "not a flow",
+    note = "write the name of the flow, which stands after `flow!`"
+)]
 pub trait Flow: Send + Sync {
     /// What the caller gives. For `Qa`, the struct `QaInput`.
     type Input: Send + 'static;
@@ -84,6 +90,9 @@ pub trait Flow: Send + Sync {
     /// Runs the flow to an end. This does not compile for a flow that asks people: see
     /// [`run_with`](Flow::run_with).
     ///
+    /// The future is boxed. Each flow that asks nobody also has methods `run` and `run_with` of its
+    /// own, which do the same without a box: code that names the type of its flow calls these.
+    ///
     /// # Errors
     ///
     /// A node failed ([`FlowError::Node`]) or panicked ([`FlowError::Panicked`]), or the run took
@@ -93,11 +102,11 @@ pub trait Flow: Send + Sync {
     ///
     /// Dropping the future drops the running node: it is not tried again, and its fallback is not
     /// called. The values of the run are lost. What its nodes have done elsewhere stays done.
+    //
+    // Not `impl Future`: of a bound that does not hold, rustc would also report the future, once
+    // where it is made and once where it is awaited.
     #[inline]
-    fn run(
-        &self,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send
+    fn run(&self, input: Self::Input) -> Running<'_, Self::Output>
     where
         Self: Unattended,
     {
@@ -116,11 +125,7 @@ pub trait Flow: Send + Sync {
     ///
     /// As [`run`](Flow::run).
     #[inline]
-    fn run_with<A>(
-        &self,
-        input: Self::Input,
-        options: RunOptions<A>,
-    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send
+    fn run_with<A>(&self, input: Self::Input, options: RunOptions<A>) -> Running<'_, Self::Output>
     where
         Self: Sized,
         A: CanAnswer<Self>,
@@ -129,18 +134,14 @@ pub trait Flow: Send + Sync {
     }
 
     #[doc(hidden)]
-    fn __run(
-        &self,
-        input: Self::Input,
-    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+    fn __run(&self, input: Self::Input) -> Running<'_, Self::Output>;
 
     #[doc(hidden)]
-    fn __run_with(
-        &self,
-        input: Self::Input,
-        settings: RunSettings,
-    ) -> impl Future<Output = Result<Self::Output, FlowError>> + Send;
+    fn __run_with(&self, input: Self::Input, settings: RunSettings) -> Running<'_, Self::Output>;
 }
+
+/// A run of a flow of any type: [`Flow::run`].
+pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'a>>;
 
 /// A flow that does not ask people, so that [`run`](Flow::run) can run it. Every such flow
 /// implements it; generic code that runs flows can require it.

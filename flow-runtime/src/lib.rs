@@ -114,7 +114,7 @@ pub use checked::{GoesBetweenThreads, SharedByRuns, node_of_flow, shared_by_runs
 pub use question::{CanAnswer, NoAnswers};
 #[cfg(feature = "stored")]
 #[doc(hidden)]
-pub use question::{Submitted, form};
+pub use question::{Submitted, SubmittedValue, form};
 #[doc(hidden)]
 pub use visit::{Attempts, IntoFailure};
 mod action;
@@ -389,7 +389,7 @@ pub use embed::{LinkedFlow, flows};
 pub use error::{BoxError, FlowError};
 #[cfg(feature = "json")]
 pub use export::{Export, ExportOptions, Params, ParamsWriter};
-pub use flow::{Flow, Route, Target, Unattended};
+pub use flow::{Flow, Route, Running, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
 pub use frame::Path;

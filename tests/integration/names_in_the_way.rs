@@ -1,7 +1,5 @@
 //! Names of the user's that generated code, or std, uses as well.
 
-use flow_runtime::prelude::*;
-
 /// Types that are named as generated code might name its own.
 mod types {
     use flow_runtime::prelude::*;

@@ -26,9 +26,10 @@ const LONGEST_CASE: usize = 19;
 const SAID_BY_RUSTC: [Code; 1] = [Code::UnknownNode];
 
 /// Names that mean nothing to the reader of a message.
-const HIDDEN: [&str; 8] = [
+const HIDDEN: [&str; 9] = [
     "__",
-    "private",
+    "private::",
+    "/private/",
     "_::",
     "{closure",
     "{constant",
@@ -38,11 +39,7 @@ const HIDDEN: [&str; 8] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
-    (
-        "flow/fail/human_run_with_nobody_to_ask",
-        "rustc's own name for the future of an `async` trait method, in a note",
-    ),
+const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",

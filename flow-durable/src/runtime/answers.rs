@@ -1,5 +1,8 @@
 //! Questions and their answers.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Token};
 
 use super::Runtime;
@@ -7,7 +10,7 @@ use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::Registered;
-use flow_runtime::Submission;
+use flow_runtime::{Submission, SubmittedValue};
 
 impl Runtime {
     /// Answers a question, and resumes the execution. The answer is a value of the type that was
@@ -21,10 +24,20 @@ impl Runtime {
     /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
     /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. If
     /// there are several answers to one question, one is accepted.
-    pub async fn resume(
+    //
+    // Not an `async fn`: of a value that is not an answer, rustc would also report its future.
+    pub fn resume(
         &self,
         token: Token,
         value: impl Submission,
+    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
+        Box::pin(self.resume_with(token, value.submit()))
+    }
+
+    async fn resume_with(
+        &self,
+        token: Token,
+        value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<Execution, RuntimeError> {
         let pause = self
             .owned
@@ -64,7 +77,7 @@ impl Runtime {
         row: &Row,
         flow: &Registered,
         pause: &PauseRow,
-        value: impl Submission,
+        value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
         let changes = if row.structure == flow.hash() {
             None
@@ -89,7 +102,7 @@ impl Runtime {
             expected: pause.expected.clone(),
             reason,
         };
-        let answer = asked.accept(value).map_err(wrong)?.to_string();
+        let answer = asked.accept_submitted(value).map_err(wrong)?.to_string();
         payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
         Ok(answer)
     }

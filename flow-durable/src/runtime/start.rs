@@ -1,5 +1,7 @@
 //! How executions begin.
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_store::{
@@ -36,16 +38,21 @@ impl Runtime {
     /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
     /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
     /// again.
-    pub async fn start<F: Flow>(
+    //
+    // Not an `async fn`: of a type that is not a flow, rustc would also report its future.
+    pub fn start<F: Flow>(
         &self,
         input: F::Input,
         options: StartOptions,
-    ) -> Result<Execution, RuntimeError> {
-        let flow = self.owned.inner.flow(F::NAME)?;
-        let Some(saved) = flow.save_input(&input) else {
-            return Err(RuntimeError::OtherFlow { flow: F::NAME });
-        };
-        self.begin(F::NAME, flow, saved, options).await
+    ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
+        let flow = self.owned.inner.flow(F::NAME);
+        let start = flow.and_then(|flow| {
+            let Some(saved) = flow.save_input(&input) else {
+                return Err(RuntimeError::OtherFlow { flow: F::NAME });
+            };
+            Start::new(F::NAME, flow, saved)
+        });
+        Box::pin(async move { self.start_with(start?, options).await })
     }
 
     /// Starts an execution of the registered flow of this name, whatever its type, with its input as
@@ -71,17 +78,16 @@ impl Runtime {
             reason: "it is not a JSON object".to_owned(),
         });
         let saved = input.and_then(|input| flow.stored_input(input));
-        self.begin(name, flow, saved, options).await
+        self.start_with(Start::new(name, flow, saved)?, options)
+            .await
     }
 
-    async fn begin(
+    async fn start_with(
         &self,
-        name: &str,
-        flow: Arc<Registered>,
-        input: Result<Saved, Unstorable>,
+        start: Start<'_>,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let input = input_json(&flow, input)?;
+        let Start { flow, name, input } = start;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.shut_down.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
@@ -210,6 +216,24 @@ impl Runtime {
             });
         }
         Ok(Execution::new(self.owned.clone(), row))
+    }
+}
+
+/// A flow that starts, and its inputs.
+struct Start<'a> {
+    flow: Arc<Registered>,
+    name: &'a str,
+    input: InputJson,
+}
+
+impl<'a> Start<'a> {
+    fn new(
+        name: &'a str,
+        flow: Arc<Registered>,
+        saved: Result<Saved, Unstorable>,
+    ) -> Result<Self, RuntimeError> {
+        let input = input_json(&flow, saved)?;
+        Ok(Start { flow, name, input })
     }
 }
 

@@ -69,12 +69,8 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
 
 impl Plan<'_> {
     fn expand(&self, state: &State) -> TokenStream {
-        let names = &self.names;
-        let name = &self.flow.name;
-        let output = &names.output;
+        let (name, names) = (&self.flow.name, &self.names);
         let site = here(name.span());
-        let rt = runtime_at(site);
-        let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
         let definition = state.expand(self.flow, names);
         let visits: Vec<Visit<'_>> = self
             .in_order()
@@ -89,9 +85,7 @@ impl Plan<'_> {
         let (drive, parts) = self.drive(&visits, state);
         let described = self.described(state);
         let stored = stored::stored(self, state);
-        let ended = quote_spanned! {site=>
-            impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
-        };
+        let runs = self.runs();
         quote_spanned! {site=>
             const _: () = {
                 #definition
@@ -102,18 +96,7 @@ impl Plan<'_> {
                     #(#steps)*
                     #parts
                 }
-                impl #name where for<'__a> &'__a #name: ::core::marker::Send {
-                    #[doc(hidden)]
-                    #[inline]
-                    pub fn __run_direct(&self, input: #given) -> #ended {
-                        #rt::run_direct(self, input)
-                    }
-                    #[doc(hidden)]
-                    #[inline]
-                    pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended {
-                        #rt::run_with(self, input, settings)
-                    }
-                }
+                #runs
                 #drive
             };
         }

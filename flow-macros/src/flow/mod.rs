@@ -21,6 +21,7 @@ mod plan;
 mod printed;
 mod resolve;
 mod results;
+mod runs;
 mod state;
 mod stored;
 mod syntax;

@@ -25,7 +25,7 @@ pub use crate::embed::{
 };
 pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step};
 pub use crate::error::{Failed, FlowError};
-pub use crate::flow::{Described, Flow, Route, Target};
+pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry, RetryIf};

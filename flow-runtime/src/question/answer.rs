@@ -170,7 +170,16 @@ impl QuestionType {
     ///
     /// Why it is not a value of the type, in words.
     pub fn accept(&self, answer: impl Submission) -> Result<Value, String> {
-        let SubmittedValue { value, of } = answer.submit().map_err(|error| error.to_string())?;
+        self.accept_submitted(answer.submit())
+    }
+
+    /// The same, for an answer of any type.
+    #[doc(hidden)]
+    pub fn accept_submitted(
+        &self,
+        answer: Result<SubmittedValue, serde_json::Error>,
+    ) -> Result<Value, String> {
+        let SubmittedValue { value, of } = answer.map_err(|error| error.to_string())?;
         match of {
             Some((id, _)) if id == self.id => {}
             Some((_, name)) if name == self.name => {

@@ -12,7 +12,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
-pub use answer::{Answer, Form, Human, Question, QuestionType, Submission, Submitted, form};
+pub use answer::{
+    Answer, Form, Human, Question, QuestionType, Submission, Submitted, SubmittedValue, form,
+};
 #[cfg(feature = "stored")]
 pub use ask::ask;
 #[cfg(feature = "stored")]

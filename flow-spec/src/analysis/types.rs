@@ -295,7 +295,9 @@ impl Compared {
 
     /// Whether a reader may borrow `read` from a value of type `owned`.
     fn reads_as(self, read: &str, owned: &str) -> bool {
-        if self.same(read, owned) || target(owned).is_some_and(|target| self.reads_as(read, target))
+        if lacks_arguments(read)
+            || self.same(read, owned)
+            || target(owned).is_some_and(|target| self.reads_as(read, target))
         {
             return true;
         }
@@ -368,6 +370,24 @@ fn other_mapping(
 
 fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name) || name.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+/// Returns true if a type that takes arguments is named without them. Of this the compiler says
+/// more.
+fn lacks_arguments(rust_type: &str) -> bool {
+    const GENERIC: [&str; 10] = [
+        "Vec", "VecDeque", "Option", "Box", "Arc", "Rc", "HashMap", "HashSet", "BTreeMap",
+        "BTreeSet",
+    ];
+    let is_generic = |name: &str| GENERIC.contains(&name);
+    let mut before_arguments = rust_type.split('<').map(str::trim_end);
+    let last = before_arguments.next_back().unwrap_or_default();
+    names(last).any(is_generic)
+        || before_arguments.any(|text| {
+            let mut names: Vec<&str> = names(text).collect();
+            names.pop();
+            names.into_iter().any(is_generic)
+        })
 }
 
 /// The words of a type.

@@ -44,8 +44,15 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let (item, value) = match (&outputs[..], ends(flow).len()) {
         ([], 1) => (quote!(()), quote!()),
         ([output], 1) => {
-            let (name, ty) = (&output.name, output.field_type());
-            (ty, quote!(output.#name))
+            let name = &output.name;
+            // Not named again, so that a mistake in the type is reported once.
+            let ty = quote!(<Self as #rt::Writes<0>>::Type);
+            let item = if output.optional {
+                quote!(::core::option::Option<#ty>)
+            } else {
+                ty
+            };
+            (item, quote!(output.#name))
         }
         _ => (quote!(#output), quote!(output)),
     };

@@ -31,9 +31,6 @@ pub(super) fn implementation(
     let text = name.to_string();
     let namespace = flow.namespace();
     let routes = routes(flow, instances, names);
-    let run = quote! {
-        impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
-    };
     let seen_around = as_node::seen_around(flow, names);
     let input_function = input_function(flow, names);
     let checked_input = checked_input(flow, names);
@@ -51,12 +48,12 @@ pub(super) fn implementation(
                 const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 #[inline]
-                fn __run(&self, input: Self::Input) -> #run {
-                    self.__run_direct(input)
+                fn __run(&self, input: Self::Input) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_direct(input))
                 }
                 #[inline]
-                fn __run_with(&self, input: Self::Input, settings: #rt::RunSettings) -> #run {
-                    self.__run_observed(input, settings)
+                fn __run_with(&self, input: Self::Input, settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_observed(input, settings))
                 }
             }
             #[diagnostic::do_not_recommend]

@@ -10,7 +10,7 @@ use syn::Attribute;
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::flow::types::{aliases, named_type, node_type};
-use crate::names::{here, hidden, located, plain};
+use crate::names::{here, hidden, is_type_name, located, plain};
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
@@ -89,15 +89,21 @@ fn without_values(
     attributes: &[&Attribute],
 ) -> TokenStream {
     let FlowSyntax { name, vis, .. } = flow;
+    // `Greeting` is then a value as well. With another name, it would be in the way of variables.
+    let fields = if is_type_name(name) {
+        quote!(;)
+    } else {
+        quote!({})
+    };
     quote! {
         #documentation
         #(#attributes)*
         #[derive(Debug, Clone, Copy, Default)]
-        #vis struct #name { __nothing: () }
+        #vis struct #name #fields
         impl #name {
             /// The flow. It has no settings.
             pub const fn new() -> Self {
-                #name { __nothing: () }
+                #name {}
             }
         }
     }

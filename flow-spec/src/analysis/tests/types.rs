@@ -80,6 +80,10 @@ fn standard_types_only() {
         ("&'static str", "u64", true),
         ("T", "String", true),
         ("impl Into<String>", "String", true),
+        ("Vec<u64>", "Vec", true),
+        ("Vec<u64>", "[Option]", true),
+        ("Vec<u64>", "HashMap<Vec, u8>", true),
+        ("Vec<u64>", "Option<Vec<u8>>", false),
     ] {
         let graph = reader(written, read, false);
         let found = check_types(&graph, Compared::Standard);

@@ -8,9 +8,10 @@ struct Approval;
 flow! { Release() { start >> Approval >> end; } }
 flow! { Around() { start >> Release >> end; } }
 
-fn run(flow: &Around) {
-    let _ = flow.run(AroundInput {}); //~
-    let _ = flow.run_with(AroundInput {}, RunOptions::new()); //~
+async fn run(flow: &Around) -> Result<(), FlowError> {
+    flow.run(AroundInput {}).await?; //~
+    println!("{}", flow.run_with(AroundInput {}, RunOptions::new()).await?.end); //~
+    Ok(())
 }
 
-fn main() {}
+fn main() { let _ = run; }

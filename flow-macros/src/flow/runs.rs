@@ -1,0 +1,55 @@
+//! The methods that run a flow.
+
+use proc_macro2::TokenStream;
+use quote::quote_spanned;
+
+use super::plan::Plan;
+use super::types::TypeNames;
+use crate::names::here;
+use crate::runtime::{runtime_at, runtime_crate_at};
+
+impl Plan<'_> {
+    /// The methods that run the flow: those behind the trait `Flow`, and those of a flow that asks
+    /// nobody. These come before those of the trait, whose futures are boxed.
+    pub(super) fn runs(&self) -> TokenStream {
+        let name = &self.flow.name;
+        let TypeNames { input, output, .. } = &self.names;
+        let site = here(name.span());
+        let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
+        let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
+        let ended = quote_spanned! {site=>
+            impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
+        };
+        quote_spanned! {site=>
+            impl #name where for<'__a> &'__a #name: ::core::marker::Send {
+                #[doc(hidden)]
+                #[inline]
+                pub fn __run_direct(&self, input: #given) -> #ended {
+                    #rt::run_direct(self, input)
+                }
+                #[doc(hidden)]
+                #[inline]
+                pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended {
+                    #rt::run_with(self, input, settings)
+                }
+            }
+            #[allow(dead_code, reason = "a flow may be run by code for any flow only")]
+            impl #name
+            where
+                for<'__a> &'__a #name: ::core::marker::Send,
+                for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
+            {
+                /// Runs the flow to an end: as `Flow::run`, without a box.
+                #[inline]
+                pub fn run(&self, input: #input) -> #ended {
+                    #rt::run_direct(self, input)
+                }
+                /// Runs the flow to an end with options: as `Flow::run_with`, without a box.
+                #[inline]
+                pub fn run_with<Answers>(&self, input: #input, options: #runtime::RunOptions<Answers>) -> #ended {
+                    #rt::run_with(self, input, options.settings)
+                }
+            }
+        }
+    }
+}
