@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use flow_spec::did_you_mean;
 
-use crate::read::LARGEST_TEXT;
 use crate::section::{Absence, Fault};
+
+/// The most bytes of flow documents that are read from one file, and for all its flows together.
+pub(crate) const LARGEST_TEXT: u64 = flow_text::LARGEST as u64;
 
 /// Why a command could not be carried out.
 ///

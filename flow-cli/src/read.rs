@@ -7,10 +7,8 @@ use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::error::LARGEST_TEXT;
 use crate::{Error, document};
-
-/// The most bytes of flow documents that are read from one file, and for all its flows together.
-pub(crate) const LARGEST_TEXT: u64 = flow_text::LARGEST as u64;
 
 /// The size of the largest other file that is read, in bytes. Programs with all their debug
 /// information are smaller.

@@ -8,6 +8,7 @@ use flow_spec::FlowDocument;
 use flow_text::{Document, Format};
 
 use crate::args::{Build, Place};
+use crate::error::LARGEST_TEXT;
 use crate::section::{self, Absence};
 use crate::{Error, Flows, cargo, document, read};
 
@@ -135,10 +136,10 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
         .records
         .iter()
         .map(|record| record.json.len() as u64);
-    if json.sum::<u64>() > read::LARGEST_TEXT {
+    if json.sum::<u64>() > LARGEST_TEXT {
         return Err(Error::TooLarge {
             place: path.display().to_string(),
-            limit: read::LARGEST_TEXT,
+            limit: LARGEST_TEXT,
         });
     }
     let flow = |record: &section::Record<'_>| {
