@@ -137,7 +137,7 @@ impl Clone for Counted {
 
 #[node]
 fn keep(held: Counted) {
-    drop(held);
+    let Counted = held;
 }
 
 flow! {

@@ -139,7 +139,10 @@ impl Loader<'_> {
             || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
         let reads = reads(parts, index, node, adapter.as_deref(), level.as_deref());
         let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
-        let policy = policy(&node.settings, adapter.as_deref());
+        let mut loops = parts.flow.nodes.iter();
+        let of_loop = loops.find(|other| body(other) == Some(&node.id));
+        let of_loop = of_loop.map(|of_loop| &of_loop.settings);
+        let policy = policy(&node.settings, of_loop, adapter.as_deref());
         let (error, timeout) = (
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
             named(TIMEOUT_ACTION).filter(|_| times_out),

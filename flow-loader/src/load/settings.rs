@@ -8,8 +8,19 @@ use flow_spec::document::SettingsDocument;
 
 use crate::adapter::Adapter;
 
-pub(super) fn policy(settings: &SettingsDocument, adapter: Option<&Adapter>) -> Policy {
-    let mut policy = adapter.map_or(Policy::DEFAULT, |adapter| *adapter.policy);
+/// The policy of a node: its own, as changed by its settings in the document, and if a loop runs it
+/// for its items, by those of the loop.
+pub(super) fn policy(
+    settings: &SettingsDocument,
+    of_loop: Option<&SettingsDocument>,
+    adapter: Option<&Adapter>,
+) -> Policy {
+    let own = adapter.map_or(Policy::DEFAULT, |adapter| *adapter.policy);
+    let declared = changed(own, settings);
+    of_loop.map_or(declared, |of_loop| changed(declared, of_loop))
+}
+
+fn changed(mut policy: Policy, settings: &SettingsDocument) -> Policy {
     if let Some(retry) = &settings.retry {
         let attempts = NonZeroU32::new(retry.attempts).unwrap_or(NonZeroU32::MIN);
         let mut made = Retry::attempts(attempts);

@@ -49,6 +49,12 @@ fn node_error() -> &'static ValueType {
 
 /// The type of an input that no node names, as its author wrote it, or else any JSON.
 fn of_text(rust_type: &str) -> &'static ValueType {
+    let item = rust_type
+        .strip_prefix("Vec<")
+        .and_then(|rest| rest.strip_suffix('>'));
+    if let Some(list) = item.and_then(|item| of_text(item).list) {
+        return list.plain;
+    }
     macro_rules! known {
         ($($ty:ty)*) => {
             match rust_type {
@@ -190,15 +196,23 @@ impl Loader<'_> {
         flow: &FlowDocument,
         pointer: &str,
         node: &NodeDocument,
+        inner: &HashMap<usize, Level>,
     ) -> Option<&'static ValueType> {
         let body = body(node)?;
         let item = node.params.get("item")?.as_str()?;
         let index = flow.nodes.iter().position(|other| other.id == body)?;
-        let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
         let mappings = &flow.nodes[index].mappings.inputs;
-        let mut reads = adapter.reads.iter();
-        let read = reads.find(|read| key(mappings, read.name) == item)?;
-        Some(read.ty?.list?.plain)
+        let ty = if let Some(level) = inner.get(&index) {
+            let mut inputs = level.inputs.iter();
+            let input = inputs.find(|input| key(mappings, &input.name) == item)?;
+            level.key(input.key?).ty
+        } else {
+            let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
+            let mut reads = adapter.reads.iter();
+            let read = reads.find(|read| key(mappings, read.name) == item)?;
+            read.ty?
+        };
+        Some(ty.list?.plain)
     }
 
     /// Gives each input that no node writes the type of its first reader.
@@ -221,7 +235,7 @@ impl Loader<'_> {
                     .iter()
                     .filter_map(|read| Some((read.name.to_owned(), read.ty?)))
                     .collect()
-            } else if let Some(list) = self.list_of_items(flow, pointer, node) {
+            } else if let Some(list) = self.list_of_items(flow, pointer, node, inner) {
                 let over = node.params.get("over").and_then(Value::as_str);
                 over.map(|over| (over.to_owned(), list))
                     .into_iter()

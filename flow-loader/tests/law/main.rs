@@ -351,3 +351,78 @@ law!(mappings_of_edges_and_choice_of_attempts: Fetched::new(), Fetched, registry
     json!({ "topic": "gone", "other": "o" }),
     json!({ "topic": "fine", "other": "o" }),
 ]);
+
+#[node]
+async fn measure(number: &u32) -> u32 {
+    tokio::time::sleep(Duration::from_millis(u64::from(*number))).await;
+    number + 1
+}
+
+flow! {
+    Measured(numbers: Vec<u32>, number: u32) -> (measured: Vec<u32>, once: u32) {
+        node measured: for number in numbers { measure } with timeout = "50ms", retry(attempts = 2, wait = "1s");
+        node single: measure { measure -> once } with timeout = "20ms", retry(attempts = 3);
+        start >> measured >> single >> end;
+    }
+}
+law!(limits_that_the_flow_sets: Measured::new(), Measured, registry![measure], [
+    json!({ "numbers": [1, 2], "number": 3 }),
+    json!({ "numbers": [1, 200], "number": 3 }),
+    json!({ "numbers": [1], "number": 30 }),
+]);
+
+flow! {
+    Item(number: u32) -> (number: u32) {
+        start >> shaky >> end;
+    }
+}
+
+flow! {
+    Items(numbers: Vec<u32>) -> (items: Vec<Result<u32, NodeError>>) {
+        node items: for number in numbers { Item } with retry(attempts = 2), collect_errors, concurrency(3);
+        start >> items >> end;
+    }
+}
+law!(flows_for_items: Items::new(), Items, registry![shaky], [
+    json!({ "numbers": [0, 1, 2, 3, 4] }),
+]);
+
+flow! {
+    Asked(names: Vec<String>) -> (asked: Vec<Choice>) {
+        node asked: for name in names { Choice };
+        start >> asked >> end;
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[node(human = "Take {name}?")]
+enum Choice {
+    Yes,
+    No,
+}
+law!(people_are_asked_about_items: Asked::new(), Asked, registry![Choice], [
+    json!({ "names": ["a", "b"] }),
+], json!({ "asked.asked[0]": "Yes", "asked.asked[1]": "No" }));
+
+#[node(writes = total)]
+fn add(total: &u64, number: &u64) -> u64 {
+    total + number
+}
+
+flow! {
+    Sum(total: u64, count: u64, step: u64) -> (total: u64) {
+        branch more(count) { *count < 4 && *count != 9 => "more", else => "done" }
+        start >> more;
+        node more_of_it: add { number <- step };
+        more - "more" >> [increase, more_of_it] >> more;
+        more - "done" >> end;
+    }
+}
+
+#[node(writes = count)]
+fn increase(count: u64) -> u64 {
+    count + 1
+}
+law!(branches_of_a_fork_see_the_state_before_it: Sum::new(), Sum, registry![add, increase], [
+    json!({ "total": 1, "count": 0, "step": 3 }),
+]);
