@@ -242,3 +242,18 @@ fn a_flow_that_runs_reports_its_input() {
     assert!(ran(serde_json::json!({ "topic": 1 })).contains("expected a string"));
     assert!(ran(serde_json::json!([])).contains("not a JSON object"));
 }
+
+#[test]
+fn more_nodes_than_engines_can_count() {
+    let nodes: Vec<String> = (0..65_536)
+        .map(|node| format!(r#"{{"type":"write","id":"n{node}"}}"#))
+        .collect();
+    let text = format!(
+        r#"{{"version":"2.0.0","namespace":"a","name":"A","entryNodeId":"n0","nodes":[{}],"edges":[]}}"#,
+        nodes.join(",")
+    );
+    let error = load(text, Format::Json, &registry![write]).unwrap_err();
+    let first = &error.problems()[0];
+    assert_eq!(first.message, "this flow has more than 65535 nodes");
+    assert_eq!(error.problems().len(), 1);
+}

@@ -12,14 +12,12 @@ use flow_spec::{
 use serde_json::Value;
 
 use crate::condition::Condition;
-use crate::level::{
-    Branch, EdgeMapping, Key, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target,
-};
+use crate::level::{Branch, EdgeMapping, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target};
 
 use super::Loader;
-use super::ports::{Parts, add_takes, inputs, outputs, reads, writes};
+use super::ports::{Parts, add_takes, edges_by_node, inputs, outputs, reads, writes};
 use super::settings::{concurrency, duration, policy};
-use super::types::body;
+use super::uses::{Uses, body};
 
 impl Loader<'_> {
     /// The flow at a place of the document. `None` if something is wrong, which is reported.
@@ -32,14 +30,17 @@ impl Loader<'_> {
             }
         }
         let checked = self.checked(flow, pointer)?;
-        let keys = self.keys(flow, pointer, &inner, checked.graph());
+        let uses = &Uses::of(flow);
+        let keys = self.keys(flow, uses, pointer, &inner, checked.graph());
         let lists = flow.nodes.iter();
-        let lists = lists.map(|node| self.list(flow, pointer, node, &inner));
+        let lists = lists.map(|node| self.list(uses, pointer, node, &inner));
         let parts = Parts {
             flow,
             pointer,
             checked: &checked,
             keys: &keys,
+            uses,
+            edges: edges_by_node(checked.graph()),
             lists: lists.collect(),
         };
         let mut nodes = Vec::new();
@@ -58,16 +59,7 @@ impl Loader<'_> {
             inputs: inputs(&parts),
             outputs: outputs(&parts),
             error: parts.key(ERROR_KEY),
-            keys: keys
-                .all
-                .iter()
-                .filter_map(|(name, ty)| {
-                    Some(Key {
-                        name: name.clone(),
-                        ty: (*ty)?,
-                    })
-                })
-                .collect(),
+            keys: keys.typed(),
             nodes,
         };
         add_takes(&mut level);
@@ -139,9 +131,7 @@ impl Loader<'_> {
             || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
         let reads = reads(parts, index, node, adapter.as_deref(), level.as_deref());
         let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
-        let mut loops = parts.flow.nodes.iter();
-        let of_loop = loops.find(|other| body(other) == Some(&node.id));
-        let of_loop = of_loop.map(|of_loop| &of_loop.settings);
+        let of_loop = parts.uses.loop_of(&node.id);
         let policy = policy(&node.settings, of_loop, adapter.as_deref());
         let (error, timeout) = (
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
@@ -277,9 +267,8 @@ fn target(to: &EdgeTarget) -> Target {
 }
 
 fn routes(parts: &Parts<'_>, node: NodeId) -> Vec<Route> {
-    let edges = parts.checked.graph().edges.iter().enumerate();
-    let edges = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(node));
-    edges.map(|(index, _)| route(parts, index)).collect()
+    let edges = parts.edges.get(&node).into_iter().flatten();
+    edges.map(|index| route(parts, *index)).collect()
 }
 
 /// The edge with this index.

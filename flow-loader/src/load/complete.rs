@@ -14,12 +14,36 @@ use crate::registry::Named;
 use crate::condition::Condition;
 
 use super::Loader;
-use super::types::body;
+use super::uses::{Uses, body};
+
+/// The largest number of nodes of a flow: engines count them in 16 bits.
+const MOST_NODES: usize = u16::MAX as usize;
 
 impl Loader<'_> {
+    /// Refuses flows with too many nodes.
+    pub(super) fn count(&mut self, flow: &FlowDocument, pointer: &str) {
+        if flow.nodes.len() > MOST_NODES {
+            let message = format!("this flow has more than {MOST_NODES} nodes");
+            let help = "make flows of some of its parts".to_owned();
+            let place = format!("{pointer}/nodes");
+            self.problem(Code::Document, place, message, Some(help));
+        }
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if let Some(inner) = &node.internal_flow {
+                self.count(inner, &format!("{pointer}/nodes/{index}/internalFlow"));
+            }
+        }
+    }
+
     /// Completes the nodes of a flow and of the flows in it.
     pub(super) fn complete(&mut self, flow: &mut FlowDocument, pointer: &str) {
-        let routed = timeouts(flow);
+        let uses = Uses::of(flow);
+        let routed = flow.nodes.iter();
+        let routed = routed.map(|node| uses.routes(&node.id, TIMEOUT_ACTION));
+        let routed: Vec<bool> = routed.collect();
+        let bodies = flow.nodes.iter();
+        let bodies = bodies.map(|node| body(node).and_then(|id| uses.position(id)));
+        let bodies: Vec<Option<usize>> = bodies.collect();
         for (index, node) in flow.nodes.iter_mut().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
             if let Some(inner) = &mut node.internal_flow {
@@ -36,13 +60,13 @@ impl Loader<'_> {
             let Some(adapter) = self.registered(node, &pointer) else {
                 continue;
             };
-            self.complete_node(node, &adapter, &pointer, routed.contains(&node.id));
+            self.complete_node(node, &adapter, &pointer, routed[index]);
             self.adapters.insert(pointer.clone(), adapter);
             self.check_retry(node, &pointer);
         }
-        for index in 0..flow.nodes.len() {
+        for (index, body) in bodies.into_iter().enumerate() {
             match flow.nodes[index].r#type.as_str() {
-                types::EACH => self.complete_each(flow, index, pointer),
+                types::EACH => self.complete_each(flow, (index, body), pointer),
                 types::BRANCH => complete_branch(&mut flow.nodes[index]),
                 _ => {}
             }
@@ -50,9 +74,12 @@ impl Loader<'_> {
     }
 
     /// Completes a loop over items: it reads the collection, and writes the results of its body.
-    fn complete_each(&self, flow: &mut FlowDocument, index: usize, pointer: &str) {
-        let node = &flow.nodes[index];
-        let body = body(node).and_then(|id| flow.nodes.iter().position(|other| other.id == id));
+    fn complete_each(
+        &self,
+        flow: &mut FlowDocument,
+        (index, body): (usize, Option<usize>),
+        pointer: &str,
+    ) {
         let adapter = body.and_then(|body| self.adapters.get(&format!("{pointer}/nodes/{body}")));
         let has_results = match (adapter, body) {
             (Some(adapter), _) => !adapter.returns_nothing,
@@ -312,18 +339,4 @@ fn actions(adapter: &Adapter) -> Vec<ActionDocument> {
         may_write: Vec::new(),
     };
     adapter.actions.iter().map(action).collect()
-}
-
-/// The nodes whose timeout is routed.
-fn timeouts(flow: &FlowDocument) -> Vec<String> {
-    let edges = flow.edges.iter();
-    let edges = edges
-        .filter(|edge| edge.condition == TIMEOUT_ACTION)
-        .map(|edge| edge.from.clone());
-    let ends = flow.ends.iter();
-    let ends =
-        ends.filter(|end| end.condition.as_deref().unwrap_or(DEFAULT_ACTION) == TIMEOUT_ACTION);
-    edges
-        .chain(ends.filter_map(|end| end.from.clone()))
-        .collect()
 }

@@ -8,6 +8,7 @@ mod ports;
 mod receiver;
 mod settings;
 mod types;
+mod uses;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -149,6 +150,8 @@ impl<'r> Loader<'r> {
             adapters: HashMap::new(),
             problems: Problems::default(),
         };
+        loader.count(written, "");
+        loader.refuse()?;
         let mut document = written.clone();
         loader.complete(&mut document, "");
         let unknown = !loader.problems.is_empty();

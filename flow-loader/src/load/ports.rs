@@ -1,14 +1,15 @@
 //! What the nodes of a flow read and write, by the keys of the flow.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use flow_spec::{CheckedGraph, FlowDocument, NodeDocument, NodeId, Take};
+use flow_spec::{CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take};
 
 use crate::adapter::{Adapter, Mode};
 use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
 use crate::value::ListType;
 
 use super::types::{Keys, key};
+use super::uses::Uses;
 
 /// What the nodes of one flow are built from.
 pub(super) struct Parts<'a> {
@@ -16,8 +17,22 @@ pub(super) struct Parts<'a> {
     pub(super) pointer: &'a str,
     pub(super) checked: &'a CheckedGraph,
     pub(super) keys: &'a Keys,
+    pub(super) uses: &'a Uses<'a>,
+    /// The edges that leave each node, by their positions in the graph.
+    pub(super) edges: HashMap<NodeId, Vec<usize>>,
     /// The types of the results of the loops over items, by the positions of the nodes.
     pub(super) lists: Vec<Option<&'static ListType>>,
+}
+
+/// The edges that leave each node, by their positions.
+pub(super) fn edges_by_node(graph: &Graph) -> HashMap<NodeId, Vec<usize>> {
+    let mut edges: HashMap<NodeId, Vec<usize>> = HashMap::new();
+    for (index, edge) in graph.edges.iter().enumerate() {
+        if let EdgeSource::Node(node) = edge.from {
+            edges.entry(node).or_default().push(index);
+        }
+    }
+    edges
 }
 
 impl Parts<'_> {
@@ -30,8 +45,7 @@ impl Parts<'_> {
     }
 
     pub(super) fn id(&self, id: &str) -> Option<NodeIndex> {
-        let mut nodes = self.flow.nodes.iter();
-        nodes.position(|node| node.id == id).map(NodeIndex)
+        self.uses.position(id).map(NodeIndex)
     }
 }
 

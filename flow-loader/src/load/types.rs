@@ -4,33 +4,44 @@
 use std::collections::HashMap;
 
 use flow_runtime::NodeError;
-use flow_spec::document::types;
 use flow_spec::{Code, FlowDocument, Graph, NodeDocument};
 use serde_json::{Map, Value};
 
-use crate::level::Level;
+use crate::level::{Key, Level};
 use crate::value::{ListType, Probe, ValueType};
 
 use super::Loader;
+use super::uses::{Uses, body};
 
 /// The keys of a flow with their types, in the order of the state of a compiled flow.
 #[derive(Default)]
 pub(super) struct Keys {
-    pub(super) all: Vec<(String, Option<&'static ValueType>)>,
+    all: Vec<(String, Option<&'static ValueType>)>,
+    by_name: HashMap<String, usize>,
 }
 
 impl Keys {
     pub(super) fn index(&self, key: &str) -> Option<usize> {
-        self.all.iter().position(|(name, _)| name == key)
+        self.by_name.get(key).copied()
     }
 
     pub(super) fn ty(&self, key: &str) -> Option<&'static ValueType> {
         self.index(key).and_then(|index| self.all[index].1)
     }
 
+    /// All keys with their types.
+    pub(super) fn typed(&self) -> Vec<Key> {
+        let key = |(name, ty): &(String, Option<&'static ValueType>)| Key {
+            name: name.clone(),
+            ty: ty.unwrap_or_else(|| unreachable!("each key has been given a type")),
+        };
+        self.all.iter().map(key).collect()
+    }
+
     fn add(&mut self, key: &str) -> &mut Option<&'static ValueType> {
         let index = self.index(key).unwrap_or_else(|| {
             self.all.push((key.to_owned(), None));
+            self.by_name.insert(key.to_owned(), self.all.len() - 1);
             self.all.len() - 1
         });
         &mut self.all[index].1
@@ -71,6 +82,7 @@ impl Loader<'_> {
     pub(super) fn keys(
         &mut self,
         flow: &FlowDocument,
+        uses: &Uses<'_>,
         pointer: &str,
         inner: &HashMap<usize, Level>,
         graph: &Graph,
@@ -80,18 +92,17 @@ impl Loader<'_> {
         for (name, ..) in flow.inputs.values() {
             keys.add(name);
         }
-        let bodies: Vec<&str> = flow.nodes.iter().filter_map(body).collect();
         for (index, node) in flow.nodes.iter().enumerate() {
-            if let Some((list, results)) = self.results(flow, pointer, node, inner) {
+            if let Some((list, results)) = self.results(uses, pointer, node, inner) {
                 let ty = list.ty(node.settings.collect_errors);
                 for name in results {
                     self.write(&mut keys, name, ty, format!("{pointer}/nodes/{index}"));
                 }
             }
-            if errors && routes_error(flow, &node.id) {
+            if errors && uses.routes(&node.id, flow_spec::ERROR_ACTION) {
                 *keys.add(flow_spec::ERROR_KEY) = Some(node_error());
             }
-            if bodies.contains(&node.id.as_str()) {
+            if uses.loop_of(&node.id).is_some() {
                 continue;
             }
             for (name, ty) in self.written(pointer, index, inner) {
@@ -106,7 +117,7 @@ impl Loader<'_> {
                 *known = known.or(ty);
             }
         }
-        self.type_inputs(flow, pointer, inner, &mut keys);
+        self.type_inputs(flow, uses, pointer, inner, &mut keys);
         keys
     }
 
@@ -152,12 +163,12 @@ impl Loader<'_> {
     /// The type of the results of a loop over items, and the names under which they are written.
     fn results<'n>(
         &self,
-        flow: &FlowDocument,
+        uses: &Uses<'_>,
         pointer: &str,
         node: &'n NodeDocument,
         inner: &HashMap<usize, Level>,
     ) -> Option<(&'static ListType, Vec<&'n str>)> {
-        let list = self.list(flow, pointer, node, inner)?;
+        let list = self.list(uses, pointer, node, inner)?;
         let names = node.outputs.properties.keys();
         Some((
             list,
@@ -170,13 +181,13 @@ impl Loader<'_> {
     /// The lists of the results of a loop over items. `None` if it has none.
     pub(super) fn list(
         &self,
-        flow: &FlowDocument,
+        uses: &Uses<'_>,
         pointer: &str,
         node: &NodeDocument,
         inner: &HashMap<usize, Level>,
     ) -> Option<&'static ListType> {
         let body = body(node)?;
-        let index = flow.nodes.iter().position(|other| other.id == body)?;
+        let index = uses.position(body)?;
         if let Some(level) = inner.get(&index) {
             return match &level.outputs[..] {
                 [only] => only.returned_type()?.list,
@@ -194,13 +205,13 @@ impl Loader<'_> {
     fn list_of_items(
         &self,
         flow: &FlowDocument,
-        pointer: &str,
+        (uses, pointer): (&Uses<'_>, &str),
         node: &NodeDocument,
         inner: &HashMap<usize, Level>,
     ) -> Option<&'static ValueType> {
         let body = body(node)?;
         let item = node.params.get("item")?.as_str()?;
-        let index = flow.nodes.iter().position(|other| other.id == body)?;
+        let index = uses.position(body)?;
         let mappings = &flow.nodes[index].mappings.inputs;
         let ty = if let Some(level) = inner.get(&index) {
             let mut inputs = level.inputs.iter();
@@ -219,6 +230,7 @@ impl Loader<'_> {
     fn type_inputs(
         &self,
         flow: &FlowDocument,
+        uses: &Uses<'_>,
         pointer: &str,
         inner: &HashMap<usize, Level>,
         keys: &mut Keys,
@@ -235,7 +247,7 @@ impl Loader<'_> {
                     .iter()
                     .filter_map(|read| Some((read.name.to_owned(), read.ty?)))
                     .collect()
-            } else if let Some(list) = self.list_of_items(flow, pointer, node, inner) {
+            } else if let Some(list) = self.list_of_items(flow, (uses, pointer), node, inner) {
                 let over = node.params.get("over").and_then(Value::as_str);
                 over.map(|over| (over.to_owned(), list))
                     .into_iter()
@@ -256,22 +268,4 @@ impl Loader<'_> {
             ty.get_or_insert_with(|| of_text(written.unwrap_or_default()));
         }
     }
-}
-
-/// The body of a loop over items.
-pub(super) fn body(node: &NodeDocument) -> Option<&str> {
-    match node.r#type.as_str() {
-        types::EACH => node.params.get("body")?.as_str(),
-        _ => None,
-    }
-}
-
-/// Returns true if the flow routes the failure of a node.
-fn routes_error(flow: &FlowDocument, id: &str) -> bool {
-    let mut edges = flow.edges.iter();
-    let mut ends = flow.ends.iter();
-    let error = flow_spec::ERROR_ACTION;
-    edges.any(|edge| edge.from == id && edge.condition == error)
-        || ends
-            .any(|end| end.from.as_deref() == Some(id) && end.condition.as_deref() == Some(error))
 }
