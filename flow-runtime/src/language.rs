@@ -14,5 +14,7 @@
 //! [`FlowError::StepLimit`]: crate::FlowError::StepLimit
 //! [`FlowError::TimedOut`]: crate::FlowError::TimedOut
 //! [`FlowError::Unanswered`]: crate::FlowError::Unanswered
+//! [`NodeError::downcast_ref`]: crate::NodeError::downcast_ref
+//! [`NodeError::is_timeout`]: crate::NodeError::is_timeout
 //! [`Observer`]: crate::Observer
 //! [`RunOptions`]: crate::RunOptions
