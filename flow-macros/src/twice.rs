@@ -78,10 +78,8 @@ impl Extent {
 
 impl ToTokens for Extent {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.extend([
-            Ident::new("first", self.first),
-            Ident::new("last", self.last),
-        ]);
+        Ident::new("first", self.first).to_tokens(tokens);
+        Ident::new("last", self.last).to_tokens(tokens);
     }
 }
 
