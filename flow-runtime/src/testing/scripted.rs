@@ -135,12 +135,12 @@ impl Scripted {
     ///
     /// #[node(writes = total)]
     /// async fn fetch_total(order: &u32) -> u64 {
-    ///     unimplemented!("asks a server for order {order}")
+    ///     unreachable!("a scripted run asks no server for order {order}")
     /// }
     ///
     /// #[node(writes = receipt)]
     /// async fn charge(total: &u64) -> String {
-    ///     unimplemented!("charges {total}")
+    ///     unreachable!("a scripted run does not charge {total}")
     /// }
     ///
     /// flow! {
