@@ -2,8 +2,6 @@
 
 use std::pin::pin;
 
-use flow_runtime::FlowError;
-use flow_runtime::NodeError;
 use flow_runtime::engine::{Failed, Scope, Visit};
 
 use crate::adapter::{Adapter, Receiver, Runs};
@@ -82,15 +80,4 @@ pub(crate) fn inputs(args: Args<'_>) -> Vec<Option<AnyValue>> {
         Arg::Borrowed(_) | Arg::Shown(_) => unreachable!("a flow takes its inputs"),
     };
     args.0.into_iter().map(input).collect()
-}
-
-#[expect(
-    clippy::boxed_local,
-    reason = "a step's failure is boxed wherever it goes"
-)]
-pub(crate) fn node_error(failed: Failed) -> Result<NodeError, Failed> {
-    match *failed {
-        FlowError::Node(error) => Ok(error),
-        other => Err(Box::new(other)),
-    }
 }

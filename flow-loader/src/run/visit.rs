@@ -4,13 +4,10 @@ use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 
-use flow_runtime::FlowError;
-use flow_runtime::engine::{Failed, Failure, Scope, StateHooks, Visit};
+use flow_runtime::__private::{AtOnce, Limit, is_deadline, node_error, numbered as numbered_item};
+use flow_runtime::engine::{Failed, Scope, StateHooks, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
-use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
-use futures_util::stream::FuturesUnordered;
-use tokio::sync::Semaphore;
 
 use crate::adapter::{Adapter, Receiver, Runs, Taken};
 use crate::level::{Branch, Kind, Level, Node, NodeIndex, Output, Route, RouteIndex, Target};
@@ -20,7 +17,7 @@ use crate::run::join::all;
 use crate::run::outcome::LoadedEngine;
 use crate::run::place::{Around, Place, for_item, gathered, items, shown};
 use crate::run::state::{LoadedState, Own};
-use crate::run::step::{inputs, node_error, step};
+use crate::run::step::{inputs, step};
 use crate::value::{AnyValue, ItemResult, Shown};
 
 /// What a flow returned.
@@ -49,7 +46,7 @@ pub(crate) fn drive<'a, E: LoadedEngine>(
         engine.at_end(scope, &state);
         engine.flow_ended(scope, end);
         let outputs = level.outputs.iter();
-        let values = outputs.map(|output| returned(level, output, &mut state));
+        let values = outputs.map(|output| returned(output, &mut state));
         Ok(Returned {
             values: values.collect(),
             end: end.to_owned(),
@@ -108,7 +105,7 @@ fn follow(route: &Route, state: &mut LoadedState) {
 }
 
 /// The value of an output.
-fn returned(_level: &Level, output: &Output, state: &mut LoadedState) -> Option<AnyValue> {
+fn returned(output: &Output, state: &mut LoadedState) -> Option<AnyValue> {
     let value = state.cells_mut().remove(output.key?)?;
     if output.flattens {
         let option = output.ty.and_then(|ty| ty.option);
@@ -173,8 +170,7 @@ fn failed_route(
     failed: Failed,
     place: &mut Place<'_>,
 ) -> Result<RouteIndex, Failed> {
-    let is_deadline = matches!(&*failed, FlowError::Node(error) if matches!(error.failure(), Failure::Deadline(_)));
-    if let (true, Some(route)) = (is_deadline, node.timeout) {
+    if let (true, Some(route)) = (is_deadline(&failed), node.timeout) {
         return Ok(route);
     }
     let Some(route) = node.error else {
@@ -321,13 +317,12 @@ async fn fork<E: LoadedEngine>(
     let mut own = states_of_branches(level, branches, state);
     {
         let base: &LoadedState = state;
-        let limit = limit.map(|limit| Semaphore::new(limit.min(Semaphore::MAX_PERMITS)));
+        let limit = limit.map(Limit::new);
         let runs = branches.iter().zip(&mut own).map(|(branch, own)| {
             let limit = limit.as_ref();
             let run: BoxFuture<'_, Result<(), Failed>> = Box::pin(async move {
                 let _room = match limit {
-                    // The semaphore is never closed.
-                    Some(limit) => limit.acquire().await.ok(),
+                    Some(limit) => limit.room().await,
                     None => None,
                 };
                 let scope = scope.branch();
@@ -397,16 +392,15 @@ async fn each<E: LoadedEngine>(
             }
         }
         Some(limit) => {
-            let mut running = FuturesUnordered::new();
+            let mut running = AtOnce::new(*limit);
             loop {
-                while running.len() < *limit {
+                while running.has_room() {
                     let Some((index, value)) = numbered.next() else {
                         break;
                     };
-                    let run = run((index, value));
-                    running.push(async move { (index, run.await) });
+                    running.push(numbered_item(index, run((index, value))));
                 }
-                let Some((index, result)) = running.next().await else {
+                let Some((index, result)) = running.next_result().await else {
                     break;
                 };
                 results[index as usize] = Some(kept(result)?);
