@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Args;
+use crate::params::{Param, ParamError};
 use crate::value::{AnyValue, Probe, ValueType};
 
 /// A registered node.
@@ -126,7 +127,7 @@ pub enum Make {
     /// It was given where the node was registered.
     Given(Receiver),
     /// It is made from the `params` of the document.
-    FromParams(fn(Value) -> Result<Receiver, serde_json::Error>),
+    FromParams(fn(Param) -> Result<Receiver, ParamError>),
     /// It is the default, and a document has no `params` for it.
     Default(fn() -> Receiver),
     /// Nothing says what it is.
@@ -211,7 +212,7 @@ pub mod makes {
 
     impl<T: DeserializeOwned + Send + Sync + 'static> FromParams for &&Probe<T> {
         fn make(&self) -> Make {
-            Make::FromParams(|params| Ok(Arc::new(serde_json::from_value::<T>(params)?)))
+            Make::FromParams(|params| Ok(Arc::new(T::deserialize(params)?)))
         }
     }
 

@@ -7,6 +7,8 @@ mod condition;
 mod level;
 mod load;
 mod loaded;
+mod params;
+mod provided;
 mod registry;
 mod run;
 mod value;
@@ -15,6 +17,7 @@ pub use flow_macros::registry;
 pub use flow_text::Format;
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
+pub use provided::{Dependency, DependencyError};
 pub use registry::Registry;
 pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};
 
@@ -32,6 +35,7 @@ pub mod __private {
         nothing, receiver,
     };
     pub use crate::args::{Args, Key};
+    pub use crate::params::{Param, ParamError};
     pub use crate::value::{
         AnyValue, ListType, Probe, Shown, ValueType, opened, opened_ref, probes, value_type,
     };

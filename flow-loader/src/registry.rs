@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::adapter::Adapter;
+use crate::provided::Provided;
 
 /// The nodes that flows from documents may use, by name. Made by [`registry!`](crate::registry).
 ///
@@ -26,6 +27,8 @@ use crate::adapter::Adapter;
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     nodes: BTreeMap<String, Vec<Arc<Adapter>>>,
+    /// What the values of nodes can take from the program.
+    pub(crate) provided: Arc<Provided>,
 }
 
 /// The nodes of a name.
@@ -44,13 +47,14 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds the nodes of another registry. If a node of the same full path is here already, the
-    /// other one replaces it.
+    /// Adds the nodes of another registry, and what it provides. If a node of the same full path is
+    /// here already, or a dependency of the same name, the other one replaces it.
     #[must_use]
     pub fn with(mut self, other: Registry) -> Self {
         for node in other.nodes.into_values().flatten() {
             self.add(node);
         }
+        Arc::make_mut(&mut self.provided).extend(&other.provided);
         self
     }
 

@@ -184,7 +184,7 @@ fn settings_that_do_not_fit() {
     let with = |params: &str| changed("type: revise, id: revise", params);
     assert_eq!(
         with("type: Prefix, id: revise, params: { txt: a }"),
-        "9:33: these are not the settings of `Prefix`: unknown field `txt`, expected `text` [F016]\nat /nodes/2/params"
+        "9:43: these are not the settings of `Prefix`: unknown field `txt`, expected `text` [F016]\nat /nodes/2/params/txt"
     );
     assert_eq!(
         with("type: Prefix, id: revise"),

@@ -1,10 +1,11 @@
 //! The values of nodes of types with settings.
 
 use flow_spec::document::types;
-use flow_spec::{Code, NodeDocument};
-use serde_json::Value;
+use flow_spec::{Code, NodeDocument, Problem};
 
 use crate::adapter::{Adapter, Make, Receiver};
+use crate::params::{Param, ParamError};
+use crate::provided::{DependencyError, loading};
 
 use super::Loader;
 use super::ports::Parts;
@@ -21,43 +22,65 @@ impl Loader<'_> {
         let pointer = format!("{}/params", parts.node_pointer(index));
         let is_human = node.r#type == types::HUMAN;
         let unwanted = !node.params.is_empty() && !is_human;
-        let refuse = |message: String, help: String, loader: &mut Self| {
-            loader.problem(Code::Document, pointer.clone(), message, Some(help));
-            None
+        let name = adapter.name;
+        let (message, help) = match &adapter.make {
+            Make::Nothing if unwanted => (
+                format!("`{name}` is a function, and has no settings"),
+                "remove `params`".to_owned(),
+            ),
+            Make::Given(_) | Make::Default(_) if unwanted => (
+                format!("the value of `{name}` does not come from the document"),
+                "remove `params`, or derive `serde::Deserialize` for the type and register it without a value".to_owned(),
+            ),
+            Make::Missing => (
+                format!("nothing says what the value of `{name}` is"),
+                format!("register it with a value, `registry![{name} = {name} {{ … }}]`, or derive `serde::Deserialize` for it"),
+            ),
+            Make::Nothing => return Some(None),
+            Make::Given(value) => return Some(Some(value.clone())),
+            Make::Default(make) => return Some(Some(make())),
+            Make::FromParams(make) => {
+                let params = Param::of_object(&node.params);
+                let (made, refused) = loading(&self.registry.provided, || make(params));
+                let value = made.map_err(|error| {
+                    self.problems.push(unmade(name, &pointer, &error, refused));
+                });
+                return value.ok().map(Some);
+            }
         };
-        match &adapter.make {
-            Make::Nothing if unwanted => {
-                let message = format!("`{}` is a function, and has no settings", adapter.name);
-                refuse(message, "remove `params`".to_owned(), self)
-            }
-            Make::Nothing => Some(None),
-            Make::Given(_) | Make::Default(_) if unwanted => {
-                let message = format!(
-                    "the value of `{}` does not come from the document",
-                    adapter.name
-                );
-                let help = "remove `params`, or derive `serde::Deserialize` for the type and register it without a value";
-                refuse(message, help.to_owned(), self)
-            }
-            Make::Given(value) => Some(Some(value.clone())),
-            Make::Default(make) => Some(Some(make())),
-            Make::FromParams(make) => match make(Value::Object(node.params.clone())) {
-                Ok(value) => Some(Some(value)),
-                Err(error) => {
-                    let message =
-                        format!("these are not the settings of `{}`: {error}", adapter.name);
-                    self.problem(Code::Malformed, pointer, message, None);
-                    None
-                }
-            },
-            Make::Missing => {
-                let message = format!("nothing says what the value of `{}` is", adapter.name);
-                let help = format!(
-                    "register it with a value, `registry![{0} = {0} {{ … }}]`, or derive `serde::Deserialize` for it",
-                    adapter.name
-                );
-                refuse(message, help, self)
-            }
+        self.problem(Code::Document, pointer, message, Some(help));
+        None
+    }
+}
+
+/// Says why a value cannot be made from its params.
+fn unmade(
+    name: &str,
+    params: &str,
+    error: &ParamError,
+    refused: Option<DependencyError>,
+) -> Problem {
+    let (pointer, is_name) = error.place();
+    let (code, message, help) = match refused {
+        Some(refused) => {
+            let code = match refused {
+                DependencyError::Missing { .. } => Code::NamesNothing,
+                DependencyError::WrongType { .. } => Code::TypeMismatch,
+            };
+            (code, refused.to_string(), Some(refused.help()))
         }
+        None => {
+            let message = format!("these are not the settings of `{name}`: {error}");
+            (Code::Malformed, message, None)
+        }
+    };
+    Problem {
+        pointer: format!("{params}{pointer}"),
+        is_name,
+        code,
+        message,
+        notes: Vec::new(),
+        related: Vec::new(),
+        help,
     }
 }

@@ -1,0 +1,212 @@
+//! Params as serde reads them: as JSON is read, with errors that know their param.
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer, StringDeserializer};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::Number;
+
+use super::{Param, ParamError};
+
+/// Reads a value of a certain kind, which a loose text may stand for.
+macro_rules! loose {
+    ($($method:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
+            match &self {
+                Param::Loose(text) => match parsed(text) {
+                    Some(value) => value.deserialize_any(visitor),
+                    None => self.deserialize_any(visitor),
+                },
+                _ => self.deserialize_any(visitor),
+            }
+        }
+    )*};
+}
+
+/// The number or the boolean that a text is.
+fn parsed(text: &SecretString) -> Option<Param> {
+    let text = text.expose_secret();
+    match text {
+        "true" => Some(Param::Bool(true)),
+        "false" => Some(Param::Bool(false)),
+        _ => text.parse().ok().map(Param::Number),
+    }
+}
+
+impl<'de> Deserializer<'de> for Param {
+    type Error = ParamError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
+        match self {
+            Param::Null => visitor.visit_unit(),
+            Param::Bool(value) => visitor.visit_bool(value),
+            Param::Number(number) => visit_number(&number, visitor),
+            Param::Text(text) => visitor.visit_string(text),
+            Param::Loose(text) => visitor.visit_str(text.expose_secret()),
+            Param::List(items) => visit_list(items, visitor),
+            Param::Object(fields) => visit_object(fields, visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
+        match self {
+            Param::Null => visitor.visit_none(),
+            some => visitor.visit_some(some),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, ParamError> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ParamError> {
+        match self {
+            Param::Text(text) => visitor.visit_enum(StringDeserializer::new(text)),
+            Param::Loose(text) => visitor.visit_enum(StrDeserializer::new(text.expose_secret())),
+            Param::Object(fields) if fields.len() == 1 => {
+                visitor.visit_enum(MapAccessDeserializer::new(Fields::new(fields)))
+            }
+            Param::Object(fields) => Err(ParamError::custom(format_args!(
+                "this object has {} fields, expected one with the name of a variant",
+                fields.len()
+            ))),
+            other => other.deserialize_any(visitor),
+        }
+    }
+
+    loose! {
+        deserialize_bool
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_u128
+        deserialize_f32 deserialize_f64
+    }
+
+    forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
+
+fn visit_number<'de, V: Visitor<'de>>(number: &Number, visitor: V) -> Result<V::Value, ParamError> {
+    if let Some(number) = number.as_u64() {
+        visitor.visit_u64(number)
+    } else if let Some(number) = number.as_i64() {
+        visitor.visit_i64(number)
+    } else if let Some(number) = number.as_f64() {
+        visitor.visit_f64(number)
+    } else {
+        Err(ParamError::custom("this number is too large"))
+    }
+}
+
+fn visit_list<'de, V: Visitor<'de>>(items: Vec<Param>, visitor: V) -> Result<V::Value, ParamError> {
+    let length = items.len();
+    let mut items = Items {
+        items: items.into_iter().enumerate(),
+    };
+    let value = visitor.visit_seq(&mut items)?;
+    match items.items.len() {
+        0 => Ok(value),
+        left => {
+            let expected = format!("a list of {}", length - left);
+            Err(ParamError::invalid_length(length, &&*expected))
+        }
+    }
+}
+
+fn visit_object<'de, V: Visitor<'de>>(
+    fields: Vec<(String, Param)>,
+    visitor: V,
+) -> Result<V::Value, ParamError> {
+    let length = fields.len();
+    let mut fields = Fields::new(fields);
+    let value = visitor.visit_map(&mut fields)?;
+    match fields.fields.len() {
+        0 => Ok(value),
+        left => {
+            let expected = format!("an object with {} fields", length - left);
+            Err(ParamError::invalid_length(length, &&*expected))
+        }
+    }
+}
+
+struct Items {
+    items: std::iter::Enumerate<std::vec::IntoIter<Param>>,
+}
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = ParamError;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, ParamError> {
+        let Some((index, item)) = self.items.next() else {
+            return Ok(None);
+        };
+        let value = seed.deserialize(item);
+        value.map(Some).map_err(|error| error.within(index))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+struct Fields {
+    fields: std::vec::IntoIter<(String, Param)>,
+    /// The field whose name was read last.
+    current: Option<(String, Param)>,
+}
+
+impl Fields {
+    fn new(fields: Vec<(String, Param)>) -> Self {
+        Fields {
+            fields: fields.into_iter(),
+            current: None,
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = ParamError;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, ParamError> {
+        let Some((name, value)) = self.fields.next() else {
+            return Ok(None);
+        };
+        let key = seed.deserialize(Param::Loose(name.as_str().into()));
+        let key = key.map_err(|error| error.of_name(&name))?;
+        self.current = Some((name, value));
+        Ok(Some(key))
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> Result<V::Value, ParamError> {
+        match self.current.take() {
+            Some((name, value)) => {
+                let value = seed.deserialize(value);
+                value.map_err(|error| error.within(name))
+            }
+            None => Err(ParamError::custom("a value was read before its name")),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.fields.len())
+    }
+}

@@ -1,0 +1,134 @@
+//! Why the value of a node cannot be made from its `params`.
+
+use std::fmt;
+
+use serde::de::{Error, Expected, Unexpected};
+
+/// Why a value cannot be made from `params`, and at which of them.
+///
+/// The value may be a secret, and what serde says quotes it. So each error also has a text without
+/// the value, for params that come from credentials or variables.
+pub struct ParamError {
+    /// The way to the param, beginning at its end.
+    way: Vec<String>,
+    /// True if it is the name of the param that is refused.
+    is_name: bool,
+    message: String,
+    without_value: String,
+}
+
+impl ParamError {
+    fn new(message: String, without_value: String) -> Self {
+        ParamError {
+            way: Vec::new(),
+            is_name: false,
+            message,
+            without_value,
+        }
+    }
+
+    /// The error, in the param of this name or number.
+    pub(super) fn within(mut self, part: impl ToString) -> Self {
+        self.way.push(part.to_string());
+        self
+    }
+
+    /// The error, in the name itself.
+    pub(super) fn of_name(mut self, name: &str) -> Self {
+        self.is_name = true;
+        self.within(name)
+    }
+
+    /// The JSON pointer of the param in the `params`, and whether its name is refused.
+    pub(crate) fn place(&self) -> (String, bool) {
+        let parts = self.way.iter().rev();
+        let parts = parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1")));
+        (parts.collect(), self.is_name)
+    }
+}
+
+impl fmt::Display for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// Without the value.
+impl fmt::Debug for ParamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ParamError")
+            .field(&self.without_value)
+            .finish()
+    }
+}
+
+impl std::error::Error for ParamError {}
+
+impl Error for ParamError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        ParamError::new(message.to_string(), "it is refused".to_owned())
+    }
+
+    fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        let kind = kind(unexpected);
+        ParamError::new(
+            format!("invalid type: {unexpected}, expected {expected}"),
+            format!("invalid type: {kind}, expected {expected}"),
+        )
+    }
+
+    fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        ParamError::new(
+            format!("invalid value: {unexpected}, expected {expected}"),
+            format!("invalid value, expected {expected}"),
+        )
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        let expected = one_of(expected);
+        ParamError::new(
+            format!("unknown variant `{variant}`, expected {expected}"),
+            format!("unknown variant, expected {expected}"),
+        )
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        let message = match expected {
+            [] => format!("unknown field `{field}`, there are no fields"),
+            expected => format!("unknown field `{field}`, expected {}", one_of(expected)),
+        };
+        ParamError::new(message.clone(), message)
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        let message = format!("missing field `{field}`");
+        ParamError::new(message.clone(), message)
+    }
+
+    fn duplicate_field(field: &'static str) -> Self {
+        let message = format!("duplicate field `{field}`");
+        ParamError::new(message.clone(), message)
+    }
+}
+
+fn one_of(names: &[&str]) -> String {
+    match names {
+        [] => "nothing".to_owned(),
+        [only] => format!("`{only}`"),
+        [first, second] => format!("`{first}` or `{second}`"),
+        several => format!("one of `{}`", several.join("`, `")),
+    }
+}
+
+/// What a value is, without the value.
+fn kind(unexpected: Unexpected<'_>) -> &'static str {
+    match unexpected {
+        Unexpected::Bool(_) => "a boolean",
+        Unexpected::Unsigned(_) | Unexpected::Signed(_) => "an integer",
+        Unexpected::Float(_) => "a number",
+        Unexpected::Seq => "a list",
+        Unexpected::Map => "an object",
+        Unexpected::Unit | Unexpected::Option => "null",
+        _ => "a string",
+    }
+}

@@ -1,0 +1,245 @@
+//! Values of a program that documents name.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::loading;
+use crate::value::short_name;
+
+/// A value that documents name and programs provide: a client, a model, a pool of connections.
+///
+/// In `params`, it is its name. When the document is loaded, that is the value which the registry
+/// provides under this name ([`Registry::provide`](crate::Registry::provide)); its type has to be
+/// this type. It can be cloned, and all clones are the same value.
+///
+/// As JSON it is its name again, so that an exported flow can be loaded.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use flow_loader::{Dependency, Format, load, registry};
+/// use flow_runtime::prelude::*;
+/// use serde::Deserialize;
+/// use serde_json::json;
+///
+/// trait Model: Send + Sync {
+///     fn complete(&self, prompt: &str) -> String;
+/// }
+///
+/// struct Echo;
+///
+/// impl Model for Echo {
+///     fn complete(&self, prompt: &str) -> String {
+///         format!("{prompt}!")
+///     }
+/// }
+///
+/// #[derive(Deserialize)]
+/// struct Ask {
+///     model: Dependency<dyn Model>,
+/// }
+///
+/// #[node(writes = answer)]
+/// impl Ask {
+///     fn exec(&self, question: &str) -> String {
+///         self.model.complete(question)
+///     }
+/// }
+///
+/// const QA: &str = "
+/// version: 2.0.0
+/// name: Qa
+/// namespace: qa
+/// inputs: { type: object, properties: { question: {} }, required: [question] }
+/// outputs: { type: object, properties: { answer: {} }, required: [answer] }
+/// nodes:
+///   - { type: Ask, id: ask, params: { model: fast } }
+/// edges: []
+/// ends:
+///   - { from: ask, condition: default, label: default }
+/// ";
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let registry = registry![Ask].provide::<dyn Model>("fast", Arc::new(Echo));
+/// let qa = load(QA, Format::Yaml, &registry).unwrap();
+/// let output = qa.run(json!({ "question": "crabs" })).await.unwrap();
+/// assert_eq!(output["answer"], "crabs!");
+///
+/// let error = load(QA.replace("fast", "fats"), Format::Yaml, &registry).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "8:44: no `dyn Model` is provided as `fats` [F015]\n\
+///      at /nodes/0/params/model\n\
+///      help: did you mean `fast`?",
+/// );
+/// # }
+/// ```
+pub struct Dependency<T: ?Sized> {
+    name: Arc<str>,
+    value: Arc<T>,
+}
+
+impl<T: ?Sized> Dependency<T> {
+    /// A value with its name, for a flow that is compiled.
+    pub fn new(name: impl Into<Arc<str>>, value: Arc<T>) -> Self {
+        Dependency {
+            name: name.into(),
+            value,
+        }
+    }
+
+    /// The name by which documents know it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The value itself.
+    pub fn into_inner(self) -> Arc<T> {
+        self.value
+    }
+}
+
+impl<T: ?Sized> Deref for Dependency<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: ?Sized> Clone for Dependency<T> {
+    fn clone(&self) -> Self {
+        Dependency {
+            name: self.name.clone(),
+            value: self.value.clone(),
+        }
+    }
+}
+
+/// Its name: the value may not be `Debug`.
+impl<T: ?Sized> fmt::Debug for Dependency<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Dependency").field(&self.name).finish()
+    }
+}
+
+impl<T: ?Sized> Serialize for Dependency<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.name)
+    }
+}
+
+/// Reads the name, and takes the value of this name. This fails unless a flow is being loaded.
+impl<'de, T: ?Sized + Send + Sync + 'static> Deserialize<'de> for Dependency<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Name(PhantomData))
+    }
+}
+
+/// Takes the value of the name that it reads.
+struct Name<T: ?Sized>(PhantomData<fn() -> T>);
+
+impl<T: ?Sized + Send + Sync + 'static> Visitor<'_> for Name<T> {
+    type Value = Dependency<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let wanted = short_name(std::any::type_name::<T>());
+        write!(f, "the name of a `{wanted}`")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<Self::Value, E> {
+        let Some(provided) = loading::provided() else {
+            return Err(E::custom(format_args!(
+                "`{name}` is the name of a dependency, which is known only while a flow is loaded"
+            )));
+        };
+        provided.dependency(name).map_err(|error| {
+            let message = E::custom(&error);
+            loading::refuse(error);
+            message
+        })
+    }
+}
+
+/// Why there is no dependency of a name and a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DependencyError {
+    /// Nothing of this name is provided.
+    #[non_exhaustive]
+    Missing {
+        /// The name.
+        name: String,
+        /// The type that was asked for, as rustc writes it.
+        wanted: &'static str,
+        /// The names under which values of this type are provided.
+        known: Vec<String>,
+    },
+    /// What is provided under this name has another type.
+    #[non_exhaustive]
+    WrongType {
+        /// The name.
+        name: String,
+        /// The type that is provided, as rustc writes it.
+        provided: &'static str,
+        /// The type that was asked for.
+        wanted: &'static str,
+        /// The names under which values of this type are provided.
+        known: Vec<String>,
+    },
+}
+
+impl DependencyError {
+    /// How to mend the document or the program.
+    pub(crate) fn help(&self) -> String {
+        let (DependencyError::Missing {
+            name,
+            wanted,
+            known,
+        }
+        | DependencyError::WrongType {
+            name,
+            wanted,
+            known,
+            ..
+        }) = self;
+        let known = known.iter().map(String::as_str);
+        flow_spec::did_you_mean(name, known).unwrap_or_else(|| {
+            let wanted = short_name(wanted);
+            format!("provide it: `registry.provide::<{wanted}>(\"{name}\", …)`")
+        })
+    }
+}
+
+impl fmt::Display for DependencyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DependencyError::Missing { name, wanted, .. } => {
+                write!(f, "no `{}` is provided as `{name}`", short_name(wanted))
+            }
+            DependencyError::WrongType {
+                name,
+                provided,
+                wanted,
+                ..
+            } => {
+                let short = [short_name(provided), short_name(wanted)];
+                let [provided, wanted] = if short[0] == short[1] {
+                    [(*provided).to_owned(), (*wanted).to_owned()]
+                } else {
+                    short
+                };
+                write!(f, "`{name}` is a `{provided}`, and a `{wanted}` is needed")
+            }
+        }
+    }
+}
+
+impl std::error::Error for DependencyError {}

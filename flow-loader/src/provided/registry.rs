@@ -1,0 +1,58 @@
+//! What a registry provides beside its nodes.
+
+use std::sync::Arc;
+
+use super::{Dependency, DependencyError};
+use crate::Registry;
+
+impl Registry {
+    /// Provides a value to documents, which they name in `params`: see [`Dependency`]. If there is
+    /// one of the same name, this one replaces it.
+    ///
+    /// If the node asks for a trait object, the type has to be written, as in
+    /// `registry.provide::<dyn Model>("fast", Arc::new(model))`.
+    #[must_use]
+    pub fn provide<T>(self, name: impl Into<String>, value: Arc<T>) -> Self
+    where
+        T: ?Sized + Send + Sync + 'static,
+    {
+        self.provide_with(name, || value)
+    }
+
+    /// Provides a value that is made when it is asked for first, once for this registry and its
+    /// clones: as [`provide`](Self::provide).
+    ///
+    /// # Panics
+    ///
+    /// This method does not panic. If `make` does, so does each load of a document that asks for
+    /// the value.
+    #[must_use]
+    pub fn provide_with<T>(
+        mut self,
+        name: impl Into<String>,
+        make: impl FnOnce() -> Arc<T> + Send + 'static,
+    ) -> Self
+    where
+        T: ?Sized + Send + Sync + 'static,
+    {
+        Arc::make_mut(&mut self.provided).add(name.into(), make);
+        self
+    }
+
+    /// The value that is provided under this name.
+    ///
+    /// # Errors
+    ///
+    /// Nothing is provided under this name, or it has another type.
+    pub fn dependency<T>(&self, name: &str) -> Result<Dependency<T>, DependencyError>
+    where
+        T: ?Sized + Send + Sync + 'static,
+    {
+        self.provided.dependency(name)
+    }
+
+    /// The names of the values that it provides, sorted, each with its type as rustc writes it.
+    pub fn dependencies(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        self.provided.dependencies()
+    }
+}
