@@ -22,6 +22,9 @@ mod with {
         /// Why it cannot be used, in words.
         pub(crate) fn parse(text: &str, keys: &[&str]) -> Result<Self, String> {
             let program = compiled(text)?;
+            if let Some(unknown) = unknown_function(&program) {
+                return Err(format!("CEL has no function `{unknown}`"));
+            }
             let names = names(&program);
             match names.iter().find(|name| !keys.contains(&name.as_str())) {
                 Some(unknown) => Err(format!(
@@ -68,6 +71,19 @@ mod with {
         let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.sort_unstable();
         names
+    }
+
+    /// A function in an expression that CEL does not have.
+    fn unknown_function(program: &Program) -> Option<String> {
+        let references = program.references();
+        let mut called = references.functions();
+        called.sort_unstable();
+        // Operators are functions whose names are not words.
+        let is_word = |name: &&str| name.starts_with(|first: char| first.is_alphabetic());
+        let mut called = called.into_iter().filter(is_word);
+        // What CEL has cannot be added.
+        let unknown = called.find(|name| Context::default().add_function(name, || true).is_ok());
+        unknown.map(str::to_owned)
     }
 
     /// An expression without the operators `*` and `&` before a name.
@@ -123,6 +139,21 @@ mod with {
             assert_eq!(Condition::names("b > 1 && size(a) > 0"), ["a", "b"]);
             assert!(Condition::parse("c > 1", &["a"]).is_err());
             assert!(Condition::parse("c >", &["c"]).is_err());
+        }
+
+        #[test]
+        fn a_condition_calls_what_there_is() {
+            let unknown = |text: &str| unknown_function(&compiled(text).unwrap());
+            for known in [
+                "size(a) > 1 && !(a[0] == -2) || a.exists(one, one in [1, 2 % 3])",
+                "a.size() > 0 ? a.all(one, one.startsWith('x')) : has(a.b)",
+                "int(a) + 1 - 2 * 3 / 4 < 1 && string(a).contains('b') && a.endsWith('x')",
+            ] {
+                assert_eq!(unknown(known), None, "{known}");
+            }
+            assert_eq!(unknown("a.len() > 1").as_deref(), Some("len"));
+            assert_eq!(unknown("a == 1 || len(a) > 1").as_deref(), Some("len"));
+            assert!(Condition::parse("a.len() > 1", &["a"]).is_err());
         }
     }
 }

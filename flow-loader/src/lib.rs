@@ -20,6 +20,7 @@ pub use loaded::LoadedFlow;
 pub use provided::{Dependency, DependencyError};
 pub use registry::Registry;
 pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};
+pub use semver::Version;
 
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]

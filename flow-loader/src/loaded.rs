@@ -36,7 +36,9 @@ impl LoadedFlow {
         }
     }
 
-    /// The document, as it was loaded.
+    /// The document, with the flows that it names inside it, as they were when it was loaded. Its JSON
+    /// is the structure that a durable run keeps: so a flow that is changed in the registry is a
+    /// change of the flows that use it.
     pub fn document(&self) -> &FlowDocument {
         &self.document
     }

@@ -1,14 +1,37 @@
-//! The nodes that flows from documents may use.
+//! The nodes and flows that documents may use.
 
+use std::any::type_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use flow_runtime::Flow;
+use flow_spec::FlowDocument;
+use semver::Version;
 
 use crate::adapter::Adapter;
 use crate::provided::Provided;
 
-/// The nodes that flows from documents may use, by name. Made by [`registry!`](crate::registry).
+/// The nodes and flows that documents may use, by name. Made by [`registry!`](crate::registry!).
 ///
 /// A registry is a value: a program can have several, and two of them share nothing.
+///
+/// # Flows
+///
+/// A document names a flow of the registry like a node: `{ type: Exam, id: exam }`. It runs as if
+/// its document stood there as `internalFlow`, so its nodes have to be in the registry as well. What
+/// is missing is reported when a document that uses the flow is loaded.
+///
+/// # Versions
+///
+/// A name can have several versions, such as `review @ "1.5.0"` and `review @ "2.0.0"`. A document
+/// that says `type: review` gets the highest one, by the rules of [semver](https://semver.org):
+/// `2.0.0-beta.1` is lower than `2.0.0`, and a node without a version is lower than all others.
+/// `type: review@1.5.0` is exactly that version. Adding a version again replaces it.
+///
+/// # Changes
+///
+/// Additions take a registry by value. So what is shared, as `&Registry` or `Arc<Registry>`, is
+/// final, and a clone of it can be added to. A clone shares the nodes and costs little.
 ///
 /// # Examples
 ///
@@ -24,21 +47,67 @@ use crate::provided::Provided;
 /// let nodes = registry![greet];
 /// assert_eq!(nodes.names().collect::<Vec<_>>(), ["greet"]);
 /// ```
+///
+/// Nothing can be added to a registry that is shared:
+///
+/// ```compile_fail,E0507
+/// use std::sync::Arc;
+/// # use flow_loader::registry;
+/// # use flow_runtime::prelude::*;
+/// # #[node]
+/// # fn greet(name: &str) -> String { format!("Hello, {name}!") }
+///
+/// let shared = Arc::new(registry![]);
+/// let more = shared.with(registry![greet]);
+/// ```
+///
+/// but to a clone of it:
+///
+/// ```
+/// use std::sync::Arc;
+/// # use flow_loader::{Registry, registry};
+/// # use flow_runtime::prelude::*;
+/// # #[node]
+/// # fn greet(name: &str) -> String { format!("Hello, {name}!") }
+///
+/// let shared = Arc::new(registry![]);
+/// let more = Registry::clone(&shared).with(registry![greet]);
+/// assert_eq!((shared.names().count(), more.names().count()), (0, 1));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    nodes: BTreeMap<String, Vec<Arc<Adapter>>>,
+    entries: BTreeMap<String, Vec<Entry>>,
     /// What the values of nodes can take from the program.
     pub(crate) provided: Arc<Provided>,
 }
 
-/// The nodes of a name.
-pub(crate) enum Named<'a> {
-    /// There is none.
-    Nothing,
-    /// There is one.
-    One(&'a Arc<Adapter>),
-    /// There are several: these are their full paths.
+/// A version of a name.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) version: Option<Version>,
+    /// The full path in the program. `None` for a flow that was added as a document.
+    pub(crate) path: Option<&'static str>,
+    pub(crate) item: Item,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone)]
+pub(crate) enum Item {
+    Node(Arc<Adapter>),
+    Flow(Arc<FlowDocument>),
+}
+
+/// Why a document does not get what it names.
+pub(crate) enum Unfound<'r> {
+    /// There is nothing of this name.
+    Name,
+    /// There are several without a version: these are their full paths.
     Several(Vec<&'static str>),
+    /// There is no such version of the name, but these.
+    Version(Vec<&'r Version>),
+    /// The text behind the `@` is not a version.
+    NotAVersion,
 }
 
 impl Registry {
@@ -47,45 +116,186 @@ impl Registry {
         Registry::default()
     }
 
-    /// Adds the nodes of another registry, and what it provides. If a node of the same full path is
-    /// here already, or a dependency of the same name, the other one replaces it.
+    /// Adds the nodes and flows of another registry, and what it provides. What is here already, in the
+    /// same version or with the same full path, is replaced; so is a dependency of the same name.
     #[must_use]
     pub fn with(mut self, other: Registry) -> Self {
-        for node in other.nodes.into_values().flatten() {
-            self.add(node);
+        for entry in other.entries.into_values().flatten() {
+            self.add(entry);
         }
         Arc::make_mut(&mut self.provided).extend(&other.provided);
         self
     }
 
-    /// The names of its nodes, sorted.
+    /// Adds a flow as a document, under its name (or if it has none, under its namespace). It
+    /// replaces what is registered there without a version.
+    ///
+    /// Whether the flow is sound is checked when a document that uses it is loaded. So flows can be
+    /// added in any order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_loader::{Format, load, registry};
+    /// use flow_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// #[node]
+    /// fn greet(name: &str) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// flow! {
+    ///     Greeting(name: String) -> (greet: String) {
+    ///         start >> greet >> end;
+    ///     }
+    /// }
+    ///
+    /// const TWICE: &str = "
+    /// version: 2.0.0
+    /// name: Twice
+    /// namespace: twice
+    /// inputs: { type: object, properties: { name: {} }, required: [name] }
+    /// outputs: { type: object, properties: { greet: {} }, required: [greet] }
+    /// nodes:
+    ///   - { type: Greeting, id: first, mappings: { outputs: { greet: name } } }
+    ///   - { type: Greeting, id: second }
+    /// entryNodeId: first
+    /// edges: [{ from: first, to: second, condition: default }]
+    /// ends: [{ from: second, condition: default, label: default }]
+    /// ";
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// // `Greeting` is a flow of the program, and `Twice` becomes one of the registry.
+    /// let registry = registry![greet, Greeting];
+    /// let twice = load(TWICE, Format::Yaml, &registry).unwrap();
+    /// let output = twice.run(json!({ "name": "Ann" })).await.unwrap();
+    /// assert_eq!(output["greet"], "Hello, Hello, Ann!!");
+    ///
+    /// let more = registry.with_flow(twice.document().clone());
+    /// assert_eq!(more.names().collect::<Vec<_>>(), ["Greeting", "Twice", "greet"]);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_flow(mut self, flow: FlowDocument) -> Self {
+        self.add(Entry::document(flow, None));
+        self
+    }
+
+    /// Adds a flow as a document, as this version of its name: as [`with_flow`](Self::with_flow).
+    #[must_use]
+    pub fn with_flow_version(mut self, flow: FlowDocument, version: Version) -> Self {
+        self.add(Entry::document(flow, Some(version)));
+        self
+    }
+
+    /// The names of its nodes and flows, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.nodes.keys().map(String::as_str)
+        self.entries.keys().map(String::as_str)
     }
 
+    /// Adds a node of the program.
     #[doc(hidden)]
-    pub fn __add(&mut self, node: Adapter) {
-        self.add(Arc::new(node));
+    pub fn __node(&mut self, node: Adapter, version: Option<&str>) {
+        self.add(Entry {
+            name: node.name.to_owned(),
+            version: version.map(checked),
+            path: Some(node.path),
+            item: Item::Node(Arc::new(node)),
+        });
     }
 
-    fn add(&mut self, node: Arc<Adapter>) {
-        let named = self.nodes.entry(node.name.to_owned()).or_default();
-        named.retain(|other| other.path != node.path);
-        named.push(node);
+    /// Adds a flow of the program.
+    #[doc(hidden)]
+    pub fn __flow<F: Flow>(&mut self, name: &str, version: Option<&str>) {
+        let document = FlowDocument::parse_spec(F::SPEC).unwrap_or_else(|problems| {
+            let first = problems.first().map(ToString::to_string);
+            unreachable!("`flow!` wrote a document that cannot be read: {first:?}")
+        });
+        self.add(Entry {
+            name: name.to_owned(),
+            version: version.map(checked),
+            path: Some(type_name::<F>()),
+            item: Item::Flow(Arc::new(document)),
+        });
     }
 
-    /// The node of a name, or of a full path.
-    pub(crate) fn find(&self, name: &str) -> Named<'_> {
-        if let Some(nodes) = self.nodes.get(name) {
-            return match &nodes[..] {
-                [only] => Named::One(only),
-                several => Named::Several(several.iter().map(|node| node.path).collect()),
-            };
-        }
-        let mut all = self.nodes.values().flatten();
-        match all.find(|node| node.path == name) {
-            Some(node) => Named::One(node),
-            None => Named::Nothing,
+    fn add(&mut self, entry: Entry) {
+        let named = self.entries.entry(entry.name.clone()).or_default();
+        named.retain(|other| !entry.replaces(other));
+        named.push(entry);
+    }
+
+    /// What a document names: by a name or a full path, and behind an `@` its version.
+    pub(crate) fn find(&self, written: &str) -> Result<&Entry, Unfound<'_>> {
+        let (name, version) = name_and_version(written);
+        let has_path = |entry: &&Entry| entry.path == Some(name);
+        let named: Vec<&Entry> = match self.entries.get(name) {
+            Some(named) => named.iter().collect(),
+            None => self.entries.values().flatten().filter(has_path).collect(),
+        };
+        let versions = named.iter().map(|entry| entry.version.as_ref());
+        let Some(highest) = versions.clone().max() else {
+            return Err(Unfound::Name);
+        };
+        let wanted = match version.map(Version::parse) {
+            None => highest.cloned(),
+            Some(Ok(version)) => Some(version),
+            Some(Err(_)) => return Err(Unfound::NotAVersion),
+        };
+        let found: Vec<&Entry> = named
+            .iter()
+            .copied()
+            .filter(|entry| entry.version == wanted)
+            .collect();
+        match found[..] {
+            [] => Err(Unfound::Version(versions.flatten().collect())),
+            [only] => Ok(only),
+            _ => Err(Unfound::Several(
+                found.iter().filter_map(|entry| entry.path).collect(),
+            )),
         }
     }
+
+    /// The flow that a document names. `None` if the name stands for something else, or for nothing.
+    pub(crate) fn find_flow(&self, written: &str) -> Option<&Arc<FlowDocument>> {
+        match &self.find(written).ok()?.item {
+            Item::Flow(flow) => Some(flow),
+            Item::Node(_) => None,
+        }
+    }
+}
+
+impl Entry {
+    fn document(flow: FlowDocument, version: Option<Version>) -> Self {
+        Entry {
+            name: flow.title().to_owned(),
+            version,
+            path: None,
+            item: Item::Flow(Arc::new(flow)),
+        }
+    }
+
+    /// Returns true if it takes the place of another entry of its name. Without versions, two items
+    /// of the program are told apart by their paths.
+    fn replaces(&self, other: &Entry) -> bool {
+        let both_have_paths = self.path.is_some() && other.path.is_some();
+        let are_told_apart = self.version.is_none() && both_have_paths && self.path != other.path;
+        self.version == other.version && !are_told_apart
+    }
+}
+
+/// A name in a document, and the version that it asks for.
+pub(crate) fn name_and_version(written: &str) -> (&str, Option<&str>) {
+    match written.split_once('@') {
+        Some((name, version)) => (name, Some(version)),
+        None => (written, None),
+    }
+}
+
+/// A version that `registry!` has checked.
+fn checked(version: &str) -> Version {
+    Version::parse(version).unwrap_or_else(|error| {
+        unreachable!("`registry!` accepted `{version}`, which is not a version: {error}")
+    })
 }

@@ -11,6 +11,7 @@ mod names;
 mod node;
 mod params;
 mod protocol;
+#[cfg(feature = "registry")]
 mod registry;
 mod report;
 mod runtime;
@@ -46,13 +47,15 @@ pub fn derive_params(item: TokenStream) -> TokenStream {
     params::derive(item.into()).into()
 }
 
-/// The nodes that flows from documents may use. See `flow_loader::registry`.
+/// The nodes and flows that documents may use. See `flow_loader::registry`.
+#[cfg(feature = "registry")]
 #[proc_macro]
 pub fn registry(input: TokenStream) -> TokenStream {
     registry::expand(input.into()).into()
 }
 
 /// The second half of `registry!`: called by the contract macro of a node.
+#[cfg(feature = "registry")]
 #[doc(hidden)]
 #[proc_macro]
 pub fn __registered(input: TokenStream) -> TokenStream {

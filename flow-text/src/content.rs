@@ -6,7 +6,7 @@ use crate::problem::{Found, Place, Problem};
 use crate::tree::{Mark, Tree, inside};
 
 /// The largest number of values in a text. Each takes some hundred bytes of memory.
-pub(crate) const MOST_VALUES: usize = 1_000_000;
+pub const MOST_VALUES: usize = 1_000_000;
 
 /// The problem that there are more.
 pub(crate) fn too_many(place: Place) -> Problem {

@@ -32,7 +32,7 @@ mod source;
 mod tree;
 mod yaml;
 
-pub use content::Lost;
+pub use content::{Lost, MOST_VALUES};
 pub use document::{Document, LARGEST, check_all, read, read_all};
 pub use format::Format;
 pub use problem::{Place, Problem};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use flow_spec::document::{ActionDocument, Schema, types};
 use flow_spec::{
-    Code, DEFAULT_ACTION, FlowDocument, NodeDocument, TIMEOUT_ACTION, closest, property,
+    Action, Code, DEFAULT_ACTION, FlowDocument, NodeDocument, TIMEOUT_ACTION, closest, property,
 };
 use serde_json::Value;
 
 use crate::adapter::Adapter;
-use crate::registry::Named;
+use crate::registry::{Item, Unfound, name_and_version};
 
 use crate::condition::Condition;
 
@@ -48,12 +48,13 @@ impl Loader<'_> {
             let pointer = format!("{pointer}/nodes/{index}");
             if let Some(inner) = &mut node.internal_flow {
                 self.complete(inner, &format!("{pointer}/internalFlow"));
+                complete_flow(node);
                 self.check_retry(node, &pointer);
                 continue;
             }
             if node.internal_flow_omitted {
                 let message = format!("the flow `{}` was left out of the document", node.r#type);
-                let help = "export it with all its flows".to_owned();
+                let help = "export it with all its flows, or register it".to_owned();
                 self.problem(Code::Document, pointer, message, Some(help));
                 continue;
             }
@@ -129,22 +130,52 @@ impl Loader<'_> {
             name => (name, "type"),
         };
         let pointer = format!("{pointer}/{place}");
-        match self.registry.find(name) {
-            Named::One(adapter) => Some(adapter.clone()),
-            Named::Several(paths) => {
-                let message = format!("several nodes are registered as `{name}`");
-                let help = format!("write the full path: `{}`", paths.join("` or `"));
-                self.problem(Code::Name, pointer, message, Some(help));
-                None
-            }
-            Named::Nothing => {
-                let message = format!("no node `{name}` is registered");
-                let help = match closest(name, self.registry.names()) {
+        let (code, message, help) = match self.registry.find(name) {
+            Ok(entry) => match &entry.item {
+                Item::Node(adapter) => return Some(adapter.clone()),
+                Item::Flow(_) => (
+                    Code::Human,
+                    format!("`{name}` is a flow, and not the type of an answer"),
+                    "name a type with `#[node(human = …)]`".to_owned(),
+                ),
+            },
+            Err(unfound) => self.unfound(name, &unfound),
+        };
+        self.problem(code, pointer, message, Some(help));
+        None
+    }
+
+    /// What is said of a name that leads to nothing.
+    fn unfound(&self, written: &str, unfound: &Unfound<'_>) -> (Code, String, String) {
+        let (name, version) = name_and_version(written);
+        let version = version.unwrap_or_default();
+        match unfound {
+            Unfound::Several(paths) => (
+                Code::Name,
+                format!("several nodes are registered as `{name}`"),
+                format!("write the full path: `{}`", paths.join("` or `")),
+            ),
+            Unfound::Name => (
+                Code::UnknownNode,
+                format!("no node `{name}` is registered"),
+                match closest(name, self.registry.names()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("register it: `registry![{name}]`"),
+                },
+            ),
+            Unfound::NotAVersion => (
+                Code::Malformed,
+                format!("`{version}` is not a version"),
+                format!("write three numbers, as in `{name}@1.2.0`"),
+            ),
+            Unfound::Version(versions) => {
+                let versions: Vec<String> = versions.iter().map(ToString::to_string).collect();
+                let help = match &versions[..] {
+                    [] => format!("it is registered without a version: write `{name}`"),
+                    versions => format!("there is {}", versions.join(", ")),
                 };
-                self.problem(Code::UnknownNode, pointer, message, Some(help));
-                None
+                let message = format!("no version {version} of `{name}` is registered");
+                (Code::UnknownNode, message, help)
             }
         }
     }
@@ -269,6 +300,38 @@ impl Loader<'_> {
             message,
             Some(help),
         );
+    }
+}
+
+/// Completes a node that is a flow: it reads the inputs of the flow, and writes its outputs. Its
+/// actions are the ends.
+fn complete_flow(node: &mut NodeDocument) {
+    let Some(flow) = &node.internal_flow else {
+        return;
+    };
+    if node.inputs.is_empty() {
+        node.inputs = flow.inputs.clone();
+    }
+    // A flow that is not sound is reported itself.
+    let ends = flow.written_at_ends().unwrap_or_default();
+    let names = |end: &Action, optional: bool| {
+        let writes = end.writes.iter().filter(|write| write.optional == optional);
+        writes.map(|write| write.key.clone()).collect::<Vec<_>>()
+    };
+    if node.outputs.is_empty() {
+        node.outputs = flow.outputs.clone();
+        let always = |name: &&String| ends.iter().all(|end| names(end, false).contains(name));
+        let outputs = flow.outputs.properties.keys();
+        node.outputs.required = outputs.filter(always).cloned().collect();
+    }
+    if node.actions.is_none() && !ends.is_empty() {
+        node.fallible = true;
+        let actions = ends.iter().map(|end| ActionDocument {
+            name: end.name.clone(),
+            writes: names(end, false),
+            may_write: names(end, true),
+        });
+        node.actions = Some(actions.collect());
     }
 }
 

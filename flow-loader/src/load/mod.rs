@@ -6,11 +6,12 @@ mod check;
 mod complete;
 mod ports;
 mod receiver;
+mod resolve;
 mod settings;
 mod types;
 mod uses;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -24,16 +25,20 @@ use flow_text::Format;
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
 
-/// Loads a flow from a document, with the nodes of a registry.
+use resolve::Room;
+
+/// Loads a flow from a document, with the nodes and flows of a registry.
 ///
 /// A document says which nodes there are and how they are wired. What a node reads, writes and
-/// decides is known from the registry; if the document says it as well, it has to be the same.
+/// decides is known from the registry; if the document says it as well, it has to be the same. A
+/// flow that the document names becomes part of it.
 ///
 /// # Errors
 ///
 /// Everything that is wrong with the document, at once, each with its line and column: what `flow!`
 /// would report, with the same sentences; nodes that are not registered; `params` that a node cannot
-/// be made from; values of types that do not fit.
+/// be made from; values of types that do not fit. What is wrong with a flow that the document names
+/// is reported where it is named.
 ///
 /// # Examples
 ///
@@ -140,7 +145,13 @@ struct Loader<'r> {
     registry: &'r Registry,
     /// The registered node of each node, by its pointer.
     adapters: HashMap<String, Arc<Adapter>>,
+    /// The names of the nodes that name flows of the registry, by their pointers.
+    named: HashMap<String, String>,
+    /// The room for what is named. `None` if it did not suffice.
+    room: Option<Room>,
     problems: Problems,
+    /// The messages and notes of the problems in flows that are named.
+    reported: HashSet<(String, Vec<String>)>,
 }
 
 impl<'r> Loader<'r> {
@@ -148,24 +159,30 @@ impl<'r> Loader<'r> {
         let mut loader = Loader {
             registry,
             adapters: HashMap::new(),
+            named: HashMap::new(),
+            room: Some(Room::default()),
             problems: Problems::default(),
+            reported: HashSet::new(),
         };
-        loader.count(written, "");
+        let resolved = loader.resolve(written);
         loader.refuse()?;
-        let mut document = written.clone();
+        loader.count(&resolved, "");
+        loader.refuse()?;
+        let mut document = resolved.clone();
+        document.fill_namespaces();
         loader.complete(&mut document, "");
         let unknown = !loader.problems.is_empty();
         // What an unknown node reads and writes is not known, so that would be reported again.
         let follows = |problem: &Problem| unknown && FOLLOWERS.contains(&problem.code);
         let found = document.check().into_iter();
-        loader
-            .problems
-            .extend(found.filter(|problem| !follows(problem)));
+        for problem in found.filter(|problem| !follows(problem)) {
+            loader.report(problem);
+        }
         loader.refuse()?;
         let level = loader.build(&document, "");
         loader.refuse()?;
         match level {
-            Some(level) => Ok(LoadedFlow::new(written.clone(), Arc::new(level))),
+            Some(level) => Ok(LoadedFlow::new(resolved, Arc::new(level))),
             None => unreachable!(
                 "what cannot be built is a problem: {}",
                 written.to_compact_json()
@@ -174,7 +191,7 @@ impl<'r> Loader<'r> {
     }
 
     fn problem(&mut self, code: Code, pointer: String, message: String, help: Option<String>) {
-        self.problems.push(Problem {
+        self.report(Problem {
             pointer,
             is_name: false,
             code,

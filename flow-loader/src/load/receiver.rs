@@ -43,7 +43,7 @@ impl Loader<'_> {
                 let params = Param::of_object(&node.params);
                 let (made, refused) = loading(&self.registry.provided, || make(params));
                 let value = made.map_err(|error| {
-                    self.problems.push(unmade(name, &pointer, &error, refused));
+                    self.report(unmade(name, &pointer, &error, refused));
                 });
                 return value.ok().map(Some);
             }

@@ -1,66 +1,139 @@
-//! `registry![…]`: nodes that flows from documents may use.
+//! `registry![…]`: the nodes and flows that documents may use.
 //!
 //! Like `flow!`, it asks each node's macro for its contract. With that, it generates an adapter: how
 //! the node is called with values whose types are known only at run time. rustc infers the types
-//! from the call of the node itself, in code that never runs.
+//! from the call of the node itself, in code that never runs. Of a flow, the document is registered.
 
 mod adapter;
 
+use std::collections::HashMap;
+
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
+use quote::{ToTokens, quote, quote_spanned};
+use semver::Version;
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{Expr, Path, Token, braced, bracketed};
+use syn::{Expr, LitStr, Path, Token, braced, bracketed};
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, is_type_name};
+use crate::names::{here, is_type_name, located};
 use crate::protocol::macro_path;
+use crate::report::Report;
 use crate::text::type_text;
 
-/// `review`, or `Ask = Ask { model }`.
+/// `review`, `review @ "1.2.0"`, or `Ask = Ask { model }`.
 struct Entry {
     path: Path,
+    version: Option<LitStr>,
     value: Option<Expr>,
 }
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let path: Path = input.parse()?;
-        let value = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(input.parse()?),
-            None => None,
-        };
-        Ok(Entry { path, value })
+        Ok(Entry {
+            path: input.parse()?,
+            version: match input.parse::<Option<Token![@]>>()? {
+                Some(_) => Some(input.parse()?),
+                None => None,
+            },
+            value: match input.parse::<Option<Token![=]>>()? {
+                Some(_) => Some(input.parse()?),
+                None => None,
+            },
+        })
+    }
+}
+
+impl ToTokens for Entry {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Entry { path, .. } = self;
+        let (version, value) = (self.version.iter(), self.value.iter());
+        tokens.extend(quote!(#path #(@ #version)* #(= #value)*));
     }
 }
 
 /// The expansion of `registry!`.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let entries =
-        syn::parse::Parser::parse2(Punctuated::<Entry, Token![,]>::parse_terminated, input);
+    let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(input);
     let entries = match entries {
         Ok(entries) => entries,
         Err(error) => return error.into_compile_error(),
     };
-    let asked = entries.iter().map(|Entry { path, value }| {
-        let contract = macro_path(path);
-        let value = value.iter();
-        quote! {
-            #contract! { @contract [::flow_loader::__private::registered] { registry #path #(= #value)* } [] }
-        }
-    });
+    let mut report = Report::default();
+    let mut seen = HashMap::new();
+    let sound = entries
+        .iter()
+        .filter(|entry| check(entry, &mut seen, &mut report));
+    let registry = Ident::new("registry", Span::mixed_site());
+    let asked: Vec<TokenStream> = sound.map(|entry| ask(&registry, entry)).collect();
+    let errors = report.into_tokens();
     quote!({
-        let mut registry = ::flow_loader::Registry::new();
+        #[allow(unused_mut, reason = "a registry may be empty")]
+        let mut #registry = ::flow_loader::Registry::new();
         #(#asked)*
-        registry
+        #errors
+        #registry
     })
+}
+
+/// Asks the macro of a node or a flow for its contract.
+fn ask(registry: &Ident, entry: &Entry) -> TokenStream {
+    let contract = macro_path(&entry.path);
+    quote! {
+        #contract! { @contract [::flow_loader::__private::registered] { #registry #entry } [] }
+    }
+}
+
+/// Checks what can be seen without the contract. Returns false if something is wrong.
+fn check<'a>(
+    entry: &'a Entry,
+    seen: &mut HashMap<(String, Option<String>), &'a Path>,
+    report: &mut Report,
+) -> bool {
+    let version = entry.version.as_ref().map(LitStr::value);
+    if let Some(wrong) = &entry.version
+        && let Err(error) = Version::parse(&wrong.value())
+    {
+        let text = format!(
+            "this is not a version: {error}\nhelp: write three numbers, as in `@ \"1.2.0\"` or `@ \"2.0.0-beta.1\"`"
+        );
+        report.text(wrong.span(), text);
+        return false;
+    }
+    let name = name(&entry.path);
+    // Without versions, two nodes of one name can be told apart by their paths.
+    let is_same = |other: &Path| version.is_some() || *other == entry.path;
+    let other = seen.insert((name.clone(), version.clone()), &entry.path);
+    if !other.is_some_and(is_same) {
+        return true;
+    }
+    let text = match version {
+        Some(version) => format!(
+            "version {version} of `{name}` is registered twice\nhelp: remove one of them, or give it another version"
+        ),
+        None => format!("`{name}` is registered twice\nhelp: remove one of them"),
+    };
+    report.text(last_span(&entry.path), text);
+    false
+}
+
+/// The name of a node or a flow in documents.
+fn name(path: &Path) -> String {
+    let last = path.segments.last();
+    let text = last.map(|last| type_text(&syn::parse_quote!(#last)));
+    let text = text.unwrap_or_default();
+    text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
+}
+
+fn last_span(path: &Path) -> Span {
+    let last = path.segments.last();
+    last.map_or_else(Span::call_site, |last| last.ident.span())
 }
 
 /// What a node's macro is asked with, and its contract.
 struct Told {
     registry: Ident,
-    path: Path,
-    value: Option<Expr>,
+    entry: Entry,
     contract: Contract,
 }
 
@@ -73,12 +146,11 @@ impl Parse for Told {
         rest.parse::<TokenStream>()?;
         braced!(body in input);
         let registry = body.parse()?;
-        let Entry { path, value } = body.parse()?;
+        let entry = body.parse()?;
         bracketed!(contracts in input);
         Ok(Told {
             registry,
-            path,
-            value,
+            entry,
             contract: contracts.parse()?,
         })
     }
@@ -92,40 +164,32 @@ pub(crate) fn registered(input: TokenStream) -> TokenStream {
     };
     let Told {
         registry,
-        path,
-        value,
+        entry,
         contract,
     } = told;
     if contract.broken {
         return TokenStream::new();
     }
-    let span = path
-        .segments
-        .last()
-        .map_or_else(Span::call_site, |last| last.ident.span());
-    if contract.kind == Kind::Flow {
-        let text = "a flow is not a node of a registry: its document contains it, and its nodes are registered\n\
-                    help: name its nodes here, and remove this";
-        return syn::Error::new(span, text).into_compile_error();
-    }
+    let Entry { path, value, .. } = &entry;
     let is_type = contract.kind == Kind::Type
         && path
             .segments
             .last()
             .is_some_and(|last| is_type_name(&last.ident));
-    if let (Some(value), false) = (&value, is_type) {
+    if let (Some(value), false) = (value, is_type) {
         let text = "only a type with settings has a value: remove `= …`";
-        return syn::Error::new_spanned(value.to_token_stream(), text).into_compile_error();
+        return syn::Error::new_spanned(value, text).into_compile_error();
     }
-    let name = path
-        .segments
-        .last()
-        .map(|last| type_text(&syn::parse_quote!(#last)));
-    let adapter = adapter::adapter(
-        &path,
-        name.as_deref().unwrap_or_default(),
-        value.as_ref(),
-        &contract,
-    );
-    quote_spanned!(here(span)=> #registry.__add(#adapter);)
+    let name = name(path);
+    let version = match &entry.version {
+        Some(version) => quote!(::core::option::Option::Some(#version)),
+        None => quote!(::core::option::Option::None),
+    };
+    let site = here(last_span(path));
+    if contract.kind == Kind::Flow {
+        let path = located(path);
+        return quote_spanned!(site=> #registry.__flow::<#path>(#name, #version););
+    }
+    let adapter = adapter::adapter(path, &name, value.as_ref(), &contract);
+    quote_spanned!(site=> #registry.__node(#adapter, #version);)
 }
