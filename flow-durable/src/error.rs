@@ -32,6 +32,18 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: String,
     },
+    /// A new version of a flow does not fit those who use the registered one: see
+    /// [`replace_any`](super::Runtime::replace_any).
+    #[error(
+        "the flow `{flow}` is not replaced, because its new version would break callers or executions:{}",
+        lines(changes)
+    )]
+    BreakingVersion {
+        /// The flow's name.
+        flow: String,
+        /// The changes, one per line, with whom they affect.
+        changes: Vec<String>,
+    },
     /// There is no such execution, or it belongs to another owner: see
     /// [`Executions`](super::Executions).
     #[error("there is no execution {0}")]

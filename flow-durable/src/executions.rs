@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use flow_store::{ExecutionId, Token};
+use serde_json::Value;
 
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
@@ -88,6 +89,24 @@ impl Executions {
         options: StartOptions,
     ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
         self.runtime.start::<F>(input, options)
+    }
+
+    /// Starts an execution of the flow of this name, as [`Runtime::start_any`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::start_any`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Runtime::start_any`].
+    pub async fn start_any(
+        &self,
+        name: &str,
+        input: Value,
+        options: StartOptions,
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.start_any(name, input, options).await
     }
 
     /// An execution, as it is now.

@@ -19,6 +19,7 @@ mod registered;
 mod replay;
 mod runtime;
 mod steps;
+mod versions;
 
 pub use engine::Durable;
 pub use error::{RuntimeError, StoreFailure};

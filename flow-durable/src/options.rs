@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
+use super::engine::Durable;
+use flow_runtime::engine::AnyFlow;
 use flow_runtime::{Observer, RunOptions};
 
 /// The options of a [`Runtime`](super::Runtime), passed to
@@ -20,7 +22,12 @@ pub struct RuntimeOptions {
     pub(crate) prune: bool,
     pub(crate) clock: Clock,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
+    pub(crate) load_version: Option<LoadVersion>,
 }
+
+/// Makes a flow from a structure. The error is a text.
+pub(crate) type LoadVersion =
+    Arc<dyn Fn(&str) -> Result<Arc<dyn AnyFlow<Durable>>, String> + Send + Sync>;
 
 impl RuntimeOptions {
     /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's
@@ -32,6 +39,7 @@ impl RuntimeOptions {
             prune: false,
             clock: Arc::new(SystemTime::now),
             observers: Vec::new(),
+            load_version: None,
         }
     }
 
@@ -62,6 +70,30 @@ impl RuntimeOptions {
     /// The clock for times that are stored: leases, waits and timeouts. Useful in tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Loads the versions of flows that executions in the store started on, from the structures in
+    /// the store. With flow-loader this is `move |structure| load(structure, Format::Json, &nodes)`.
+    ///
+    /// An execution of a registered flow then finishes on the version on which it started, even in
+    /// a process that has only a later one. If its version cannot be loaded, for instance because a
+    /// node of it is not registered any more, it goes on with the newest version if that fits.
+    ///
+    /// The function is called when an execution is resumed, answered or looked back at. Each
+    /// version is loaded once.
+    pub fn load_versions<F, E>(
+        mut self,
+        load: impl Fn(&str) -> Result<F, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: AnyFlow<Durable> + 'static,
+        E: fmt::Display,
+    {
+        self.load_version = Some(Arc::new(move |structure| match load(structure) {
+            Ok(flow) => Ok(Arc::new(flow)),
+            Err(error) => Err(error.to_string()),
+        }));
         self
     }
 

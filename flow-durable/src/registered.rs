@@ -28,6 +28,8 @@ pub(crate) struct Registered {
     hash: String,
     /// `None` for a flow that takes its input as JSON only.
     save_input: Option<SaveInput>,
+    /// Why this stands in for the version on which an execution started.
+    stands_in: Option<String>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -39,6 +41,7 @@ impl Registered {
             hash: hash_of(F::SPEC),
             flow: Arc::new(flow),
             save_input: Some(save_input::<F>),
+            stands_in: None,
         }
     }
 
@@ -47,7 +50,36 @@ impl Registered {
             hash: hash_of(flow.structure()),
             flow,
             save_input: None,
+            stands_in: None,
         }
+    }
+
+    /// A new version of this flow, which takes the same typed inputs.
+    pub(crate) fn replaced_by(&self, new: Arc<dyn AnyFlow<Durable>>) -> Self {
+        Registered {
+            save_input: self.save_input,
+            ..Registered::any(new)
+        }
+    }
+
+    /// The same, in the place of a version that cannot be loaded for this reason.
+    pub(crate) fn standing_in(&self, reason: String) -> Self {
+        Registered {
+            flow: self.flow.clone(),
+            hash: self.hash.clone(),
+            save_input: self.save_input,
+            stands_in: Some(reason),
+        }
+    }
+
+    /// Why this stands in for the version on which an execution started. `None` if it does not.
+    pub(crate) fn stands_in(&self) -> Option<&str> {
+        self.stands_in.as_deref()
+    }
+
+    /// The name of the flow.
+    pub(crate) fn name(&self) -> &str {
+        self.flow.name()
     }
 
     /// The input as it is stored.
@@ -58,7 +90,8 @@ impl Registered {
     /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
     /// crash. `None` if they are those of another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        (self.save_input?)(input)
+        let saved = (self.save_input?)(input)?;
+        Some(saved.and_then(|saved| self.flow.stored_input(saved)))
     }
 
     /// The first segments of all its paths.
@@ -82,9 +115,15 @@ impl Registered {
     }
 
     /// A run of it.
-    pub(crate) fn run(&self, execution: ExecutionId, engine: Arc<Durable>, input: Saved) -> Work {
-        let flow = self.flow.clone();
+    pub(crate) fn run(
+        self: &Arc<Self>,
+        execution: ExecutionId,
+        engine: Arc<Durable>,
+        input: Saved,
+    ) -> Work {
+        let version = self.clone();
         Box::pin(async move {
+            let flow = &version.flow;
             let output = flow.run(&engine, input).await;
             output.map_err(|error| {
                 let path = flow.namespace().to_owned();
@@ -113,11 +152,7 @@ impl Registered {
 }
 
 fn save_input<F: DurableFlow>(input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-    let saved = F::save_input(input.downcast_ref()?);
-    Some(saved.and_then(|saved| {
-        F::load_input(saved.clone())?;
-        Ok(saved)
-    }))
+    Some(F::save_input(input.downcast_ref()?))
 }
 
 /// SHA-256, in hexadecimal digits.

@@ -39,7 +39,7 @@ fn extra(last: &u64) -> u64 {
     last + 1000
 }
 
-mod old {
+pub(crate) mod old {
     use super::*;
 
     flow! {
@@ -49,7 +49,7 @@ mod old {
     }
 }
 
-mod extended {
+pub(crate) mod extended {
     use super::*;
 
     flow! {
@@ -97,7 +97,7 @@ mod replaced_before {
     }
 }
 
-mod renamed {
+pub(crate) mod renamed {
     use super::*;
 
     flow! {

@@ -28,3 +28,4 @@ mod stores;
 mod support;
 mod timing;
 mod travel;
+mod versions;

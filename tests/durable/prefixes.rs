@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use flow_durable::{
@@ -17,6 +18,7 @@ use crate::flows::{
 };
 use crate::stores::{CrashAfter, Faulty};
 use crate::support::{options, outcomes, store};
+use crate::versions::Unused;
 
 const LEASE: Duration = Duration::from_millis(60);
 
@@ -122,14 +124,24 @@ async fn the_same<F: DurableFlow>(
     answers: Answers,
     copies: bool,
 ) -> Value {
-    let seldom = the_same_with_snapshots(flow, input, answers, copies, 256).await;
+    let seldom = the_same_with_snapshots(flow, input, answers, copies, 256, &|_| {}).await;
     for every in [5, 1] {
         assert_eq!(
-            the_same_with_snapshots(flow, input, answers, copies, every).await,
+            the_same_with_snapshots(flow, input, answers, copies, every, &|_| {}).await,
             seldom
         );
     }
     seldom
+}
+
+/// The same if the flow is replaced as soon as an execution has started, and in the process that goes on.
+pub(crate) async fn the_same_if_replaced<F: DurableFlow>(
+    flow: impl Fn() -> F,
+    input: impl Fn() -> F::Input,
+    answers: Answers,
+) -> Value {
+    let replace = |runtime: &Runtime| runtime.add_version_any(Arc::new(Unused(F::NAME)));
+    the_same_with_snapshots(&flow, &input, answers, true, 5, &replace).await
 }
 
 async fn the_same_with_snapshots<F: DurableFlow>(
@@ -138,6 +150,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
     answers: Answers,
     copies: bool,
     every: usize,
+    replace: &dyn Fn(&Runtime),
 ) -> Value {
     let counted = Faulty::new(&store(), CrashAfter::appends(usize::MAX));
     let runtime = Runtime::with_options(counted.clone(), quick_options(every));
@@ -148,6 +161,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         .await
         .unwrap()
         .id();
+    replace(&runtime);
     let undisturbed = over(&runtime, id, answers).await.unwrap();
     let (expected, journal) = (
         ending(&undisturbed).await,
@@ -162,6 +176,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         let first = Runtime::with_options(failing.clone(), quick_options(every));
         first.register(flow()).unwrap();
         let started = first.start::<F>(input(), StartOptions::new()).await;
+        replace(&first);
         let listed = store.list(&Default::default()).await.unwrap();
         let id = listed[0].as_ref().unwrap().id;
         if started.is_ok() {
@@ -189,6 +204,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         tokio::time::sleep(LEASE).await;
         let second = Runtime::with_options(store, quick_options(every));
         second.register(flow()).unwrap();
+        replace(&second);
         second.recover().await.unwrap();
         let recovered = over(&second, id, answers).await.unwrap();
         let what = format!("after {appends} appends");

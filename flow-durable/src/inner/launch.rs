@@ -98,7 +98,7 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
             let row = row.ok_or(RuntimeError::NotFound(id))?;
-            let flow = inner.flow(&row.flow)?;
+            let flow = inner.version(&row).await?;
             let term = inner.term();
             let Some(row) = inner.claim(id, term).await? else {
                 return Ok(false);

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use flow_runtime::engine::Saved;
-use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store};
 use serde_json::{Map, Value};
@@ -16,6 +15,7 @@ use crate::options::StoredOptions;
 use crate::registered::Registered;
 use crate::replay::{node_error, waits_until};
 use crate::steps::missing;
+use crate::versions::compare;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
 pub(crate) fn loaded_visits(
@@ -112,32 +112,25 @@ impl Inner {
         let old = old.ok_or_else(|| {
             unreadable("the structure of its flow is not in the store".to_owned())
         })?;
-        let parse = |text: &str| {
-            FlowDocument::parse_spec(text).map_err(|problems| {
-                let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                unreadable(format!(
-                    "the structure of its flow is damaged: {}",
-                    problems.join("; ")
-                ))
-            })
-        };
-        let diff = flow_spec::diff(&parse(&old)?, &parse(flow.structure())?);
+        let diff = compare(&old, flow.structure()).map_err(unreadable)?;
         let breaks =
             |change: &&Change| change.executions == Effect::Breaking && reached.concerns(change);
-        let breaking: Vec<String> = diff
-            .changes
-            .iter()
-            .filter(breaks)
-            .map(|change| change.message.clone())
-            .collect();
-        if breaking.is_empty() {
-            let all = diff.changes.iter().map(|change| change.message.clone());
-            return Ok(Some(all.collect()));
+        let breaking: Vec<&Change> = diff.changes.iter().filter(breaks).collect();
+        let fits = breaking.is_empty();
+        let said = if fits {
+            diff.changes.iter().collect()
+        } else {
+            breaking
+        };
+        let said = said.into_iter().map(|change| change.message.clone());
+        let changes = said.chain(flow.stands_in().map(str::to_owned)).collect();
+        if fits {
+            return Ok(Some(changes));
         }
         Err(RuntimeError::FlowChanged {
             execution: row.id,
             flow: row.flow.clone(),
-            changes: breaking,
+            changes,
         })
     }
 

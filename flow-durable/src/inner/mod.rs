@@ -23,6 +23,7 @@ use crate::events::Deltas;
 use crate::lease::Lease;
 use crate::options::RuntimeOptions;
 use crate::registered::Registered;
+use crate::versions::Versions;
 use claims::Watched;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
@@ -37,7 +38,7 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) options: RuntimeOptions,
     pub(crate) holder: Uuid,
-    pub(crate) flows: Mutex<HashMap<String, Arc<Registered>>>,
+    pub(crate) flows: Mutex<HashMap<String, Versions>>,
     /// The hashes of the structures that are stored.
     pub(crate) structures: Mutex<HashSet<String>>,
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
@@ -84,6 +85,18 @@ pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+fn not_registered(flow: &str) -> RuntimeError {
+    RuntimeError::NotRegistered {
+        flow: flow.to_owned(),
+    }
+}
+
+/// A version in the place of one that cannot be loaded.
+fn stand_in(known: &Registered, reason: &str) -> Arc<Registered> {
+    let reason = format!("the version on which it started cannot be loaded: {reason}");
+    Arc::new(known.standing_in(reason))
+}
+
 impl Inner {
     pub(crate) fn now_ms(&self) -> u64 {
         to_ms((self.options.clock)())
@@ -103,11 +116,52 @@ impl Inner {
         ))
     }
 
-    pub(crate) fn flow(&self, name: &str) -> Result<Arc<Registered>, RuntimeError> {
-        let flow = lock(&self.flows).get(name).cloned();
-        flow.ok_or_else(|| RuntimeError::NotRegistered {
-            flow: name.to_owned(),
-        })
+    /// The version on which executions of a flow start. `None` if none starts.
+    pub(crate) fn current(&self, name: &str) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        flows.get(name).and_then(Versions::current).cloned()
+    }
+
+    /// The version on which executions of a flow start.
+    pub(crate) fn to_start(&self, name: &str) -> Result<Arc<Registered>, RuntimeError> {
+        self.current(name).ok_or_else(|| not_registered(name))
+    }
+
+    /// The version on which an execution started, or else the newest one that is known. `None` if
+    /// its flow is not registered.
+    pub(crate) fn known_version(&self, row: &Row) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        let versions = flows.get(&row.flow)?;
+        Some(versions.closest(&row.structure).clone())
+    }
+
+    /// The version with which an execution goes on: the one on which it started, loaded from its
+    /// stored structure if necessary and possible; or else the newest one, if that
+    /// [fits](Self::load).
+    pub(crate) async fn version(&self, row: &Row) -> Result<Arc<Registered>, RuntimeError> {
+        let known = self.known_version(row);
+        let known = known.ok_or_else(|| not_registered(&row.flow))?;
+        let Some(load) = &self.options.load_version else {
+            return Ok(known);
+        };
+        if known.hash() == row.structure {
+            return Ok(known);
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let Some(structure) = structure.map_err(RuntimeError::of(row.id))? else {
+            return Ok(known);
+        };
+        let loaded = load(&structure).map(Registered::any);
+        let version = match loaded {
+            Ok(loaded) if loaded.name() == row.flow && loaded.hash() == row.structure => loaded,
+            Ok(_) => return Ok(stand_in(&known, "what is loaded is another flow")),
+            Err(reason) => return Ok(stand_in(&known, &reason)),
+        };
+        let version = Arc::new(version);
+        if let Some(versions) = lock(&self.flows).get_mut(&row.flow) {
+            versions.add_earlier(version.clone());
+        }
+        Ok(version)
     }
 
     pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {

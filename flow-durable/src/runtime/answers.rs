@@ -51,7 +51,7 @@ impl Runtime {
             RuntimeError::NotFound(_) => RuntimeError::UnknownToken,
             error => error,
         })?;
-        let flow = self.owned.inner.flow(&row.flow)?;
+        let flow = self.owned.inner.version(&row).await?;
         if row.status.is_over() {
             return Err(RuntimeError::Over {
                 execution: row.id,

@@ -35,10 +35,8 @@ impl Runtime {
                 status: row.status,
             });
         }
-        let path = lock(&self.owned.inner.flows)
-            .get(row.flow.as_str())
-            .map(|flow| flow.namespace().to_owned());
-        let path = path.unwrap_or(row.flow);
+        let version = self.owned.inner.known_version(&row);
+        let path = version.map_or(row.flow, |version| version.namespace().to_owned());
         let record = Record {
             seq: 0,
             at_ms: self.owned.inner.now_ms(),

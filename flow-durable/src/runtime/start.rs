@@ -45,7 +45,7 @@ impl Runtime {
         input: F::Input,
         options: StartOptions,
     ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
-        let flow = self.owned.inner.flow(F::NAME);
+        let flow = self.owned.inner.to_start(F::NAME);
         let start = flow.and_then(|flow| {
             let Some(saved) = flow.save_input(&input) else {
                 return Err(RuntimeError::OtherFlow { flow: F::NAME });
@@ -72,7 +72,7 @@ impl Runtime {
         input: Value,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let flow = self.owned.inner.flow(name)?;
+        let flow = self.owned.inner.to_start(name)?;
         let input = Saved::from_json(input).ok_or_else(|| Unstorable {
             key: "input".to_owned(),
             reason: "it is not a JSON object".to_owned(),

@@ -37,7 +37,7 @@ impl Runtime {
     /// flow itself can compute its state; and as [`get`](Runtime::get).
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
-        let flow = self.owned.inner.flow(&row.flow)?;
+        let flow = self.owned.inner.version(&row).await?;
         let namespace = flow.namespace();
         let Loaded {
             input,
@@ -116,7 +116,7 @@ impl Runtime {
         records.retain(|record| !is_end(record.kind));
         let now_ms = self.owned.inner.now_ms();
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
-        let flow = self.owned.inner.flow(&row.flow)?;
+        let flow = self.owned.inner.version(&row).await?;
         let pauses = reopened(&row, &flow, new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(&mut records, now_ms.saturating_sub(last_ms));
@@ -200,7 +200,7 @@ impl Runtime {
             if first.first().is_none_or(|first| first.seq > seq) {
                 return Err(no_record);
             }
-            let flow = self.owned.inner.flow(&row.flow)?;
+            let flow = self.owned.inner.version(&row).await?;
             let loaded = self.owned.inner.load(&row, &flow, Some(seq + 1)).await;
             let row_before = std::mem::replace(&mut row, self.owned.row(id).await?);
             match loaded {

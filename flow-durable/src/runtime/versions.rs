@@ -1,0 +1,322 @@
+//! The flows of a runtime: registered, replaced while it runs, and retired.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use flow_runtime::engine::AnyFlow;
+use flow_spec::diff::{Change, Effect};
+use flow_store::{ListQuery, Status, Store as _};
+
+use super::Runtime;
+use crate::engine::Durable;
+use crate::error::RuntimeError;
+use crate::inner::{PAGE, lock};
+use crate::registered::{DurableFlow, Registered};
+use crate::versions::{Versions, compare};
+
+impl Runtime {
+    /// Registers a flow, with its settings. Executions of flows that are not registered can be
+    /// inspected, but do not continue.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
+    pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
+        self.register_first(F::NAME, Registered::new(flow))
+    }
+
+    /// Registers a flow of any type under its name, such as one that was loaded from a document. It
+    /// is started by [`start_any`](Runtime::start_any).
+    ///
+    /// # Errors
+    ///
+    /// As [`register`](Runtime::register).
+    pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        let name = flow.name().to_owned();
+        self.register_first(&name, Registered::any(flow))
+    }
+
+    fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
+        if self.put(name, None, flow) {
+            return Ok(());
+        }
+        Err(RuntimeError::AlreadyRegistered {
+            flow: name.to_owned(),
+        })
+    }
+
+    /// Replaces a flow by a new version while the runtime runs. Executions that start from now on
+    /// take the new version. Those that have started finish on the version on which they started,
+    /// whether they run, wait for people or a time, or are recovered later: this runtime keeps that
+    /// version, and another process needs it as well ([`add_version_any`](Runtime::add_version_any),
+    /// or [`load_versions`](crate::RuntimeOptions::load_versions)).
+    ///
+    /// If no flow of this name is registered, this registers it. A version with the structure of
+    /// the registered one takes its place entirely, for instance because it has other settings.
+    /// After a compiled flow, [`start`](Runtime::start) still takes its typed input, and starts the
+    /// new version.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::BreakingVersion`], and the registered version stays: those who start the
+    /// flow or use its output would have to change; or executions in progress could not continue in
+    /// a process that has only the new version, which does not matter if the runtime
+    /// [loads versions](crate::RuntimeOptions::load_versions).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use flow_durable::{MemoryStore, Runtime, RuntimeError, StartOptions};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn greet(name: &str) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// #[node(writes = greet)]
+    /// fn shout(greet: &str) -> String {
+    ///     greet.to_uppercase()
+    /// }
+    ///
+    /// mod first {
+    ///     use super::*;
+    ///     flow! {
+    ///         pub Greeting(name: String) -> (greet: String) {
+    ///             start >> greet >> end;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// // This could as well have been loaded from a document.
+    /// mod second {
+    ///     use super::*;
+    ///     flow! {
+    ///         pub Greeting(name: String) -> (greet: String) {
+    ///             start >> greet >> shout >> end;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// mod third {
+    ///     use super::*;
+    ///     flow! {
+    ///         pub Greeting(name: String, greet: String) -> (greet: String) {
+    ///             start >> greet >> shout >> end;
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), RuntimeError> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// runtime.register(first::Greeting::new())?;
+    /// runtime.replace_any(Arc::new(second::Greeting::new()))?;
+    ///
+    /// let input = first::GreetingInput::builder().name("Ann".into()).build();
+    /// let execution = runtime.start::<first::Greeting>(input, StartOptions::new()).await?;
+    /// let output = execution.settled().await?.output::<first::Greeting>()?;
+    /// assert_eq!(output.unwrap().greet, "HELLO, ANN!");
+    ///
+    /// let refused = runtime.replace_any(Arc::new(third::Greeting::new())).unwrap_err();
+    /// assert!(refused.to_string().contains("input `greet` was added"), "{refused}");
+    /// # Ok(()) }
+    /// ```
+    pub fn replace_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        self.put_version(flow, |old, new| {
+            let breaking = self.breaking(old, new);
+            if breaking.is_empty() {
+                return Ok(());
+            }
+            Err(RuntimeError::BreakingVersion {
+                flow: new.name().to_owned(),
+                changes: breaking,
+            })
+        })
+    }
+
+    /// Adds a version of a flow and keeps the others, whatever has changed: as
+    /// [`replace_any`](Runtime::replace_any), without its check. Executions that start from now on
+    /// take the version that was added last; a start with an input for an earlier version is
+    /// refused.
+    ///
+    /// A process that is to finish the executions of an earlier version adds that version first,
+    /// and the newest one last.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use flow_durable::{MemoryStore, Runtime};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// mod v1 {
+    ///     use super::*;
+    ///     #[node]
+    ///     fn pick() -> u32 { 1 }
+    ///     flow! { pub Release() -> (pick: u32) { start >> pick >> end; } }
+    /// }
+    ///
+    /// mod v2 {
+    ///     use super::*;
+    ///     #[node]
+    ///     fn choose(channel: &str) -> usize { channel.len() }
+    ///     flow! { pub Release(channel: String) -> (choose: usize) { start >> choose >> end; } }
+    /// }
+    ///
+    /// # fn main() {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// runtime.add_version_any(Arc::new(v1::Release::new()));
+    /// assert!(runtime.replace_any(Arc::new(v2::Release::new())).is_err());
+    /// runtime.add_version_any(Arc::new(v2::Release::new()));
+    /// # }
+    /// ```
+    pub fn add_version_any(&self, flow: Arc<dyn AnyFlow<Durable>>) {
+        match self.put_version(flow, |_, _| Ok::<(), std::convert::Infallible>(())) {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
+    }
+
+    /// Puts a version in the place of the current one, if the check allows it.
+    fn put_version<E>(
+        &self,
+        flow: Arc<dyn AnyFlow<Durable>>,
+        check: impl Fn(&Registered, &dyn AnyFlow<Durable>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let name = flow.name().to_owned();
+        loop {
+            let old = self.owned.inner.current(&name);
+            let new = match &old {
+                Some(old) => {
+                    check(old, &*flow)?;
+                    old.replaced_by(flow.clone())
+                }
+                None => Registered::any(flow.clone()),
+            };
+            // Otherwise another version was put there during the check.
+            if self.put(&name, old.as_ref(), new) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The changes for which a version may not be replaced by another one.
+    fn breaking(&self, old: &Registered, new: &dyn AnyFlow<Durable>) -> Vec<String> {
+        let diff = match compare(old.structure(), new.structure()) {
+            Ok(diff) => diff,
+            // What cannot be compared may break everything.
+            Err(reason) => return vec![reason],
+        };
+        let stays = self.owned.inner.options.load_version.is_some();
+        let breaks = |change: &&Change| {
+            change.callers == Effect::Breaking || (change.executions == Effect::Breaking && !stays)
+        };
+        let breaking = diff.changes.iter().filter(breaks);
+        breaking.map(ToString::to_string).collect()
+    }
+
+    /// Adds a version on which executions start from now on, if the current one is still this one.
+    /// Returns true if it is.
+    fn put(&self, name: &str, current: Option<&Arc<Registered>>, new: Registered) -> bool {
+        let new = Arc::new(new);
+        let mut flows = lock(&self.owned.inner.flows);
+        let now = flows.get(name).and_then(Versions::current);
+        if now.map(Arc::as_ptr) != current.map(Arc::as_ptr) {
+            return false;
+        }
+        match flows.get_mut(name) {
+            Some(versions) => versions.add(new),
+            None => {
+                flows.insert(name.to_owned(), Versions::new(new));
+            }
+        }
+        drop(flows);
+        // What could not continue without this version is tried again.
+        lock(&self.owned.inner.halted).retain(|_, error| match error {
+            RuntimeError::NotRegistered { flow } | RuntimeError::FlowChanged { flow, .. } => {
+                flow != name
+            }
+            _ => true,
+        });
+        true
+    }
+
+    /// Retires a flow: no execution of it starts any more, and those that have started finish. It
+    /// can be registered again.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NotRegistered`].
+    pub fn retire(&self, name: &str) -> Result<(), RuntimeError> {
+        let mut flows = lock(&self.owned.inner.flows);
+        let versions = flows.get_mut(name);
+        match versions.filter(|versions| versions.current().is_some()) {
+            Some(versions) => {
+                versions.retire();
+                Ok(())
+            }
+            None => Err(RuntimeError::NotRegistered {
+                flow: name.to_owned(),
+            }),
+        }
+    }
+
+    /// Forgets the earlier versions of a flow that no execution in the store needs any more, and
+    /// returns how many these are. A program that replaces flows for months calls this now and
+    /// then: otherwise all versions stay in memory.
+    ///
+    /// An execution that is over does not need its version to continue, but
+    /// [`state`](Runtime::state) and [`copy`](Runtime::copy) do: without it they replay the
+    /// execution with the newest version, and are refused if that does not fit.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read: no version is forgotten.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no version is forgotten.
+    pub async fn forget_versions(&self, name: &str) -> Result<usize, RuntimeError> {
+        // Of these, nothing new starts: so what the store does not list afterwards never was.
+        let at_rest = match lock(&self.owned.inner.flows).get(name) {
+            Some(versions) => versions.at_rest(),
+            None => Vec::new(),
+        };
+        if at_rest.is_empty() {
+            return Ok(0);
+        }
+        let needed = self.structures_in_use(name).await?;
+        let mut flows = lock(&self.owned.inner.flows);
+        let Some(versions) = flows.get_mut(name) else {
+            return Ok(0);
+        };
+        let unused = at_rest.iter().filter(|it| !needed.contains(it.hash()));
+        Ok(unused.filter(|version| versions.forget(version)).count())
+    }
+
+    /// The hashes of the structures that the unfinished executions of a flow have, whoever owns
+    /// them.
+    async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
+        let mut structures = HashSet::new();
+        for status in [Status::Running, Status::Paused] {
+            let mut query = ListQuery {
+                flow: Some(name.to_owned()),
+                status: Some(status),
+                limit: Some(PAGE),
+                ..ListQuery::default()
+            };
+            loop {
+                let page = self.owned.inner.store.list(&query).await?;
+                // A damaged execution cannot continue on any version.
+                let rows: Vec<_> = page.into_iter().flatten().collect();
+                query.before = rows.last().map(|row| row.id);
+                structures.extend(rows.into_iter().map(|row| row.structure));
+                if query.before.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(structures)
+    }
+}

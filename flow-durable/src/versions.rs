@@ -1,0 +1,99 @@
+//! The versions of a flow that a runtime knows.
+
+use std::sync::Arc;
+
+use flow_spec::{Diff, FlowDocument};
+
+use crate::registered::Registered;
+
+/// The versions of one flow. Executions start on the newest one, and go on with the one on which
+/// they started.
+pub(crate) struct Versions {
+    newest: Arc<Registered>,
+    /// No two versions have the same structure.
+    earlier: Vec<Arc<Registered>>,
+    /// True if nothing starts any more.
+    retired: bool,
+}
+
+impl Versions {
+    pub(crate) fn new(only: Arc<Registered>) -> Self {
+        Versions {
+            newest: only,
+            earlier: Vec::new(),
+            retired: false,
+        }
+    }
+
+    /// The version on which executions start. `None` if none starts any more.
+    pub(crate) fn current(&self) -> Option<&Arc<Registered>> {
+        (!self.retired).then_some(&self.newest)
+    }
+
+    /// The version whose structure has this hash, or else the newest one.
+    pub(crate) fn closest(&self, hash: &str) -> &Arc<Registered> {
+        let mut earlier = self.earlier.iter();
+        let started_on = earlier.find(|version| version.hash() == hash);
+        started_on.unwrap_or(&self.newest)
+    }
+
+    /// Adds the version on which executions start from now on.
+    pub(crate) fn add(&mut self, new: Arc<Registered>) {
+        self.earlier.retain(|version| version.hash() != new.hash());
+        let before = std::mem::replace(&mut self.newest, new);
+        if before.hash() != self.newest.hash() {
+            self.earlier.push(before);
+        }
+        self.retired = false;
+    }
+
+    /// Adds a version on which executions go on, but do not start.
+    pub(crate) fn add_earlier(&mut self, version: Arc<Registered>) {
+        if self.closest(version.hash()).hash() != version.hash() {
+            self.earlier.push(version);
+        }
+    }
+
+    pub(crate) fn retire(&mut self) {
+        self.retired = true;
+    }
+
+    /// The earlier versions with which nothing starts, runs or is resumed at this moment.
+    pub(crate) fn at_rest(&self) -> Vec<Arc<Registered>> {
+        let earlier = self.earlier.iter();
+        let at_rest = earlier.filter(|version| Arc::strong_count(version) == 1);
+        at_rest.cloned().collect()
+    }
+
+    /// Forgets an earlier version, unless something has been resumed with it since it was
+    /// [at rest](Self::at_rest). Returns true if it was forgotten.
+    pub(crate) fn forget(&mut self, version: &Arc<Registered>) -> bool {
+        let still_at_rest = Arc::strong_count(version) == 2;
+        let same = |other: &Arc<Registered>| Arc::ptr_eq(other, version);
+        match self.earlier.iter().position(same) {
+            Some(at) if still_at_rest => {
+                self.earlier.remove(at);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What differs between two structures.
+///
+/// # Errors
+///
+/// A structure is not that of a flow.
+pub(crate) fn compare(old: &str, new: &str) -> Result<Diff, String> {
+    let parse = |text: &str| {
+        FlowDocument::parse_spec(text).map_err(|problems| {
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            format!(
+                "the structure of its flow is damaged: {}",
+                problems.join("; ")
+            )
+        })
+    };
+    Ok(flow_spec::diff(&parse(old)?, &parse(new)?))
+}
