@@ -13,6 +13,7 @@ import time
 ROUNDS = 1_000
 CHAINS = 1_000
 BATCH_ITEMS = 10_000
+LOADED_NODES = 10_000
 BATCH_CONCURRENCY = 16
 PAYLOAD_BYTES = 64 * 1024
 
@@ -23,6 +24,7 @@ LARGEST_TOTAL = 2**64 - 1
 SLOW_SECONDS = 2
 
 EXPECTED = {
+    "single": lambda seed: seed + 1,
     "chain": lambda seed: seed + 10,
     "fallible_chain": lambda seed: seed + 10,
     "loop": lambda seed: seed + ROUNDS,
@@ -35,6 +37,7 @@ EXPECTED = {
     "concurrent": lambda seed: CHAINS * (seed + 10),
     "observed": lambda seed: seed + ROUNDS,
     "observed_chain": lambda seed: seed + 10,
+    "load": lambda seed: LOADED_NODES,
 }
 
 

@@ -189,6 +189,7 @@ def concurrent():
 
 harness.main(
     {
+        "single": lambda: total_task(chain(Total, {"one": add})),
         "chain": lambda: total_task(chain_of(Total, add)),
         "fallible_chain": lambda: total_task(chain_of(Total, checked_add)),
         "loop": loop_task,
@@ -201,5 +202,6 @@ harness.main(
         "concurrent": concurrent,
         "observed": lambda: loop_task(callbacks=[Ignorant()]),
         "observed_chain": lambda: total_task(chain_of(Total, add), {"callbacks": [Ignorant()]}),
+        "load": "a graph is built in Python",
     }
 )

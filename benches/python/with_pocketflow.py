@@ -254,6 +254,7 @@ def concurrent():
 
 harness.main(
     {
+        "single": lambda: total_task(Flow(start=Add())),
         "chain": lambda: total_task(chain(Add)),
         "fallible_chain": lambda: total_task(chain(CheckedAdd)),
         "loop": loop,
@@ -266,5 +267,6 @@ harness.main(
         "concurrent": concurrent,
         "observed": "no observers",
         "observed_chain": "no observers",
+        "load": "a flow is built in Python",
     }
 )

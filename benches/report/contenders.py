@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BENCHES = Path(__file__).resolve().parent.parent
-OWN = "own"
+# The packages of this library and of what is written by hand.
+OWN = ["own", "loaded"]
 # Where the programs are that count allocations.
 COUNTING = "counting"
 # The durable chain is measured apart: what it does is mostly the disk's.
@@ -22,9 +23,10 @@ DURABLE = {
     "with_sqlite": "sqlite_by_hand",
     "with_sqlite_saver": "langgraph",
 }
-OURS_AND_BY_HAND = ["ours", "by_hand", "by_hand_bare", "by_hand_boxed"]
+OURS_AND_BY_HAND = ["ours", "loaded", "by_hand", "by_hand_bare", "by_hand_boxed"]
 LABELS = {
     "ours": "ours",
+    "loaded": "ours, loaded",
     "by_hand": "by hand",
     "by_hand_bare": "by hand, bare",
     "by_hand_boxed": "by hand, boxed",
@@ -36,7 +38,7 @@ PYTHON_LABELS = {"pocketflow": "PocketFlow", "langgraph": "LangGraph"}
 
 
 def is_own(source):
-    return source.startswith(f"contenders/{OWN}/")
+    return any(source.startswith(f"contenders/{package}/") for package in OWN)
 
 
 class Failed(Exception):
@@ -123,7 +125,7 @@ def rust_contenders(only_own=False):
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise Failed(f"two contenders are called {', '.join(twice)}: `[[bin]]` gives a program another `name`")
     for package in takes_part:
-        if only_own and package["name"] != OWN:
+        if only_own and package["name"] not in OWN:
             continue
         missing = ""
         binaries = programs_of[package["name"]]
@@ -137,7 +139,7 @@ def rust_contenders(only_own=False):
                     "benches/Cargo.lock lacks what a contender depends on: "
                     "`cargo build --release --package <package>` in benches adds it"
                 ) from error
-            if package["name"] == OWN:
+            if package["name"] in OWN:
                 raise
             print(f"left out: {error}", file=sys.stderr)
             missing = "does not build"

@@ -29,8 +29,9 @@ What a contender does in a workload, and what has to come out, is the same for a
 ([`workload.rs`](../benches/harness/src/workload.rs)), and is checked before anything is measured. The work of a node is
 an addition, so that what is seen is the cost of the library. *By hand* is what a careful programmer writes instead of a
 flow: a loop over a `match`, a struct as the state, a `Result` that names the node that failed, and a limit on the steps.
-*Bare* leaves the last two out; *boxed* calls boxed futures through a table. The value of 64 KiB is bytes, and a text
-where a library keeps its values as JSON. Each name in a table links to the source.
+*Bare* leaves the last two out; *boxed* calls boxed futures through a table. *Ours, loaded* is the same flow, loaded from
+its document: a run begins and ends with JSON, so a step takes what a run takes longer than that of one node. The value
+of 64 KiB is bytes, and a text where a library keeps its values as JSON. Each name in a table links to the source.
 """
 
 # A count differs by what the allocator and the hash seeds happen to do.
@@ -53,10 +54,11 @@ HOW = f"""## How it is measured
   takes half a second or more has *one round*, of three runs; in Python, one that takes more than {SINGLE_RUN_SECONDS} s
   is *one run*, with none before it to warm up.
 - **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
-  at and what CI compares (`benches/check`). Not counted: what runs on several threads, and Python. The same commit may be
-  compiled otherwise in another directory: that was seen of statig with an observer, not of ours or by hand.
+  at and what CI compares (`benches/check`). Not counted: what runs on several threads, the loading of a document, and
+  Python. The same commit may be compiled otherwise in another directory: that was seen of statig with an observer, not
+  of ours or by hand.
 - **Allocations**: of a counting allocator, in a program of its own, per run, on the thread that runs. Not counted: what
-  runs on several threads, and Python.
+  runs on several threads, the loading of a document, and Python.
 - **Python** has one thread: where Rust has two workers it has an event loop.
 - **Compile time**: `cargo check` and `cargo build` of a program with the flows, its dependencies built before, without
   incremental compilation, debug profile; the median of {ROUNDS} rounds in which each program has its turn, or once if it
@@ -465,7 +467,7 @@ def saved(name, svg):
 
 
 def kind(name, contender):
-    if name == "ours":
+    if name in ("ours", "loaded"):
         return "ours"
     if is_own(contender["source"]):
         return "hand"

@@ -62,6 +62,7 @@ def all_of(figures):
         at_most(figures, "fork", "by_hand", 1.5),
         at_most(figures, "batch", "by_hand", 1.2),
         *observers(figures),
+        *loaded(figures),
         *others(figures),
         *compile_times(figures),
         durable(figures),
@@ -119,6 +120,31 @@ def observers(figures):
             )
             unit = f" ns ({written(least)} to {written(most)})"
         yield judged(what, "at most 5 ns", value, unit, lambda value: value <= 5)
+
+
+def loaded(figures):
+    """A step of a loaded flow, which is what the steps after the first one take, against one that is boxed by hand."""
+
+    def of_steps(contender, workload):
+        run, single = (figures.instructions(contender, name) for name in (workload, "single"))
+        return run - single if run is not None and single is not None else None
+
+    for workload in ("chain", "loop", "branch"):
+        value = quotient(of_steps("loaded", workload), of_steps("by_hand_boxed", workload))
+        what = f"{BY_NAME[workload].title}, loaded: instructions of a step, against by hand, boxed"
+        yield judged(what, "at most 2.5", value, "", lambda value: value <= 2.5)
+    for other in ("pocketflow_rs", "graph_flow", "pocketflow_python"):
+        ratios = [
+            quotient(figures.nanoseconds(other, workload), figures.nanoseconds("loaded", workload))
+            for workload in ("chain", "loop", "branch")
+        ]
+        least = None if None in ratios else min(ratios)
+        label = figures.contenders("times").get(other, {}).get("label", other)
+        what = f"{label}: times slower than a loaded chain, loop and branch, where it comes nearest"
+        yield judged(what, "more than 1", least, "", lambda value: value > 1)
+    load = figures.nanoseconds("loaded", "load")
+    seconds = load / 1e9 if load is not None else None
+    yield judged(f"{BY_NAME['load'].title}", "under 1 s", seconds, " s", lambda value: value < 1)
 
 
 def others(figures):

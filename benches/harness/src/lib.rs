@@ -10,7 +10,9 @@ mod workload;
 
 pub use measure::main;
 pub use task::{Task, task, task_on_two_workers};
-pub use workload::{BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, PAYLOAD_BYTES, ROUNDS, Workload};
+pub use workload::{
+    BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, LOADED_NODES, PAYLOAD_BYTES, ROUNDS, Workload,
+};
 
 /// One way to do the workloads.
 pub trait Contender {

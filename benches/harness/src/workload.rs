@@ -11,12 +11,16 @@ pub const CHAINS: u64 = 1_000;
 pub const BATCH_ITEMS: u64 = 10_000;
 /// How many of them are worked on at once.
 pub const BATCH_CONCURRENCY: usize = 16;
+/// How many nodes the document has that is loaded.
+pub const LOADED_NODES: u64 = 10_000;
 /// How large the value is that is handed on.
 pub const PAYLOAD_BYTES: usize = 64 * 1024;
 
 /// What a contender does in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Workload {
+    /// One node, which adds one.
+    Single,
     /// Ten nodes one after the other, each of which adds one.
     Chain,
     /// The same ten nodes, each of which returns a `Result`.
@@ -41,11 +45,14 @@ pub enum Workload {
     Observed,
     /// The chain, with an observer that ignores everything.
     ObservedChain,
+    /// A document of a chain of 10,000 nodes is read and checked.
+    Load,
 }
 
 impl Workload {
     /// All of them.
-    pub const ALL: [Workload; 12] = [
+    pub const ALL: [Workload; 14] = [
+        Workload::Single,
         Workload::Chain,
         Workload::FallibleChain,
         Workload::Loop,
@@ -58,11 +65,13 @@ impl Workload {
         Workload::Concurrent,
         Workload::Observed,
         Workload::ObservedChain,
+        Workload::Load,
     ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Workload::Single => "single",
             Workload::Chain => "chain",
             Workload::FallibleChain => "fallible_chain",
             Workload::Loop => "loop",
@@ -75,12 +84,14 @@ impl Workload {
             Workload::Concurrent => "concurrent",
             Workload::Observed => "observed",
             Workload::ObservedChain => "observed_chain",
+            Workload::Load => "load",
         }
     }
 
     /// What a run of this seed has to come to.
     pub fn expected(self, seed: u64) -> u64 {
         match self {
+            Workload::Single => seed + 1,
             Workload::Chain
             | Workload::FallibleChain
             | Workload::Nested
@@ -95,6 +106,7 @@ impl Workload {
             Workload::Payload => 10,
             Workload::Batch | Workload::WaitingBatch => BATCH_ITEMS * (BATCH_ITEMS - 1),
             Workload::Concurrent => CHAINS * (seed + 10),
+            Workload::Load => LOADED_NODES,
         }
     }
 }

@@ -144,6 +144,11 @@ struct Dagx;
 impl Contender for Dagx {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         Ok(match workload {
+            Workload::Single => runs(async |total| {
+                let graph = DagRunner::new();
+                let only = graph.add_task(First(total)).into();
+                output(&graph, only).await.unwrap_or_default()
+            }),
             Workload::Chain => runs(async |total| chain!(First(total), Add).unwrap_or_default()),
             Workload::FallibleChain => runs(async |total| match chain!(TryFirst(total), TryAdd) {
                 Ok(Ok(total)) => total,
@@ -189,6 +194,7 @@ impl Contender for Dagx {
                 return Err("no limit on how many tasks run at once");
             }
             Workload::ObservedChain => return Err("no observers, only tracing"),
+            Workload::Load => return Err("a graph is built in Rust"),
         })
     }
 }

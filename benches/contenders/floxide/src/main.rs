@@ -41,6 +41,7 @@ struct Floxide;
 impl Contender for Floxide {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         Ok(match workload {
+            Workload::Single => numbers(Single { one: Add {} }),
             Workload::Chain => numbers(plain::chain()),
             Workload::FallibleChain => numbers(can_fail::chain()),
             Workload::Nested => numbers(nested()),
@@ -97,6 +98,7 @@ impl Contender for Floxide {
             Workload::Observed | Workload::ObservedChain => {
                 return Err("no observers, only tracing");
             }
+            Workload::Load => return Err("a workflow is built in Rust"),
         })
     }
 

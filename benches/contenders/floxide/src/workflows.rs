@@ -57,6 +57,17 @@ macro_rules! chain {
     };
 }
 
+workflow! {
+    pub struct Single {
+        one: Add,
+    }
+    start = one;
+    context = ();
+    edges {
+        one => {};
+    }
+}
+
 chain!(plain, Add);
 chain!(can_fail, TryAdd);
 chain!(waiting, WaitingAdd);

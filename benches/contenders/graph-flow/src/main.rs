@@ -43,6 +43,13 @@ fn chain<T: Task + 'static>(task: impl Fn(&'static str, NextAction) -> T) -> Res
     graph.build()
 }
 
+fn single() -> Result<Graph> {
+    let (id, next) = ("one", NextAction::End);
+    GraphBuilder::new("single")
+        .add_task(Arc::new(Add { id, next }))
+        .build()
+}
+
 fn rounds() -> Result<Graph> {
     let on = NextAction::ContinueAndExecute;
     GraphBuilder::new("loop")
@@ -139,8 +146,9 @@ struct GraphFlow;
 impl Contender for GraphFlow {
     fn workload(workload: Workload) -> std::result::Result<Runs, &'static str> {
         Ok(match workload {
-            Workload::Chain | Workload::FallibleChain => {
+            Workload::Single | Workload::Chain | Workload::FallibleChain => {
                 let graph = built(match workload {
+                    Workload::Single => single(),
                     Workload::Chain => chain(|id, next| Add { id, next }),
                     _ => chain(|id, next| TryAdd { id, next }),
                 })?;
@@ -203,6 +211,7 @@ impl Contender for GraphFlow {
             Workload::Observed | Workload::ObservedChain => {
                 return Err("no observers, only tracing");
             }
+            Workload::Load => return Err("a graph is built in Rust"),
         })
     }
 }

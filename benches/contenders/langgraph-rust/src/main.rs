@@ -122,6 +122,12 @@ macro_rules! chain {
     }};
 }
 
+fn single() -> Built {
+    let mut graph = StateGraph::new(Totals::create_channels());
+    graph.add_node("one", add)?;
+    line(graph, &["one"])
+}
+
 fn rounds() -> Built {
     let mut graph = StateGraph::new(Totals::create_channels());
     graph.add_node("add", add)?;
@@ -192,8 +198,13 @@ impl Contender for LangGraph {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         let built = |graph: Built| graph.map_err(|_| "its graph does not build");
         Ok(match workload {
-            Workload::Chain | Workload::FallibleChain | Workload::Nested | Workload::Branch => {
+            Workload::Single
+            | Workload::Chain
+            | Workload::FallibleChain
+            | Workload::Nested
+            | Workload::Branch => {
                 let graph = built(match workload {
+                    Workload::Single => single(),
                     Workload::Chain => chain!(Totals, add),
                     Workload::FallibleChain => chain!(Totals, try_add),
                     Workload::Nested => nested(),
@@ -242,6 +253,7 @@ impl Contender for LangGraph {
             }
             Workload::Fork => return Err("the nodes of a superstep run one after the other"),
             Workload::Batch | Workload::WaitingBatch => return Err("no node for each item"),
+            Workload::Load => return Err("a graph is built in Rust"),
         })
     }
 }

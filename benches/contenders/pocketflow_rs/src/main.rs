@@ -59,6 +59,10 @@ struct Pocketflow;
 impl Contender for Pocketflow {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         Ok(match workload {
+            Workload::Single => {
+                let flow = build_flow!(start: ("one", Add), nodes: [], edges: []);
+                runs(async move |total| run(&flow, total, None).await)
+            }
             Workload::Chain => {
                 let flow = chain!(Add);
                 runs(async move |total| run(&flow, total, None).await)
@@ -126,6 +130,7 @@ impl Contender for Pocketflow {
             Workload::Observed | Workload::ObservedChain => {
                 return Err("no observers, only tracing");
             }
+            Workload::Load => return Err("a flow is built in Rust"),
         })
     }
 }

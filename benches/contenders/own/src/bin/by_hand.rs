@@ -188,6 +188,11 @@ chain! {
     waiting_six waiting_seven waiting_eight waiting_nine waiting_ten
 }
 
+async fn single(total: u64) -> Result<u64, Failed> {
+    Budget::new().count("one")?;
+    Ok(one(total).await)
+}
+
 async fn rounds(total: u64, limit: u64) -> Result<u64, Failed> {
     #[derive(Debug, Clone, Copy)]
     enum Node {
@@ -366,6 +371,7 @@ struct ByHand;
 impl Contender for ByHand {
     fn workload(workload: Workload) -> Result<Task, &'static str> {
         Ok(match workload {
+            Workload::Single => task(async |total| value_of(single(total).await)),
             Workload::Chain => task(async |total| value_of(plain(total).await)),
             Workload::FallibleChain => task(async |total| value_of(can_fail(total).await)),
             Workload::Loop => task(async |total| value_of(rounds(total, total + ROUNDS).await)),
@@ -396,6 +402,7 @@ impl Contender for ByHand {
                 chains.join_all().await.iter().sum()
             }),
             Workload::Observed | Workload::ObservedChain => return Err("nobody to tell"),
+            Workload::Load => return Err("its loops are in the program"),
         })
     }
 }

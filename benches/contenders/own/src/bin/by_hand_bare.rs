@@ -237,6 +237,7 @@ struct Bare;
 impl Contender for Bare {
     fn workload(workload: Workload) -> Result<Task, &'static str> {
         Ok(match workload {
+            Workload::Single => task(one),
             Workload::Chain => task(plain),
             Workload::FallibleChain => task(can_fail),
             Workload::Loop => task(async |total| rounds(total, total + ROUNDS).await),
@@ -275,6 +276,7 @@ impl Contender for Bare {
                 chains.join_all().await.iter().sum()
             }),
             Workload::Observed | Workload::ObservedChain => return Err("nobody to tell"),
+            Workload::Load => return Err("its loops are in the program"),
         })
     }
 }

@@ -85,6 +85,12 @@ fn plain() -> Graph<Totals> {
     graph
 }
 
+fn single() -> Graph<Totals> {
+    let mut graph = Graph::<Totals>::new();
+    chain!(graph, state.total, one);
+    graph
+}
+
 fn can_fail() -> Graph<Totals> {
     let mut graph = Graph::new();
     macro_rules! add {
@@ -245,6 +251,7 @@ struct Boxed;
 impl Contender for Boxed {
     fn workload(workload: Workload) -> Result<Task, &'static str> {
         Ok(match workload {
+            Workload::Single => totals_task(single(), 0),
             Workload::Chain => totals_task(plain(), 0),
             Workload::FallibleChain => totals_task(can_fail(), 0),
             Workload::Loop => totals_task(rounds(), ROUNDS),
@@ -296,6 +303,7 @@ impl Contender for Boxed {
                 })
             }
             Workload::Observed | Workload::ObservedChain => return Err("nobody to tell"),
+            Workload::Load => return Err("its graphs are in the program"),
         })
     }
 }

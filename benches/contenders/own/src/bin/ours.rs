@@ -10,99 +10,24 @@ use bench_harness::{
 };
 use flow_runtime::prelude::*;
 
+#[path = "../flows.rs"]
+mod flows;
 #[path = "../nodes.rs"]
 mod nodes;
 
-use nodes::*;
-
-flow! {
-    Chain(total: u64) -> (total: u64) {
-        start >> one >> two >> three >> four >> five >> six >> seven >> eight >> nine >> ten >> end;
-    }
-}
-
-flow! {
-    FallibleChain(total: u64) -> (total: u64) {
-        start >> try_one >> try_two >> try_three >> try_four >> try_five
-            >> try_six >> try_seven >> try_eight >> try_nine >> try_ten >> end;
-    }
-}
-
-flow! {
-    Loop(total: u64, limit: u64) -> (total: u64) {
-        start >> one >> check;
-        check - "again" >> one;
-        check - "done" >> end;
-    }
-}
-
-flow! {
-    Branch(value: u64) -> (value: u64) {
-        start >> choose;
-        choose - "left" >> left >> meet;
-        choose - "middle" >> middle >> meet;
-        choose - "right" >> right >> meet;
-        meet >> end;
-    }
-}
-
-flow! {
-    Fork(value: u64) -> (sum: u64) {
-        start >> [a, b, c, d, e, f, g, h] >> sum >> end;
-    }
-}
-
-flow! {
-    Innermost(total: u64) -> (total: u64) {
-        start >> four >> five >> six >> seven >> end;
-    }
-}
-
-flow! {
-    Inner(total: u64) -> (total: u64) {
-        start >> two >> three >> Innermost >> eight >> nine >> end;
-    }
-}
-
-flow! {
-    Nested(total: u64) -> (total: u64) {
-        start >> one >> Inner >> ten >> end;
-    }
-}
-
-flow! {
-    Payload(payload: Vec<u8>) -> (payload: Vec<u8>) {
-        start >> large_one >> large_two >> large_three >> large_four >> large_five
-            >> large_six >> large_seven >> large_eight >> large_nine >> large_ten >> end;
-    }
-}
-
-flow! {
-    Batch(items: Vec<u64>) -> (items: Vec<u64>, results: Vec<u64>) {
-        node results: for item in items { doubled } with concurrency(16);
-        start >> results >> end;
-    }
-}
-
-flow! {
-    WaitingBatch(items: Vec<u64>) -> (items: Vec<u64>, results: Vec<u64>) {
-        node results: for item in items { slowly_doubled } with concurrency(16);
-        start >> results >> end;
-    }
-}
-
-flow! {
-    WaitingChain(total: u64) -> (total: u64) {
-        start >> waiting_one >> waiting_two >> waiting_three >> waiting_four >> waiting_five
-            >> waiting_six >> waiting_seven >> waiting_eight >> waiting_nine >> waiting_ten >> end;
-    }
-}
+use flows::*;
 
 struct Ours;
 
 impl Contender for Ours {
     fn workload(workload: Workload) -> Result<Task, &'static str> {
         Ok(match workload {
+            Workload::Single => {
+                let flow = Single::new();
+                task(async move |total| {
+                    total_of(flow.run(SingleInput { total }).await, |out| out.total)
+                })
+            }
             Workload::Chain => {
                 let flow = Chain::new();
                 task(async move |total| {
@@ -212,6 +137,7 @@ impl Contender for Ours {
                     })
                 })
             }
+            Workload::Load => return Err("its flows are in the program"),
         })
     }
 }

@@ -113,6 +113,12 @@ macro_rules! rounds {
     };
 }
 
+mod single {
+    use super::*;
+
+    chain!(@states [] u64, add, one done);
+}
+
 mod plain {
     use super::*;
 
@@ -225,6 +231,7 @@ struct Statig;
 impl Contender for Statig {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         Ok(match workload {
+            Workload::Single => numbers(single::run),
             Workload::Chain => numbers(plain::run),
             Workload::ObservedChain => numbers(observed::run),
             Workload::Loop => totals(rounds::run),
@@ -243,6 +250,7 @@ impl Contender for Statig {
             Workload::Fork => return Err("one state at a time"),
             Workload::Nested => return Err("a machine is not a state"),
             Workload::Batch | Workload::WaitingBatch => return Err("no state for each item"),
+            Workload::Load => return Err("a machine is built in Rust"),
         })
     }
 }

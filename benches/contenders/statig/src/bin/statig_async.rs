@@ -107,6 +107,12 @@ macro_rules! rounds {
     };
 }
 
+mod single {
+    use super::*;
+
+    chain!(@states [] u64, add, one done);
+}
+
 mod plain {
     use super::*;
 
@@ -219,6 +225,7 @@ struct Statig;
 impl Contender for Statig {
     fn workload(workload: Workload) -> Result<Runs, &'static str> {
         Ok(match workload {
+            Workload::Single => numbers(single::run),
             Workload::Chain => numbers(plain::run),
             Workload::ObservedChain => numbers(observed::run),
             Workload::Loop => totals(rounds::run),
@@ -239,6 +246,7 @@ impl Contender for Statig {
             Workload::Fork => return Err("one state at a time"),
             Workload::Nested => return Err("a machine is not a state"),
             Workload::Batch | Workload::WaitingBatch => return Err("no state for each item"),
+            Workload::Load => return Err("a machine is built in Rust"),
         })
     }
 }
