@@ -17,9 +17,10 @@ pub use flow_macros::registry;
 pub use flow_text::Format;
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
-pub use provided::{Dependency, DependencyError};
+pub use provided::{Credentials, Dependency, DependencyError, Environment};
 pub use registry::Registry;
 pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};
+pub use secrecy::{ExposeSecret, SecretString};
 pub use semver::Version;
 
 /// What generated code refers to. Not part of the public interface.

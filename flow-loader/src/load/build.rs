@@ -7,7 +7,7 @@ use flow_runtime::engine::FlowInfo;
 use flow_spec::document::types;
 use flow_spec::{
     CheckedGraph, Code, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgeSource, EdgeTarget,
-    FlowDocument, NodeDocument, NodeId, ReadMode, TIMEOUT_ACTION, check,
+    FlowDocument, NodeDocument, NodeId, ReadMode, TIMEOUT_ACTION, check, node_path,
 };
 use serde_json::Value;
 
@@ -20,13 +20,20 @@ use super::settings::{concurrency, duration, policy};
 use super::uses::{Uses, body};
 
 impl Loader<'_> {
-    /// The flow at a place of the document. `None` if something is wrong, which is reported.
-    pub(super) fn build(&mut self, flow: &FlowDocument, pointer: &str) -> Option<Level> {
+    /// The flow at a place of the document, whose nodes have paths below this one. `None` if
+    /// something is wrong, which is reported.
+    pub(super) fn build(
+        &mut self,
+        flow: &FlowDocument,
+        pointer: &str,
+        path: &str,
+    ) -> Option<Level> {
         let mut inner = HashMap::new();
         for (index, node) in flow.nodes.iter().enumerate() {
             if let Some(document) = &node.internal_flow {
                 let pointer = format!("{pointer}/nodes/{index}/internalFlow");
-                inner.insert(index, self.build(document, &pointer)?);
+                let path = node_path(path, &node.id);
+                inner.insert(index, self.build(document, &pointer, &path)?);
             }
         }
         let checked = self.checked(flow, pointer)?;
@@ -37,6 +44,7 @@ impl Loader<'_> {
         let parts = Parts {
             flow,
             pointer,
+            path,
             checked: &checked,
             keys: &keys,
             uses,

@@ -4,6 +4,7 @@
 mod build;
 mod check;
 mod complete;
+mod params;
 mod ports;
 mod receiver;
 mod resolve;
@@ -179,7 +180,7 @@ impl<'r> Loader<'r> {
             loader.report(problem);
         }
         loader.refuse()?;
-        let level = loader.build(&document, "");
+        let level = loader.build(&document, "", &document.namespace);
         loader.refuse()?;
         match level {
             Some(level) => Ok(LoadedFlow::new(resolved, Arc::new(level))),

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take};
+use flow_spec::{
+    CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take, node_path,
+};
 
 use crate::adapter::{Adapter, Mode};
 use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
@@ -15,6 +17,8 @@ use super::uses::Uses;
 pub(super) struct Parts<'a> {
     pub(super) flow: &'a FlowDocument,
     pub(super) pointer: &'a str,
+    /// The path under which its nodes run.
+    pub(super) path: &'a str,
     pub(super) checked: &'a CheckedGraph,
     pub(super) keys: &'a Keys,
     pub(super) uses: &'a Uses<'a>,
@@ -38,6 +42,10 @@ pub(super) fn edges_by_node(graph: &Graph) -> HashMap<NodeId, Vec<usize>> {
 impl Parts<'_> {
     pub(super) fn node_pointer(&self, index: usize) -> String {
         format!("{}/nodes/{index}", self.pointer)
+    }
+
+    pub(super) fn node_path(&self, node: &NodeDocument) -> String {
+        node_path(self.path, &node.id)
     }
 
     pub(super) fn key(&self, name: &str) -> Option<KeyIndex> {

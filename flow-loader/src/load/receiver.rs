@@ -2,12 +2,14 @@
 
 use flow_spec::document::types;
 use flow_spec::{Code, NodeDocument, Problem};
+use serde_json::Value;
 
 use crate::adapter::{Adapter, Make, Receiver};
-use crate::params::{Param, ParamError};
+use crate::params::ParamError;
 use crate::provided::{DependencyError, loading};
 
 use super::Loader;
+use super::params::{ParamsReader, references};
 use super::ports::Parts;
 
 impl Loader<'_> {
@@ -40,10 +42,15 @@ impl Loader<'_> {
             Make::Given(value) => return Some(Some(value.clone())),
             Make::Default(make) => return Some(Some(make())),
             Make::FromParams(make) => {
-                let params = Param::of_object(&node.params);
+                let mut reader = ParamsReader {
+                    loader: self,
+                    params: &pointer,
+                    path: &parts.node_path(node),
+                };
+                let params = reader.read(&node.params)?;
                 let (made, refused) = loading(&self.registry.provided, || make(params));
                 let value = made.map_err(|error| {
-                    self.report(unmade(name, &pointer, &error, refused));
+                    self.report(unmade(name, node, &pointer, &error, refused));
                 });
                 return value.ok().map(Some);
             }
@@ -56,30 +63,44 @@ impl Loader<'_> {
 /// Says why a value cannot be made from its params.
 fn unmade(
     name: &str,
+    node: &NodeDocument,
     params: &str,
     error: &ParamError,
     refused: Option<DependencyError>,
 ) -> Problem {
     let (pointer, is_name) = error.place();
+    let all = Value::Object(node.params.clone());
+    let value = all.pointer(&pointer).filter(|_| !is_name);
+    let secrets = value.map_or_else(Vec::new, references);
     let (code, message, help) = match refused {
         Some(refused) => {
             let code = match refused {
                 DependencyError::Missing { .. } => Code::NamesNothing,
                 DependencyError::WrongType { .. } => Code::TypeMismatch,
             };
-            (code, refused.to_string(), Some(refused.help()))
+            if secrets.is_empty() {
+                (code, refused.to_string(), Some(refused.help()))
+            } else {
+                (code, refused.without_name(), None)
+            }
         }
         None => {
-            let message = format!("these are not the settings of `{name}`: {error}");
+            let reason = if secrets.is_empty() {
+                error.to_string()
+            } else {
+                error.without_value().to_owned()
+            };
+            let message = format!("these are not the settings of `{name}`: {reason}");
             (Code::Malformed, message, None)
         }
     };
+    let hidden = |text: &&str| format!("what `{text}` stands for is not shown");
     Problem {
         pointer: format!("{params}{pointer}"),
         is_name,
         code,
         message,
-        notes: Vec::new(),
+        notes: secrets.iter().map(hidden).collect(),
         related: Vec::new(),
         help,
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::de::{Error, Expected, Unexpected};
 
+use super::below;
+
 /// Why a value cannot be made from `params`, and at which of them.
 ///
 /// The value may be a secret, and what serde says quotes it. So each error also has a text without
@@ -42,8 +44,13 @@ impl ParamError {
     /// The JSON pointer of the param in the `params`, and whether its name is refused.
     pub(crate) fn place(&self) -> (String, bool) {
         let parts = self.way.iter().rev();
-        let parts = parts.map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1")));
-        (parts.collect(), self.is_name)
+        let pointer = parts.fold(String::new(), |pointer, part| below(&pointer, part));
+        (pointer, self.is_name)
+    }
+
+    /// The message without the value.
+    pub(crate) fn without_value(&self) -> &str {
+        &self.without_value
     }
 }
 

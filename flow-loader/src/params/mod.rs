@@ -1,10 +1,10 @@
-//! The `params` of a node, on their way to the value that serde makes of them.
+//! The `params` of a node as serde reads them, to make its value.
 
 mod deserialize;
 mod error;
 
 use secrecy::SecretString;
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 
 pub use error::ParamError;
 
@@ -27,25 +27,8 @@ pub enum Param {
     Object(Vec<(String, Param)>),
 }
 
-impl Param {
-    /// The params of a node.
-    pub(crate) fn of_object(params: &Map<String, Value>) -> Self {
-        let fields = params.iter();
-        Param::Object(
-            fields
-                .map(|(name, value)| (name.clone(), Param::of(value)))
-                .collect(),
-        )
-    }
-
-    fn of(value: &Value) -> Self {
-        match value {
-            Value::Null => Param::Null,
-            Value::Bool(value) => Param::Bool(*value),
-            Value::Number(value) => Param::Number(value.clone()),
-            Value::String(value) => Param::Text(value.clone()),
-            Value::Array(items) => Param::List(items.iter().map(Param::of).collect()),
-            Value::Object(fields) => Param::of_object(fields),
-        }
-    }
+/// The JSON pointer of what has this name or number in the value at a pointer.
+pub(crate) fn below(pointer: &str, part: &str) -> String {
+    let part = part.replace('~', "~0").replace('/', "~1");
+    format!("{pointer}/{part}")
 }

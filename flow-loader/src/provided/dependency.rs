@@ -218,6 +218,23 @@ impl DependencyError {
     }
 }
 
+impl DependencyError {
+    /// The message without the name, which may be secret.
+    pub(crate) fn without_name(&self) -> String {
+        match self {
+            DependencyError::Missing { wanted, .. } => {
+                format!("no `{}` is provided under this name", short_name(wanted))
+            }
+            DependencyError::WrongType { wanted, .. } => {
+                format!(
+                    "what is provided under this name is not a `{}`",
+                    short_name(wanted)
+                )
+            }
+        }
+    }
+}
+
 impl fmt::Display for DependencyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

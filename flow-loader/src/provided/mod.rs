@@ -1,7 +1,9 @@
 //! What a program provides to the documents that it loads.
 
+mod credentials;
 mod dependency;
 mod loading;
+mod lookup;
 mod registry;
 
 use std::any::{TypeId, type_name};
@@ -11,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::value::AnyValue;
 
+pub use credentials::{Credentials, Environment};
 pub use dependency::{Dependency, DependencyError};
 pub(crate) use loading::loading;
 
@@ -18,6 +21,10 @@ pub(crate) use loading::loading;
 #[derive(Clone, Default)]
 pub(crate) struct Provided {
     dependencies: BTreeMap<String, Entry>,
+    /// What `@cred:name` stands for.
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    /// What `${NAME}` stands for.
+    pub(crate) variables: Option<Arc<dyn Credentials>>,
 }
 
 /// A provided value.
@@ -48,11 +55,20 @@ impl Provided {
         self.dependencies.insert(name, entry);
     }
 
-    /// Adds what another one provides. Of two values of a name, the other one's is kept.
+    /// Adds what another one provides, and replaces what has the same name.
     pub(crate) fn extend(&mut self, other: &Provided) {
         let dependencies = other.dependencies.iter();
         self.dependencies
             .extend(dependencies.map(|(name, entry)| (name.clone(), entry.clone())));
+        let credentials = [
+            (&mut self.credentials, &other.credentials),
+            (&mut self.variables, &other.variables),
+        ];
+        for (own, other) in credentials {
+            if let Some(other) = other {
+                *own = Some(other.clone());
+            }
+        }
     }
 
     /// The value of a name, of this type.
@@ -103,6 +119,6 @@ impl fmt::Debug for Provided {
         let names: Vec<&String> = self.dependencies.keys().collect();
         f.debug_struct("Provided")
             .field("dependencies", &names)
-            .finish()
+            .finish_non_exhaustive()
     }
 }

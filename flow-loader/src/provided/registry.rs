@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Dependency, DependencyError};
+use super::{Credentials, Dependency, DependencyError};
 use crate::Registry;
 
 impl Registry {
@@ -36,6 +36,22 @@ impl Registry {
         T: ?Sized + Send + Sync + 'static,
     {
         Arc::make_mut(&mut self.provided).add(name.into(), make);
+        self
+    }
+
+    /// Provides what `@cred:name` in `params` stands for: see [`Credentials`]. Credentials that were
+    /// provided before are not asked any more.
+    #[must_use]
+    pub fn provide_credentials(mut self, credentials: impl Credentials + 'static) -> Self {
+        Arc::make_mut(&mut self.provided).credentials = Some(Arc::new(credentials));
+        self
+    }
+
+    /// Provides what `${NAME}` in `params` stands for: the [`Environment`](crate::Environment), or
+    /// anything else with names. Variables that were provided before are not asked any more.
+    #[must_use]
+    pub fn provide_variables(mut self, variables: impl Credentials + 'static) -> Self {
+        Arc::make_mut(&mut self.provided).variables = Some(Arc::new(variables));
         self
     }
 

@@ -1,8 +1,9 @@
 //! The settings of a node as JSON, field by field: some are secret, and some cannot be written.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use flow_spec::document::MASK;
+use flow_spec::document::{MASK, escape_text};
 use secrecy::zeroize::Zeroize;
 use secrecy::{ExposeSecret as _, SecretBox};
 use serde::Serialize;
@@ -13,8 +14,11 @@ use serde_json::{Map, Value};
 ///
 /// A field becomes a param of the same name. If it is marked `#[param(secret)]`, or has a type of
 /// the crate [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it
-/// is written as `***`, unless the export asks for secrets. A field whose type is not `Serialize`
-/// is named in `paramsOmitted`.
+/// is written as `***`, unless the export asks for secrets; `None` is `null`. A field whose type is
+/// not `Serialize` is named in `paramsOmitted`.
+///
+/// In other texts, `${` is written as `$${` and `@cred:` as `@@cred:`, since a loader replaces the
+/// former by variables and credentials.
 ///
 /// Whatever serde writes for a field is written as it is. So if a field's struct contains a secret
 /// that implements `secrecy`'s `SerializableSecret`, mark the field.
@@ -56,18 +60,27 @@ impl ParamsWriter {
         self.put(name, to_param(value));
     }
 
-    /// Writes a secret: `***`, unless the export asks for secrets.
+    /// Writes a secret: `***`, unless the export asks for secrets, or the value is `null`.
     pub fn secret(&mut self, name: &str, value: &impl Serialize) {
-        if self.include_sensitive {
-            self.value(name, value)
-        } else {
-            self.mask(name)
+        match to_param(value) {
+            param if self.include_sensitive => self.put(name, param),
+            Param::Value(Value::Null) => self.put(name, Param::Value(Value::Null)),
+            _ => self.mask(name),
         }
     }
 
     /// Names a field that cannot be written.
     pub fn omit(&mut self, name: &str) {
         self.put(name, Param::Opaque);
+    }
+
+    /// Writes a secret of the crate `secrecy`: `***`, or `null` if it is `None`.
+    fn mask_secret(&mut self, name: &str, secret: &(impl Secret + ?Sized)) {
+        if secret.is_absent() {
+            self.put(name, Param::Value(Value::Null))
+        } else {
+            self.mask(name)
+        }
     }
 
     /// Writes `***`.
@@ -89,20 +102,61 @@ impl ParamsWriter {
     }
 }
 
-/// The JSON of a value. A value that serde cannot write as JSON is as opaque as one that is not
-/// `Serialize`.
+/// The JSON of a value, in which texts refer to nothing. A value that serde cannot write as JSON is
+/// as opaque as one that is not `Serialize`.
 pub(super) fn to_param(value: &impl Serialize) -> Param {
-    serde_json::to_value(value).map_or(Param::Opaque, Param::Value)
+    match serde_json::to_value(value) {
+        Ok(mut value) => {
+            escape(&mut value);
+            Param::Value(value)
+        }
+        Err(_) => Param::Opaque,
+    }
+}
+
+/// Escapes what would refer to a variable or to a credential where the document is loaded.
+fn escape(value: &mut Value) {
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(escaped) = escape_text(text) {
+                *text = escaped;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(escape),
+        Value::Object(fields) => fields.values_mut().for_each(escape),
+        _ => {}
+    }
 }
 
 /// A secret, or a type that contains secrets.
-pub trait Secret {}
+pub trait Secret {
+    /// Returns true if there is no secret: it is `None`.
+    fn is_absent(&self) -> bool {
+        false
+    }
+}
 
 impl<T: Zeroize + ?Sized> Secret for SecretBox<T> {}
-impl<T: Secret> Secret for Option<T> {}
+
+impl<T: Secret> Secret for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.as_ref().is_none_or(Secret::is_absent)
+    }
+}
+
 impl<T: Secret> Secret for Vec<T> {}
-impl<T: Secret + ?Sized> Secret for Box<T> {}
-impl<T: Secret + ?Sized> Secret for Arc<T> {}
+
+impl<T: Secret + ?Sized> Secret for Box<T> {
+    fn is_absent(&self) -> bool {
+        (**self).is_absent()
+    }
+}
+
+impl<T: Secret + ?Sized> Secret for Arc<T> {
+    fn is_absent(&self) -> bool {
+        (**self).is_absent()
+    }
+}
 
 /// A secret that can be written if the export asks for secrets.
 pub trait Expose: Secret {
@@ -186,7 +240,7 @@ impl<T: Expose + ?Sized> ExposedParam for &&&ParamOf<'_, T> {
         if params.include_sensitive {
             params.put(name, self.value.exposed())
         } else {
-            params.mask(name)
+            params.mask_secret(name, self.value)
         }
     }
 }
@@ -196,7 +250,7 @@ impl<T: Secret + ?Sized> SecretParam for &&ParamOf<'_, T> {
         if params.include_sensitive {
             params.omit(name)
         } else {
-            params.mask(name)
+            params.mask_secret(name, self.value)
         }
     }
 }

@@ -12,6 +12,7 @@ mod flow;
 mod node;
 pub(crate) mod problem;
 mod read;
+mod reference;
 mod schema;
 mod settings;
 
@@ -19,6 +20,7 @@ pub use edge::{EdgeDocument, EndDocument};
 pub use flow::FlowDocument;
 pub use node::{ActionDocument, MappingsDocument, NodeDocument};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
+pub use reference::{TextError, TextPart, escape_text, text_parts};
 pub use schema::{Property, Schema, property};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 

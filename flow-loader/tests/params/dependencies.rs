@@ -1,4 +1,4 @@
-//! What `params` of documents can hold.
+//! Values that documents name and programs provide.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,9 @@ use flow_loader::{Dependency, DependencyError, Format, LoadedFlow, Registry, loa
 use flow_runtime::prelude::*;
 use flow_runtime::{Export as _, ExportOptions, Params};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use super::{answer, loaded, refused};
 
 trait Model: Send + Sync {
     fn complete(&self, prompt: &str) -> String;
@@ -45,37 +47,6 @@ flow! {
         node ask: Ask;
         start >> ask >> end;
     }
-}
-
-/// A flow of one node, `step`, which reads `question` and writes `answer`.
-fn document(node: &str, params: &Value) -> String {
-    json!({
-        "version": "2.0.0",
-        "name": "Qa",
-        "namespace": "qa",
-        "inputs": { "type": "object", "properties": { "question": {} }, "required": ["question"] },
-        "outputs": { "type": "object", "properties": { "answer": {} }, "required": ["answer"] },
-        "nodes": [{ "type": node, "id": "step", "params": params }],
-        "edges": [],
-        "ends": [{ "from": "step", "condition": "default", "label": "default" }],
-    })
-    .to_string()
-}
-
-fn loaded(node: &str, params: &Value, registry: &Registry) -> Result<LoadedFlow, String> {
-    let loaded = load(document(node, params), Format::Json, registry);
-    loaded.map_err(|error| error.to_string())
-}
-
-/// The message of the only problem, without its place in the text.
-fn refused(node: &str, params: &Value, registry: &Registry) -> String {
-    let error = loaded(node, params, registry).unwrap_err();
-    error.split_once(": ").unwrap().1.to_owned()
-}
-
-async fn answer(flow: &LoadedFlow) -> String {
-    let output = flow.run(json!({ "question": "why?" })).await.unwrap();
-    output["answer"].as_str().unwrap().to_owned()
 }
 
 fn models() -> Registry {
