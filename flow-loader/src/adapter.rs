@@ -12,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::Args;
+use crate::catalog::NodeKind;
 use crate::params::{Param, ParamError};
-use crate::value::{AnyValue, Probe, ValueType};
+use crate::value::{AnyValue, Probe, SchemaFunction, ValueType};
 
 /// A registered node.
 pub struct Adapter {
@@ -45,8 +46,33 @@ pub struct Adapter {
     pub returns_nothing: bool,
     /// Where its value comes from.
     pub make: Make,
+    /// The JSON Schema of its settings, if it has some and they have one.
+    pub schema: Option<SchemaFunction>,
     /// How it is run.
     pub runs: Runs,
+    /// What its author says about it.
+    pub about: About,
+}
+
+/// What the author of a node says about it.
+#[derive(Debug, Default)]
+pub struct About {
+    /// What it is.
+    pub kind: NodeKind,
+    /// Its doc comment.
+    pub description: Option<&'static str>,
+    /// Its name for people.
+    pub title: Option<&'static str>,
+    /// Its icon.
+    pub icon: Option<&'static str>,
+    /// The group of nodes to which it belongs.
+    pub group: Option<&'static str>,
+    /// Words by which people find it.
+    pub tags: &'static [&'static str],
+    /// Its settings, as the JSON of a document. `""` if it has none.
+    pub settings: &'static str,
+    /// The question that it asks people.
+    pub prompt: Option<&'static str>,
 }
 
 impl fmt::Debug for Adapter {

@@ -3,6 +3,7 @@
 
 mod adapter;
 mod args;
+mod catalog;
 mod condition;
 mod level;
 mod load;
@@ -13,6 +14,7 @@ mod registry;
 mod run;
 mod value;
 
+pub use catalog::{Catalog, CatalogDependency, CatalogNode, NodeKind};
 pub use flow_macros::registry;
 pub use flow_text::Format;
 pub use load::{LoadError, load, load_document};
@@ -33,13 +35,15 @@ pub mod __private {
 
     pub use crate::adapter::Work;
     pub use crate::adapter::{
-        ActionType, Adapter, Borrowed, Make, Mode, ReadType, Runs, WriteType, boxed, makes,
+        About, ActionType, Adapter, Borrowed, Make, Mode, ReadType, Runs, WriteType, boxed, makes,
         nothing, receiver,
     };
     pub use crate::args::{Args, Key};
+    pub use crate::catalog::NodeKind;
     pub use crate::params::{Param, ParamError};
     pub use crate::value::{
-        AnyValue, ListType, Probe, Shown, ValueType, opened, opened_ref, probes, value_type,
+        AnyValue, ListType, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, probes,
+        schema_of, value_type,
     };
-    pub use crate::{__make as make, __value_type as value_type};
+    pub use crate::{__make as make, __schema_of as schema_of, __value_type as value_type};
 }

@@ -194,6 +194,15 @@ impl Registry {
         self.entries.keys().map(String::as_str)
     }
 
+    /// Everything that is registered, by name, the highest version first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values().flat_map(|named| {
+            let mut named: Vec<&Entry> = named.iter().collect();
+            named.sort_by(|one, other| other.version.cmp(&one.version));
+            named
+        })
+    }
+
     /// Adds a node of the program.
     #[doc(hidden)]
     pub fn __node(&mut self, node: Adapter, version: Option<&str>) {

@@ -10,6 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use flow_runtime::NodeError;
+use flow_spec::document::Property;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -35,10 +36,15 @@ pub struct ValueType {
     pub(crate) items: Option<ItemFunctions>,
     /// The value in an `Option`.
     pub(crate) option: Option<OptionFunctions>,
+    /// Its JSON Schema. `None` if the type is not `JsonSchema`, or without the feature `schemars`.
+    pub(crate) schema: Option<SchemaFunction>,
     /// The type of a list of such values. `None` for the type of a list itself, and for that of the
     /// value in an `Option`.
     pub(crate) list: Option<&'static ListType>,
 }
+
+/// Makes the JSON Schema of a type.
+pub type SchemaFunction = fn() -> Option<Property>;
 
 /// How the values of a type are written as JSON and read from it.
 #[derive(Clone, Copy)]
@@ -225,6 +231,29 @@ impl<T: fmt::Display + Send + Sync + 'static> DisplayOf<T> for Yes {
     const FUNCTION: Option<Shown> = Some(|value| opened_ref::<T>(value));
 }
 
+/// Whether a type is `JsonSchema`.
+pub trait SchemaOf<T> {
+    /// How.
+    const FUNCTION: Option<SchemaFunction>;
+}
+
+impl<T> SchemaOf<T> for No {
+    const FUNCTION: Option<SchemaFunction> = None;
+}
+
+#[cfg(feature = "schemars")]
+impl<T: schemars::JsonSchema> SchemaOf<T> for Yes {
+    const FUNCTION: Option<SchemaFunction> = Some(|| {
+        use flow_runtime::__private::export_values::{SchemaOf, UserSchema};
+        <&SchemaOf<T> as UserSchema>::__schema(&&SchemaOf(PhantomData))
+    });
+}
+
+/// The JSON Schema of the type that a probe stands for.
+pub const fn schema_of<T, S: SchemaOf<T>>(_: &Probe<T>, _: &S) -> Option<SchemaFunction> {
+    S::FUNCTION
+}
+
 /// Whether a type is a collection, of items that can be shown or not.
 pub trait ItemsOf<T, D> {
     /// How.
@@ -269,6 +298,7 @@ where
             display: None,
             items: None,
             option: None,
+            schema: None,
             list: None,
         },
         take: |value| opened::<Option<T>>(value).map(|value| Box::new(value) as AnyValue),
@@ -302,7 +332,8 @@ collections! {
 }
 
 /// The value type of `T`, given what it can do.
-pub const fn value_type<T, J, C, D, I, E, O>(
+#[expect(clippy::too_many_arguments, reason = "one for each capability")]
+pub const fn value_type<T, J, C, D, I, E, O, S>(
     _: &Probe<T>,
     _: &J,
     _: &C,
@@ -310,6 +341,7 @@ pub const fn value_type<T, J, C, D, I, E, O>(
     _: &I,
     _: &E,
     _: &O,
+    _: &S,
 ) -> &'static ValueType
 where
     T: Send + Sync + 'static,
@@ -318,6 +350,7 @@ where
     D: DisplayOf<T>,
     I: ItemsOf<T, E>,
     O: OptionOf<T, J, C>,
+    S: SchemaOf<T>,
 {
     const {
         &ValueType {
@@ -328,6 +361,7 @@ where
             display: D::FUNCTION,
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
             option: <O as OptionOf<T, J, C>>::FUNCTIONS,
+            schema: S::FUNCTION,
             list: Some(&ListType {
                 plain: &ValueType {
                     id: TypeId::of::<Vec<T>>,
@@ -337,6 +371,7 @@ where
                     display: None,
                     items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
                     option: None,
+                    schema: None,
                     list: None,
                 },
                 make: |items| Box::new(items.into_iter().map(opened::<T>).collect::<Vec<T>>()),
@@ -348,6 +383,7 @@ where
                     display: None,
                     items: <Yes as ItemsOf<Vec<Result<T, NodeError>>, No>>::FUNCTIONS,
                     option: None,
+                    schema: None,
                     list: None,
                 },
                 make_of_results: |items| {
@@ -445,6 +481,23 @@ pub mod probes {
         IsCollection IsNotCollection items [Collection + 'static] T;
         IsOption IsNotOption option [Send + Sync + 'static] Option<T>;
     }
+
+    #[cfg(feature = "schemars")]
+    probes! {
+        IsSchema IsNotSchema schema [schemars::JsonSchema] T;
+    }
+
+    /// Without the feature `schemars`, no type is known to have a schema.
+    #[cfg(not(feature = "schemars"))]
+    pub trait IsNotSchema {
+        /// No.
+        fn schema(&self) -> No {
+            No
+        }
+    }
+
+    #[cfg(not(feature = "schemars"))]
+    impl<T> IsNotSchema for Probe<T> {}
 }
 
 /// The value type of what a probe stands for. For generated code.
@@ -462,6 +515,18 @@ macro_rules! __value_type {
             &probe.items(),
             &(&probe.item()).displayed(),
             &probe.option(),
+            &probe.schema(),
         )
+    }};
+}
+
+/// The JSON Schema of a type. For generated code.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __schema_of {
+    ($type:ty) => {{
+        use $crate::__private::probes::*;
+        let probe = &$crate::__private::Probe::<$type>::new();
+        $crate::__private::schema_of(probe, &probe.schema())
     }};
 }

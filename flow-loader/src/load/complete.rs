@@ -203,7 +203,7 @@ impl Loader<'_> {
         }
     }
 
-    fn complete_node(
+    pub(super) fn complete_node(
         &mut self,
         node: &mut NodeDocument,
         adapter: &Adapter,
@@ -305,7 +305,7 @@ impl Loader<'_> {
 
 /// Completes a node that is a flow: it reads the inputs of the flow, and writes its outputs. Its
 /// actions are the ends.
-fn complete_flow(node: &mut NodeDocument) {
+pub(super) fn complete_flow(node: &mut NodeDocument) {
     let Some(flow) = &node.internal_flow else {
         return;
     };

@@ -18,7 +18,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flow_spec::document::Problems;
-use flow_spec::{Code, FlowDocument, Problem};
+use flow_spec::{Code, FlowDocument, NodeDocument, Problem};
 
 use crate::adapter::Adapter;
 use flow_text::Format;
@@ -106,6 +106,27 @@ pub fn load_document(
     Loader::load(document, registry)
 }
 
+/// A node of a document with nothing but what is known of it.
+pub(crate) fn completed_node(adapter: &Adapter) -> NodeDocument {
+    let mut node = NodeDocument::default();
+    let registry = Registry::new();
+    Loader::new(&registry).complete_node(&mut node, adapter, "", false);
+    node
+}
+
+/// A node of a document that is this flow, with what is known of it. The flow may be unsound.
+pub(crate) fn completed_flow(flow: &FlowDocument, registry: &Registry) -> NodeDocument {
+    let mut loader = Loader::new(registry);
+    let mut flow = loader.resolve(flow);
+    loader.complete(&mut flow, "");
+    let mut node = NodeDocument {
+        internal_flow: Some(Box::new(flow)),
+        ..NodeDocument::default()
+    };
+    complete::complete_flow(&mut node);
+    node
+}
+
 /// Mistakes that can follow from a node that is not known.
 const FOLLOWERS: [Code; 7] = [
     Code::UnknownAction,
@@ -156,15 +177,19 @@ struct Loader<'r> {
 }
 
 impl<'r> Loader<'r> {
-    fn load(written: &FlowDocument, registry: &'r Registry) -> Result<LoadedFlow, Vec<Problem>> {
-        let mut loader = Loader {
+    fn new(registry: &'r Registry) -> Self {
+        Loader {
             registry,
             adapters: HashMap::new(),
             named: HashMap::new(),
             room: Some(Room::default()),
             problems: Problems::default(),
             reported: HashSet::new(),
-        };
+        }
+    }
+
+    fn load(written: &FlowDocument, registry: &'r Registry) -> Result<LoadedFlow, Vec<Problem>> {
+        let mut loader = Loader::new(registry);
         let resolved = loader.resolve(written);
         loader.refuse()?;
         loader.count(&resolved, "");

@@ -136,6 +136,23 @@ impl<T: ?Sized> Serialize for Dependency<T> {
     }
 }
 
+/// A text, with the type of the value as `rustType`: see
+/// [`Catalog::dependencies`](crate::Catalog::dependencies) for the names.
+#[cfg(feature = "schemars")]
+impl<T: ?Sized> schemars::JsonSchema for Dependency<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("Dependency<{}>", short_name(std::any::type_name::<T>())).into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "rustType": Self::schema_name() })
+    }
+}
+
 /// Reads the name, and takes the value of this name. This fails unless a flow is being loaded.
 impl<'de, T: ?Sized + Send + Sync + 'static> Deserialize<'de> for Dependency<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

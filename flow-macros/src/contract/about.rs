@@ -36,12 +36,7 @@ pub(crate) struct Question {
 impl ToTokens for About {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let description = self.description.as_deref().unwrap_or_default();
-        let settings = if self.settings.is_empty() {
-            String::new()
-        } else {
-            serde_json::to_string(&self.settings)
-                .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}"))
-        };
+        let settings = settings_text(&self.settings);
         tokens.extend(quote!(#description #settings));
         if self.shown != Shown::default() {
             let Shown {
@@ -58,6 +53,15 @@ impl ToTokens for About {
             tokens.extend(quote!(#prompt #expects));
         }
     }
+}
+
+/// Settings as JSON. `""` if there are none.
+pub(crate) fn settings_text(settings: &SettingsDocument) -> String {
+    if settings.is_empty() {
+        return String::new();
+    }
+    serde_json::to_string(settings)
+        .unwrap_or_else(|error| unreachable!("settings are numbers and text: {error}"))
 }
 
 impl Parse for About {

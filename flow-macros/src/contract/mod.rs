@@ -7,6 +7,8 @@ mod tokens;
 use proc_macro2::Ident;
 use syn::{Generics, LitStr};
 
+#[cfg(feature = "registry")]
+pub(crate) use about::settings_text;
 pub(crate) use about::{About, Question, Shown, documentation};
 pub(crate) use tokens::{actions_tokens, list};
 

@@ -5,7 +5,9 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Path};
 
-use crate::contract::{ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort};
+use crate::contract::{
+    About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
+};
 use crate::names::{here, ident, located, plain};
 
 /// A value of the type `Adapter` of `flow-loader`.
@@ -28,6 +30,11 @@ pub(super) fn adapter(
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
     let make = make(&path, value, contract, &loader);
+    let schema = match contract.kind {
+        Kind::Type => quote!(#loader::schema_of!(#path)),
+        _ => quote!(::core::option::Option::None),
+    };
+    let about = about(contract, &loader);
     let fallible = contract.fallible();
     let times_out = contract.times_out();
     let only_times_out = contract.failure == Failure::Timeout;
@@ -61,9 +68,52 @@ pub(super) fn adapter(
             action: #action,
             returns_nothing: #returns_nothing,
             make: #make,
+            schema: #schema,
             runs: #runs,
+            about: #about,
         }
     }}
+}
+
+/// What the author of the node says about it.
+fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
+    let kind = format_ident!(
+        "{}",
+        match contract.kind {
+            Kind::Function => "Function",
+            Kind::Type => "Type",
+            Kind::Human => "Human",
+            Kind::Flow => unreachable!("a flow is registered as a document"),
+        }
+    );
+    let About {
+        description,
+        shown,
+        settings,
+        question,
+    } = &contract.about;
+    let texts = [
+        ("description", description.as_ref()),
+        ("title", shown.title.as_ref()),
+        ("icon", shown.icon.as_ref()),
+        ("group", shown.group.as_ref()),
+        ("prompt", question.as_ref().map(|question| &question.prompt)),
+    ];
+    let texts = texts.into_iter().filter_map(|(field, text)| {
+        let (field, text) = (format_ident!("{field}"), text?);
+        Some(quote!(#field: ::core::option::Option::Some(#text),))
+    });
+    let tags = &shown.tags;
+    let settings = settings_text(settings);
+    quote! {
+        #loader::About {
+            kind: #loader::NodeKind::#kind,
+            #(#texts)*
+            tags: &[#(#tags),*],
+            settings: #settings,
+            ..::core::default::Default::default()
+        }
+    }
 }
 
 /// The call once more, in code that never runs: rustc infers from it as what the node reads its

@@ -1,7 +1,7 @@
 //! Puts the values into their places in the document.
 
 use flow_spec::FlowDocument;
-use flow_spec::document::{NodeDocument, Schema};
+use flow_spec::document::{NodeDocument, Schema, with_schema};
 use serde_json::{Map, Value};
 
 use super::values::Values;
@@ -55,17 +55,8 @@ fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String,
         let Some(found) = of_name(name) else {
             continue;
         };
-        let mut merged = found.clone();
-        for kept in ["description", "rustType"] {
-            if let Some(value) = property.get(kept) {
-                merged.insert(kept.to_owned(), value.clone());
-            }
+        if let Some(written) = property.as_object() {
+            *property = with_schema(written, found).into();
         }
-        if merged.contains_key("$defs") {
-            // Its references point to its own definitions, not to those of the whole document.
-            let id = format!("rust:{}", property["rustType"].as_str().unwrap_or(name));
-            merged.insert("$id".to_owned(), id.into());
-        }
-        *property = merged.into();
     }
 }

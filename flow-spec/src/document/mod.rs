@@ -21,7 +21,7 @@ pub use flow::FlowDocument;
 pub use node::{ActionDocument, MappingsDocument, NodeDocument};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use reference::{TextError, TextPart, escape_text, text_parts};
-pub use schema::{Property, Schema, property};
+pub use schema::{Property, Schema, property, with_schema};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 
 /// The version of the format that this crate reads and writes.

@@ -92,6 +92,46 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
     property
 }
 
+/// A property with the schema of its type, in place of what the spelling of the type shows. The
+/// description and the Rust type of the property stay.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::document::{property, with_schema};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "description": "What somebody asks for." });
+/// let claim = with_schema(&property("Claim", None), schema.as_object().unwrap());
+/// assert_eq!(claim["type"], "object");
+/// assert_eq!(claim["rustType"], "Claim");
+/// ```
+pub fn with_schema(property: &Property, schema: &Property) -> Property {
+    let mut merged = schema.clone();
+    for kept in ["description", "rustType"] {
+        if let Some(value) = property.get(kept) {
+            merged.insert(kept.to_owned(), value.clone());
+        }
+    }
+    if schema.iter().any(|(name, value)| refers(name, value)) {
+        // Its references point into it, not into the whole document.
+        let text = |object: &Property, field| object.get(field)?.as_str().map(str::to_owned);
+        let name = text(property, "rustType").or_else(|| text(schema, "title"));
+        let id = format!("rust:{}", name.unwrap_or_default());
+        merged.insert("$id".to_owned(), id.into());
+    }
+    merged
+}
+
+/// Returns true if a keyword of a schema is a reference, or has one in it.
+fn refers(name: &str, value: &Value) -> bool {
+    match value {
+        Value::Object(inner) => inner.iter().any(|(name, value)| refers(name, value)),
+        Value::Array(items) => items.iter().any(|item| refers("", item)),
+        _ => name == "$ref",
+    }
+}
+
 /// The schema that follows from the spelling of a type of std.
 fn spelled(rust_type: &str) -> Property {
     let simple = match rust_type {
