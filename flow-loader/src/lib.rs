@@ -5,6 +5,7 @@ mod adapter;
 mod args;
 mod catalog;
 mod condition;
+mod folder;
 mod level;
 mod load;
 mod loaded;
@@ -17,6 +18,9 @@ mod value;
 pub use catalog::{Catalog, CatalogDependency, CatalogNode, NodeKind};
 pub use flow_macros::registry;
 pub use flow_text::Format;
+#[cfg(feature = "watch")]
+pub use folder::Watch;
+pub use folder::{FileProblem, Folder, Reload};
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
 pub use provided::{Credentials, Dependency, DependencyError, Environment};

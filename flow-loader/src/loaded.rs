@@ -36,6 +36,16 @@ impl LoadedFlow {
         }
     }
 
+    /// The flow's name.
+    pub fn name(&self) -> &str {
+        &self.document.name
+    }
+
+    /// The flow's structure as JSON, from which it can be [loaded](crate::load()) again.
+    pub fn structure(&self) -> &str {
+        &self.structure
+    }
+
     /// The document, with the flows that it names inside it, as they were when it was loaded. Its JSON
     /// is the structure that a durable run keeps: so a flow that is changed in the registry is a
     /// change of the flows that use it.

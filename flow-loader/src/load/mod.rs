@@ -21,7 +21,7 @@ use flow_spec::document::Problems;
 use flow_spec::{Code, FlowDocument, NodeDocument, Problem};
 
 use crate::adapter::Adapter;
-use flow_text::Format;
+use flow_text::{Document, Format};
 
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
@@ -84,14 +84,18 @@ pub fn load(
     registry: &Registry,
 ) -> Result<LoadedFlow, LoadError> {
     let read = flow_text::read(text.as_ref(), format);
-    let document = read.map_err(|problems| LoadError { problems })?;
+    let loaded = read.and_then(|document| load_read(&document, registry));
+    loaded.map_err(|problems| LoadError { problems })
+}
+
+/// Loads a flow from a document that was read from text.
+pub(crate) fn load_read(
+    document: &Document,
+    registry: &Registry,
+) -> Result<LoadedFlow, Vec<flow_text::Problem>> {
+    let locate = |problem| document.locate(problem);
     let loaded = Loader::load(document.flow(), registry);
-    loaded.map_err(|problems| LoadError {
-        problems: problems
-            .into_iter()
-            .map(|problem| document.locate(problem))
-            .collect(),
-    })
+    loaded.map_err(|problems| problems.into_iter().map(locate).collect())
 }
 
 /// Loads a flow from a document that a program has put together: as [`load`].

@@ -1,0 +1,218 @@
+//! Watches a folder, and loads it again when something in it has changed.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+use notify::event::ModifyKind;
+use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use super::{FileProblem, Folder, Reload};
+
+/// For how long nothing may have changed before a folder is loaded: editors write in several steps.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// After how long a folder is loaded at the latest, if something changes all the time.
+const LATEST: Duration = Duration::from_secs(2);
+
+/// How often a folder that is gone is looked for.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A watched folder: see [`Folder::watch`]. It is watched until this is dropped.
+#[must_use = "a folder is watched until this is dropped"]
+pub struct Watch {
+    messages: Sender<Message>,
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        // If the thread has ended, there is nothing to stop.
+        let _ = self.messages.send(Message::Stop);
+    }
+}
+
+enum Message {
+    Changed(notify::Result<Event>),
+    Stop,
+}
+
+impl Folder {
+    /// Watches the folder, and [reloads](Self::reload) it when something in it has changed and then
+    /// stayed the same for a tenth of a second. Each reload that changes something, or after which
+    /// the problems are other ones, is reported, on a thread of its own; the first one follows at
+    /// once, if something has changed since the folder was last loaded.
+    ///
+    /// A folder that is removed keeps its flows, and is watched again when it is back.
+    ///
+    /// # Errors
+    ///
+    /// The folder cannot be watched: it is not there, or the operating system watches too much
+    /// already.
+    ///
+    /// # Examples
+    ///
+    /// A runtime whose flows follow the folder:
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    /// use flow_durable::{MemoryStore, Runtime};
+    /// use flow_loader::{Folder, registry};
+    ///
+    /// # fn main() -> std::io::Result<()> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// let watch = Folder::new("flows", registry![]).watch(move |reload| {
+    ///     for problem in reload.problems {
+    ///         eprintln!("{problem}");
+    ///     }
+    ///     for flow in reload.changed {
+    ///         if let Err(refused) = runtime.replace_any(Arc::new(flow)) {
+    ///             eprintln!("{refused}");
+    ///         }
+    ///     }
+    ///     for name in reload.removed {
+    ///         if let Err(error) = runtime.retire(&name) {
+    ///             eprintln!("{error}");
+    ///         }
+    ///     }
+    /// })?;
+    /// # drop(watch);
+    /// # Ok(()) }
+    /// ```
+    pub fn watch(self, report: impl FnMut(Reload) + Send + 'static) -> io::Result<Watch> {
+        let root = std::path::absolute(&self.root)?;
+        let (messages, received) = mpsc::channel();
+        let changed = messages.clone();
+        let tell = move |event: notify::Result<Event>| {
+            // If nobody listens, the watch has been dropped.
+            let _ = changed.send(Message::Changed(event));
+        };
+        let config = Config::default().with_follow_symlinks(false);
+        let watcher = RecommendedWatcher::new(tell, config).map_err(io_error)?;
+        let mut thread = Thread {
+            folder: self,
+            root,
+            watcher,
+            received,
+            is_lost: false,
+            problems: Vec::new(),
+        };
+        thread.find().map_err(io_error)?;
+        thread::Builder::new()
+            .name("flow-loader folder".to_owned())
+            .spawn(move || thread.run(report))?;
+        Ok(Watch { messages })
+    }
+}
+
+fn io_error(error: notify::Error) -> io::Error {
+    match error.kind {
+        notify::ErrorKind::Io(error) => error,
+        notify::ErrorKind::PathNotFound => io::ErrorKind::NotFound.into(),
+        _ => io::Error::other(error),
+    }
+}
+
+struct Thread {
+    folder: Folder,
+    /// The folder as events name it.
+    root: PathBuf,
+    watcher: RecommendedWatcher,
+    received: Receiver<Message>,
+    /// True if the folder was removed or renamed.
+    is_lost: bool,
+    /// The problems that were reported last.
+    problems: Vec<String>,
+}
+
+impl Thread {
+    /// Begins to watch the folder.
+    fn find(&mut self) -> notify::Result<()> {
+        self.watcher.watch(&self.root, RecursiveMode::Recursive)?;
+        self.is_lost = false;
+        Ok(())
+    }
+
+    fn run(mut self, mut report: impl FnMut(Reload)) {
+        let mut failures = Vec::new();
+        loop {
+            let mut reload = self.folder.reload();
+            reload.problems.append(&mut failures);
+            let problems: Vec<String> = reload.problems.iter().map(ToString::to_string).collect();
+            let is_news = !reload.changed.is_empty() || !reload.removed.is_empty();
+            if is_news || problems != self.problems {
+                self.problems = problems;
+                report(reload);
+            }
+            if !self.wait(&mut failures) {
+                return;
+            }
+        }
+    }
+
+    /// Waits until something has changed, and then nothing for a while. Returns false if the watch
+    /// is to stop.
+    fn wait(&mut self, failures: &mut Vec<FileProblem>) -> bool {
+        let mut began: Option<Instant> = None;
+        loop {
+            let message = match began {
+                Some(began) => {
+                    let left = LATEST.saturating_sub(began.elapsed());
+                    self.received.recv_timeout(left.min(QUIET))
+                }
+                None if self.is_lost => self.received.recv_timeout(LOOK_AGAIN),
+                None => self.received.recv().map_err(RecvTimeoutError::from),
+            };
+            match message {
+                Ok(Message::Changed(Ok(event))) if !is_change(&event) => {}
+                Ok(Message::Changed(event)) => {
+                    match event {
+                        Ok(event) => self.is_lost |= loses(&event, &self.root),
+                        Err(error) => {
+                            let error = io_error(error);
+                            failures.push(FileProblem::unreadable(&self.folder.root, error));
+                        }
+                    }
+                    began.get_or_insert_with(Instant::now);
+                }
+                Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.is_lost {
+                        // The folder of this name may be another one now.
+                        let _ = self.watcher.unwatch(&self.root);
+                        let is_found = self.find().is_ok();
+                        if !is_found && began.is_none() {
+                            continue;
+                        }
+                    }
+                    return true;
+                }
+            }
+            // Something changes all the time.
+            if began.is_some_and(|began| began.elapsed() >= LATEST) && !self.is_lost {
+                return true;
+            }
+        }
+    }
+}
+
+/// Returns false if files were only read, as by this program.
+fn is_change(event: &Event) -> bool {
+    !matches!(event.kind, EventKind::Access(_))
+}
+
+/// Returns true if after this event the folder may not be watched any more.
+fn loses(event: &Event, root: &Path) -> bool {
+    let is_gone = matches!(
+        event.kind,
+        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+    );
+    is_gone && event.paths.iter().any(|path| path == root)
+}
