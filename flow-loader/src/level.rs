@@ -6,9 +6,11 @@ use std::time::Duration;
 use flow_runtime::Policy;
 use flow_runtime::engine::FlowInfo;
 use flow_spec::Take;
+use serde_json::Value;
 
 use crate::adapter::{Adapter, Mode, Receiver};
 use crate::condition::Condition;
+use crate::prompt::Prompt;
 use crate::value::{ListType, ValueType};
 
 /// One flow of a document.
@@ -47,6 +49,8 @@ pub(crate) struct Input {
     /// `None` if nothing reads or returns it.
     pub(crate) key: Option<KeyIndex>,
     pub(crate) optional: bool,
+    /// The value that it has if it is left out.
+    pub(crate) default: Option<Value>,
 }
 
 pub(crate) struct Output {
@@ -77,6 +81,8 @@ pub(crate) struct Node {
     /// Its route if there is no answer in time.
     pub(crate) timeout: Option<RouteIndex>,
     pub(crate) policy: Policy,
+    /// What it asks. `None` if it asks nobody, or what its type says.
+    pub(crate) prompt: Option<Prompt>,
 }
 
 pub(crate) struct Route {

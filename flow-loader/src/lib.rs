@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adapter;
+mod answer;
 mod args;
 mod catalog;
 mod condition;
@@ -10,6 +11,7 @@ mod level;
 mod load;
 mod loaded;
 mod params;
+mod prompt;
 mod provided;
 mod registry;
 mod run;

@@ -170,12 +170,15 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 
 /// The values of the inputs, in their order.
 fn inputs(level: &Level, mut input: Saved) -> Result<Vec<Option<AnyValue>>, Unstorable> {
-    let value = |port: &Input| match (input.0.remove(&port.name), port.key) {
-        (None, _) if port.optional => Ok(None),
-        (None, _) => Err(missing(&port.name)),
-        (Some(Value::Null), _) if port.optional => Ok(None),
-        (Some(value), Some(key)) => read(level.key(key), value).map(Some),
-        (Some(_), None) => Ok(None),
+    let value = |port: &Input| {
+        let given = input.0.remove(&port.name);
+        let given = given.filter(|value| !(port.optional && value.is_null()));
+        match (given.or_else(|| port.default.clone()), port.key) {
+            (None, _) if port.optional => Ok(None),
+            (None, _) => Err(missing(&port.name)),
+            (Some(value), Some(key)) => read(level.key(key), value).map(Some),
+            (Some(_), None) => Ok(None),
+        }
     };
     level.inputs.iter().map(value).collect()
 }

@@ -2,14 +2,14 @@
 
 use flow_loader::{Format, load, registry};
 use flow_runtime::prelude::*;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 #[node(writes = draft)]
 fn write(topic: &str) -> String {
     format!("About {topic}")
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Approved,
     Rejected { reason: String },
@@ -256,4 +256,109 @@ fn more_nodes_than_engines_can_count() {
     let first = &error.problems()[0];
     assert_eq!(first.message, "this flow has more than 65535 nodes");
     assert_eq!(error.problems().len(), 1);
+}
+
+#[node(writes = draft)]
+fn try_out(draft: &str) -> Result<String, String> {
+    Ok(draft.to_owned())
+}
+
+#[node(writes = draft)]
+fn use_up(draft: String) -> Result<String, String> {
+    Ok(draft)
+}
+
+#[node(writes = draft, retry(attempts = 2))]
+fn use_up_clones(draft: String) -> Result<String, String> {
+    Ok(draft)
+}
+
+/// As `flow!` says it of `with retry(…)`.
+#[test]
+fn attempts_that_a_node_cannot_make() {
+    let with = |node: &str| {
+        let nodes = "  - { type: revise, id: revise }\n";
+        let node = format!("  - {{ {node}, settings: {{ retry: {{ attempts: 3 }} }} }}\n");
+        let text = SOUND.replacen(nodes, &node, 1);
+        let registry = registry![write, review, revise, try_out, use_up, use_up_clones];
+        let loaded = load(text, Format::Yaml, &registry);
+        loaded.map_or_else(|error| error.to_string(), |_| "sound".to_owned())
+    };
+    assert_eq!(with("type: try_out, id: revise"), "sound");
+    assert_eq!(with("type: use_up_clones, id: revise"), "sound");
+    assert_eq!(
+        with("type: use_up, id: revise"),
+        "9:45: `revise` takes a value that its first attempt uses up [F012]\nat /nodes/2/settings/retry\n\
+         help: read it by reference, or put a `retry` on its `#[node]`, so that each attempt gets a clone"
+    );
+    assert_eq!(
+        with("type: revise, id: revise"),
+        "9:45: `revise` cannot fail, so there is nothing to retry [F013]\nat /nodes/2/settings/retry\n\
+         help: let it return a `Result`, give it a `timeout`, or remove this"
+    );
+}
+
+#[tokio::test]
+async fn an_input_has_its_default_if_it_is_left_out() {
+    let with = |default: &str| {
+        let declared = format!("topic: {{ default: {default} }} }} }}");
+        let text = SOUND.replacen("topic: {} }, required: [topic] }", &declared, 1);
+        load(text, Format::Yaml, &registry![write, review, revise])
+    };
+    let flow = with("old maps").unwrap();
+    let ran = async |input| flow.run(input).await.unwrap()["draft"].clone();
+    assert_eq!(ran(serde_json::json!({})).await, "About old maps");
+    assert_eq!(
+        ran(serde_json::json!({ "topic": null })).await,
+        "About old maps"
+    );
+    assert_eq!(
+        ran(serde_json::json!({ "topic": "crabs" })).await,
+        "About crabs"
+    );
+    assert_eq!(
+        with("7").unwrap_err().to_string(),
+        "4:57: the default of `topic` is not a `String`: invalid type: integer `7`, expected a string [F008]\nat \
+         /inputs/properties/topic/default"
+    );
+}
+
+/// An inner flow has its own default, and an execution keeps the one with which it began.
+#[tokio::test]
+async fn an_inner_flow_and_a_journal_have_defaults_too() {
+    let inner = SOUND.replace(
+        "topic: {} }, required: [topic] }",
+        "topic: { default: tides } } }",
+    );
+    let inner = inner.lines().map(|line| format!("      {line}\n"));
+    let outer = format!(
+        "version: 2.0.0\nname: Outer\nnamespace: outer\n\
+         inputs: {{ type: object, properties: {{ note: {{ default: [1] }} }} }}\n\
+         outputs: {{ type: object, properties: {{ note: {{}}, draft: {{}} }}, required: [note, draft] }}\n\
+         nodes:\n  - type: Article\n    id: article\n    \
+         outputs: {{ type: object, properties: {{ draft: {{}} }}, required: [draft] }}\n    \
+         internalFlow:\n{}edges: []\nends:\n  - {{ from: article, condition: default, label: default }}\n",
+        inner.collect::<String>(),
+    );
+    let registry = registry![write, review, revise];
+    let flow = load(outer, Format::Yaml, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
+    runtime.register_any(std::sync::Arc::new(flow)).unwrap();
+    let options = flow_durable::StartOptions::new();
+    let started = runtime
+        .start_any("Outer", serde_json::json!({}), options)
+        .await
+        .unwrap();
+    let ended = started.settled().await.unwrap();
+    let output = ended.output_json().unwrap().unwrap();
+    assert_eq!(
+        output,
+        serde_json::json!({ "note": [1], "draft": "About tides", "end": "default" })
+    );
+    let journal = ended.journal().await.unwrap();
+    assert!(
+        journal[0].payload.to_string().contains(r#""note":[1]"#),
+        "{:?}",
+        journal[0]
+    );
 }

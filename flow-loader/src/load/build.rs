@@ -15,6 +15,7 @@ use crate::condition::Condition;
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target};
 
 use super::Loader;
+use super::human::prompt;
 use super::ports::{Parts, add_takes, edges_by_node, inputs, outputs, reads, writes};
 use super::settings::{concurrency, duration, policy};
 use super::uses::{Uses, body};
@@ -162,6 +163,7 @@ impl Loader<'_> {
             error,
             timeout,
             policy,
+            prompt: prompt(node).and_then(Result::ok),
             routes,
         })
     }

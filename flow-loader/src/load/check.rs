@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use flow_spec::document::__private::inside;
 use flow_spec::{Code, Take};
 
 use crate::adapter::Mode;
@@ -20,6 +21,7 @@ impl Loader<'_> {
         if let Err((code, message)) = check_mappings(level, &level.start) {
             self.problem(code, pointer.to_owned(), message, None);
         }
+        self.check_defaults(pointer, level);
         let items = items(level);
         for (index, node) in level.nodes.iter().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
@@ -43,6 +45,28 @@ impl Loader<'_> {
                     self.problem(code, pointer.clone(), message, None);
                 }
             }
+        }
+    }
+
+    /// Checks that the defaults of the inputs are values of their types.
+    fn check_defaults(&mut self, pointer: &str, level: &Level) {
+        for input in &level.inputs {
+            let (Some(key), Some(default)) = (input.key, &input.default) else {
+                continue;
+            };
+            let key = level.key(key);
+            let reason = match key.ty.json {
+                Some(json) => match (json.read)(default.clone()) {
+                    Ok(_) => continue,
+                    Err(error) => error.to_string(),
+                },
+                None => "it is not `Deserialize`".to_owned(),
+            };
+            let (name, ty) = (&input.name, key.ty.short_name());
+            let message = format!("the default of `{name}` is not a `{ty}`: {reason}");
+            let properties = format!("{pointer}/inputs/properties");
+            let place = inside(&inside(&properties, name), "default");
+            self.problem(Code::TypeMismatch, place, message, None);
         }
     }
 }
@@ -90,8 +114,10 @@ fn check_read(
     item: Option<Item<'_>>,
 ) -> Result<(), (Code, String)> {
     let (name, key) = (&node.name, &read.name);
+    let shows = read.mode == Mode::Show;
     let mismatch = |found: &'static str| {
-        let wanted = wanted(node, number).map(|ty| ty.name());
+        let wanted = wanted(node, number).filter(|_| !shows);
+        let wanted = wanted.map(|ty| ty.name());
         let shorten = wanted.is_none_or(|wanted| short_name(wanted) != short_name(found));
         let text = |name: &str| {
             if shorten {
@@ -108,7 +134,8 @@ fn check_read(
     if let Some((_, collection)) = item.filter(|(item, _)| item == key) {
         // A loop over something else is reported at the loop.
         return match collection.items {
-            Some(items) if !is_item(node, number, items) => mismatch((items.name)()),
+            Some(items) if shows && items.display.is_some() => Ok(()),
+            Some(items) if shows || !is_item(node, number, items) => mismatch((items.name)()),
             _ => Ok(()),
         };
     }
@@ -116,7 +143,11 @@ fn check_read(
         return Ok(());
     };
     let ty = level.key(key_of_state).ty;
-    if !fits(node, number, ty) {
+    let fits = match read.mode {
+        Mode::Show => ty.display.is_some(),
+        _ => fits(node, number, ty),
+    };
+    if !fits {
         return mismatch(ty.name());
     }
     let moves = read.take == Take::Move && !node.repeats() && item.is_none();
@@ -138,7 +169,7 @@ fn fits(node: &Node, number: usize, ty: &'static ValueType) -> bool {
             let is_own = |ty: &ValueType| port.ty.is_some_and(|own| own.is(ty));
             let accepts = |ty: &ValueType| (port.accepts)((ty.id)());
             match port.mode {
-                Mode::Show => ty.display.is_some(),
+                Mode::Show => true,
                 Mode::Borrow => accepts(ty),
                 Mode::MaybeBorrow => accepts(ty) || in_option.is_some_and(accepts),
                 Mode::Take => is_own(ty),

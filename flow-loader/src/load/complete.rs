@@ -9,11 +9,13 @@ use flow_spec::{
 use serde_json::Value;
 
 use crate::adapter::Adapter;
+use crate::answer::any_answer;
 use crate::registry::{Item, Unfound, name_and_version};
 
 use crate::condition::Condition;
 
 use super::Loader;
+use super::only::{forget_unwritten, only_outputs};
 use super::uses::{Uses, body};
 
 /// The largest number of nodes of a flow: engines count them in 16 bits.
@@ -37,6 +39,7 @@ impl Loader<'_> {
 
     /// Completes the nodes of a flow and of the flows in it.
     pub(super) fn complete(&mut self, flow: &mut FlowDocument, pointer: &str) {
+        let only = only_outputs(flow);
         let uses = Uses::of(flow);
         let routed = flow.nodes.iter();
         let routed = routed.map(|node| uses.routes(&node.id, TIMEOUT_ACTION));
@@ -48,6 +51,8 @@ impl Loader<'_> {
             let pointer = format!("{pointer}/nodes/{index}");
             if let Some(inner) = &mut node.internal_flow {
                 self.complete(inner, &format!("{pointer}/internalFlow"));
+                let outputs: Vec<String> = inner.outputs.properties.keys().cloned().collect();
+                self.name_only_output(node, outputs, &pointer);
                 complete_flow(node);
                 self.check_retry(node, &pointer);
                 continue;
@@ -65,6 +70,7 @@ impl Loader<'_> {
             self.adapters.insert(pointer.clone(), adapter);
             self.check_retry(node, &pointer);
         }
+        forget_unwritten(flow, &only);
         for (index, body) in bodies.into_iter().enumerate() {
             match flow.nodes[index].r#type.as_str() {
                 types::EACH => self.complete_each(flow, (index, body), pointer),
@@ -114,17 +120,7 @@ impl Loader<'_> {
         let (name, place) = match node.r#type.as_str() {
             types::HUMAN => match node.params.get("expects").and_then(Value::as_str) {
                 Some(expects) => (expects, "params/expects"),
-                None => {
-                    let message = format!("`{}` does not say of which type the answer is", node.id);
-                    let help = "name the type: `\"expects\": \"Approval\"`".to_owned();
-                    self.problem(
-                        Code::Human,
-                        format!("{pointer}/params"),
-                        message,
-                        Some(help),
-                    );
-                    return None;
-                }
+                None => return Some(Arc::new(any_answer())),
             },
             name if types::ALL.contains(&name) => return None,
             name => (name, "type"),
@@ -180,29 +176,6 @@ impl Loader<'_> {
         }
     }
 
-    /// Refuses a function that decides about attempts, unless the node brings it.
-    fn check_retry(&mut self, node: &NodeDocument, pointer: &str) {
-        let Some(function) = node
-            .settings
-            .retry
-            .as_ref()
-            .and_then(|retry| retry.only_if.as_ref())
-        else {
-            return;
-        };
-        let adapter = self.adapters.get(pointer);
-        let brings = adapter.is_some_and(|adapter| adapter.policy.retry.only_if.is_some());
-        if !brings {
-            let message = format!(
-                "`{function}` is a function of a flow in Rust, which a document cannot name"
-            );
-            let help =
-                "remove `if`, or give it to the node: `#[node(retry(…, if = …))]`".to_owned();
-            let place = format!("{pointer}/settings/retry/if");
-            self.problem(Code::NamesNothing, place, message, Some(help));
-        }
-    }
-
     pub(super) fn complete_node(
         &mut self,
         node: &mut NodeDocument,
@@ -211,9 +184,18 @@ impl Loader<'_> {
         routes_timeout: bool,
     ) {
         let mut inputs = Schema::default();
-        for read in &adapter.reads {
-            let property = property(known(read.rust_type), None);
-            inputs.insert(read.name, property, !read.mode.optional());
+        match self.prompt(node, pointer) {
+            Some(prompt) => {
+                for key in prompt.keys() {
+                    inputs.insert(key, property("", None), true);
+                }
+            }
+            None => {
+                for read in &adapter.reads {
+                    let property = property(known(read.rust_type), None);
+                    inputs.insert(read.name, property, !read.mode.optional());
+                }
+            }
         }
         self.same_names(
             "reads",
@@ -235,6 +217,8 @@ impl Loader<'_> {
             });
             outputs.insert(write.name, property(known(write.rust_type), None), always);
         }
+        let names = adapter.writes.iter().map(|write| write.name.to_owned());
+        self.name_only_output(node, names.collect(), pointer);
         self.same_names(
             "writes",
             &mut node.outputs,

@@ -1,9 +1,12 @@
 //! Loading: reads a document, checks it against the registry and with the analysis of `flow!`, and
 //! builds the flow. Nothing is built if anything is wrong.
 
+mod attempts;
 mod build;
 mod check;
 mod complete;
+mod human;
+mod only;
 mod params;
 mod ports;
 mod receiver;

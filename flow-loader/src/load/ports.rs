@@ -10,6 +10,7 @@ use crate::adapter::{Adapter, Mode};
 use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
 use crate::value::ListType;
 
+use super::human::prompt;
 use super::types::{Keys, key};
 use super::uses::Uses;
 
@@ -82,6 +83,10 @@ pub(super) fn reads(
             },
         }
     };
+    if let Some(Ok(prompt)) = prompt(node) {
+        let keys = prompt.keys().iter();
+        return keys.map(|key| read(key, Mode::Show)).collect();
+    }
     match (adapter, level) {
         (Some(adapter), _) => adapter
             .reads
@@ -141,6 +146,7 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
         name: name.to_owned(),
         key: parts.key(name),
         optional: !required,
+        default: parts.flow.inputs.default_of(name).cloned(),
     };
     parts.flow.inputs.values().map(input).collect()
 }

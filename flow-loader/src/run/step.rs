@@ -28,7 +28,11 @@ pub(crate) async fn step<'a, E: LoadedEngine>(
             read,
             ..
         } => {
-            let answer = engine.ask_any(visit, *question, prompt(args)).await?;
+            let prompt = match &node.prompt {
+                Some(own) => own.shown(args),
+                None => prompt(args),
+            };
+            let answer = engine.ask_any(visit, *question, prompt).await?;
             return match read(answer) {
                 Ok(value) => Ok(value),
                 Err(error) => {

@@ -16,7 +16,7 @@ use crate::run::conditions::first_that_holds;
 use crate::run::join::all;
 use crate::run::outcome::LoadedEngine;
 use crate::run::place::{Around, Place, for_item, gathered, items, shown};
-use crate::run::state::{LoadedState, Own};
+use crate::run::state::{LoadedState, Own, read};
 use crate::run::step::{inputs, step};
 use crate::value::{AnyValue, ItemResult, Shown};
 
@@ -38,7 +38,15 @@ pub(crate) fn drive<'a, E: LoadedEngine>(
     Box::pin(async move {
         let mut state = LoadedState::new(level);
         for (input, value) in level.inputs.iter().zip(inputs) {
-            if let (Some(key), Some(value)) = (input.key, value) {
+            let Some(key) = input.key else { continue };
+            let value = match (value, &input.default) {
+                (None, Some(default)) => match read(level.key(key), default.clone()) {
+                    Ok(value) => Some(value),
+                    Err(unfit) => return Err(engine.unreadable(scope, unfit.to_string()).await),
+                },
+                (value, _) => value,
+            };
+            if let Some(value) = value {
                 state.cells_mut().set(key, value);
             }
         }

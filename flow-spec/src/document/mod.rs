@@ -24,6 +24,14 @@ pub use reference::{TextError, TextPart, escape_text, text_parts};
 pub use schema::{Property, Schema, property, with_schema};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 
+/// How documents are read, for the readers of other formats in `flow-text`, which report the same
+/// mistakes in the same words. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use super::problem::inside;
+    pub use super::read::object::{Object, wrong};
+}
+
 /// The version of the format that this crate reads and writes.
 pub const VERSION: &str = "2.0.0";
 
@@ -33,6 +41,10 @@ pub const VERSION: &str = "2.0.0";
 /// It describes only the shape. It cannot say that an edge leads to a node that exists, or that the
 /// flow is sound: see [`FlowDocument::parse`] and [`FlowDocument::check`].
 pub const SCHEMA: &str = include_str!("../../schema/flow.schema.json");
+
+/// The name among the `outputs` of a node for the only value that it writes, whatever the program
+/// calls it.
+pub const ONLY_OUTPUT: &str = "*";
 
 /// The text in place of a secret.
 pub const MASK: &str = "***";

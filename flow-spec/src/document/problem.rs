@@ -25,7 +25,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
+    /// A mistake at a place, of which there is no more to say.
+    pub fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Problem {
             pointer: pointer.into(),
             is_name: false,
@@ -38,12 +39,15 @@ impl Problem {
     }
 
     /// Says that the name of the field is wrong.
-    pub(super) fn of_name(mut self) -> Self {
+    #[must_use]
+    pub fn of_name(mut self) -> Self {
         self.is_name = true;
         self
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+    /// Adds how to fix it.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
@@ -165,7 +169,7 @@ impl fmt::Display for Problem {
 impl std::error::Error for Problem {}
 
 /// The pointer of `part` inside `pointer`.
-pub(crate) fn inside(pointer: &str, part: impl fmt::Display) -> String {
+pub fn inside(pointer: &str, part: impl fmt::Display) -> String {
     let part = part.to_string().replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{part}")
 }

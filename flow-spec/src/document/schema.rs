@@ -44,6 +44,12 @@ impl Schema {
         self.properties.get(name)?.get("rustType")?.as_str()
     }
 
+    /// The value that an input of a flow has if it is left out: the keyword `default` of its schema.
+    /// `None` if there is none.
+    pub fn default_of(&self, name: &str) -> Option<&Value> {
+        self.properties.get(name)?.get("default")
+    }
+
     /// The names, each with its Rust type if it is known, and whether it is always present.
     pub fn values(&self) -> impl Iterator<Item = (&str, Option<&str>, bool)> {
         self.properties.keys().map(|name| {

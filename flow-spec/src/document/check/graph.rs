@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 use crate::document::problem::{Problems, inside};
 use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::graph::{
-    Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
-    NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    Action, Branch, DEFAULT_ACTION, ERROR_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph,
+    Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
 };
 
 use super::mappings;
@@ -266,7 +266,10 @@ impl<'a> Places<'a> {
             writes: writes.clone(),
             may_write: may_write.clone(),
         };
-        names.iter().map(|name| action(name)).collect()
+        // A node that can fail takes "error" besides its actions, and writes nothing then.
+        let is_action = |name: &&&str| !(node.fallible && **name == ERROR_ACTION);
+        let names = names.iter().filter(is_action);
+        names.map(|name| action(name)).collect()
     }
 
     fn kind(&self, node: &NodeDocument) -> NodeKind {
@@ -348,7 +351,7 @@ impl<'a> Uses<'a> {
 fn inputs(schema: &Schema) -> Vec<Input> {
     let input = |(name, rust_type, required): (&str, Option<&str>, bool)| Input {
         key: name.to_owned(),
-        optional: !required,
+        optional: !required && schema.default_of(name).is_none(),
         rust_type: rust_type.unwrap_or_default().to_owned(),
     };
     schema.values().map(input).collect()

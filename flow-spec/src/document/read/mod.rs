@@ -9,7 +9,7 @@ mod duplicates;
 mod flow;
 mod names;
 mod node;
-mod object;
+pub(in crate::document) mod object;
 mod schema;
 mod settings;
 

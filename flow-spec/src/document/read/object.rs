@@ -9,18 +9,19 @@ use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::closest;
 
 /// An object whose fields are known.
-pub(super) struct Object<'a, 'p> {
+pub struct Object<'a, 'p> {
     map: &'a Map<String, Value>,
     pointer: String,
     /// The fields for which misspelt ones stand. They are reported where they are misspelt, and not
     /// as missing.
     misspelt: Vec<&'static str>,
-    pub(super) problems: &'p mut Problems,
+    /// Where what is wrong with it is reported.
+    pub problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Object<'a, 'p> {
     /// An object that has only these fields. `None`, with a problem, if it is not an object.
-    pub(super) fn of(
+    pub fn of(
         value: &'a Value,
         pointer: &str,
         what: &str,
@@ -33,7 +34,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// An object that may also have unknown fields.
-    pub(super) fn open(
+    pub fn open(
         value: &'a Value,
         pointer: &str,
         what: &str,
@@ -77,22 +78,22 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// The pointer of a field.
-    pub(super) fn at(&self, name: &str) -> String {
+    pub fn at(&self, name: &str) -> String {
         inside(&self.pointer, name)
     }
 
     /// Returns true if the author wrote this field, even if it is misspelt.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.map.contains_key(name) || self.is_misspelt(name)
     }
 
     /// Returns true if the author misspelt this field, so that its value is not known.
-    pub(super) fn is_misspelt(&self, name: &str) -> bool {
+    pub fn is_misspelt(&self, name: &str) -> bool {
         self.misspelt.contains(&name)
     }
 
     /// The fields other than these.
-    pub(super) fn others(&self, names: &[&str]) -> Map<String, Value> {
+    pub fn others(&self, names: &[&str]) -> Map<String, Value> {
         let others = self.map.iter();
         others
             .filter(|(name, _)| !names.contains(&name.as_str()))
@@ -101,7 +102,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// Reports a missing field.
-    pub(super) fn require(&mut self, name: &str, help: &str) {
+    pub fn require(&mut self, name: &str, help: &str) {
         if !self.has(name) {
             let message = format!("`{name}` is missing");
             self.problems
@@ -111,7 +112,7 @@ impl<'a, 'p> Object<'a, 'p> {
 
     /// The value of the field, as `read` returns it. `None` if the field is missing; `None`, with a
     /// problem, if `read` refuses its value.
-    pub(super) fn value<T>(
+    pub fn value<T>(
         &mut self,
         name: &str,
         expected: &str,
@@ -128,13 +129,13 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// A text. It is blank if the author wrote something that is not a text.
-    pub(super) fn text(&mut self, name: &str) -> Option<String> {
+    pub fn text(&mut self, name: &str) -> Option<String> {
         let text = self.value(name, "a string", |value| value.as_str().map(str::to_owned));
         text.or_else(|| self.has(name).then(String::new))
     }
 
     /// A text that is not empty.
-    pub(super) fn name(&mut self, name: &str) -> Option<String> {
+    pub fn name(&mut self, name: &str) -> Option<String> {
         if self.map.get(name).and_then(Value::as_str) == Some("") {
             let message = format!("`{name}` is empty");
             self.problems
@@ -144,22 +145,24 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// A required text that is not empty.
-    pub(super) fn required_name(&mut self, name: &str, help: &str) -> String {
+    pub fn required_name(&mut self, name: &str, help: &str) -> String {
         self.require(name, help);
         self.name(name).unwrap_or_default()
     }
 
-    pub(super) fn flag(&mut self, name: &str) -> bool {
+    /// A flag, which is false if it is missing.
+    pub fn flag(&mut self, name: &str) -> bool {
         self.value(name, "true or false", Value::as_bool)
             .unwrap_or_default()
     }
 
-    pub(super) fn object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
+    /// An object.
+    pub fn object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
         self.value(name, "an object", Value::as_object)
     }
 
     /// An object whose values are texts.
-    pub(super) fn texts_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
+    pub fn texts_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.object(name)?;
         for (key, value) in map {
             if self.problems.is_full() {
@@ -175,7 +178,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// As [`texts_by_name`](Self::texts_by_name), but no text may be empty.
-    pub(super) fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
+    pub fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.texts_by_name(name)?;
         for (key, _) in map.iter().filter(|(_, value)| *value == "") {
             if self.problems.is_full() {
@@ -190,7 +193,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// A list of names without duplicates.
-    pub(super) fn names(&mut self, name: &str) -> Vec<String> {
+    pub fn names(&mut self, name: &str) -> Vec<String> {
         let mut seen = HashSet::new();
         let names = self.list(name, |value, pointer, problems| {
             let Some(text) = value.as_str() else {
@@ -211,7 +214,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// A field that a separate function reads.
-    pub(super) fn part<T>(
+    pub fn part<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(&'a Value, &str, &mut Problems) -> T,
@@ -221,7 +224,7 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 
     /// A list whose items a separate function reads, until there are more problems than are listed.
-    pub(super) fn list<T>(
+    pub fn list<T>(
         &mut self,
         name: &str,
         mut read: impl FnMut(&'a Value, &str, &mut Problems) -> T,
@@ -243,7 +246,7 @@ impl<'a, 'p> Object<'a, 'p> {
 const LONGEST_QUOTE: usize = 40;
 
 /// The problem that a value is not what was expected.
-pub(super) fn wrong(pointer: &str, what: &str, expected: &str, found: &Value) -> Problem {
+pub fn wrong(pointer: &str, what: &str, expected: &str, found: &Value) -> Problem {
     let found = match found {
         Value::Null | Value::Bool(_) | Value::Number(_) => found.to_string(),
         Value::String(text) if text.len() <= LONGEST_QUOTE => found.to_string(),
