@@ -12,8 +12,8 @@ use crate::style;
 /// without running them, and formats `flow!` in source files.
 ///
 /// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module, or
-/// a flow as JSON or YAML. Without it, the package in the current directory is built with cargo, and what comes
-/// of it is read.
+/// a flow as JSON or YAML, which can also be a workflow of OpenAgents or a FlowDefinition. Without it,
+/// the package in the current directory is built with cargo, and what comes of it is read.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo-flow",
@@ -213,7 +213,8 @@ Only what is between the brackets of a `flow!` changes: its space, and commas be
 where they are, and Rust in a flow, such as types and values, stays as it is written. A `flow!` that cannot be read is
 reported, and left as it is. So is one in the arguments of another macro, without a report.
 
-A flow in JSON or YAML is written as `cargo flow export` writes it. YAML with comments or anchors is left as it is.
+A flow in JSON or YAML is written as `cargo flow export` writes it. YAML with comments or anchors is left as it is, and so
+is a workflow of another tool.
 
 Examples:
   cargo flow fmt

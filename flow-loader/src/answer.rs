@@ -7,7 +7,7 @@ use flow_spec::DEFAULT_ACTION;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::adapter::{ActionType, Adapter, Make, Runs, WriteType};
+use crate::adapter::{About, ActionType, Adapter, Make, Runs, WriteType};
 use crate::value::Probe;
 
 /// An answer of any form.
@@ -42,6 +42,8 @@ pub(crate) fn any_answer() -> Adapter {
         action: |_| DEFAULT_ACTION,
         returns_nothing: false,
         make: Make::Nothing,
+        schema: None,
+        about: About::default(),
         runs: Runs::Human {
             prompt: |_| unreachable!("a document that asks for any answer has the prompt"),
             question: QuestionType::of::<Answer>(),

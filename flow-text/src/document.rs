@@ -7,6 +7,7 @@ use flow_spec::document::Problems;
 use serde_json::Value;
 
 use crate::content::{Content, Lost, related};
+use crate::import::{Imported, Notation, Origins, import};
 use crate::problem::{Found, Place, Problem};
 use crate::tree::Tree;
 use crate::{Format, json, yaml};
@@ -20,11 +21,14 @@ pub struct Document {
     flow: FlowDocument,
     /// The place of the flow in the text: a JSON pointer, `""` if the flow is the whole text.
     pointer: String,
+    notation: Notation,
+    /// Where its parts are in the text. `None` if they are where the document has them.
+    origins: Option<Arc<Origins>>,
     tree: Arc<Tree>,
     lost: Option<(Place, Lost)>,
 }
 
-/// Reads a flow.
+/// Reads a flow: a document, or a workflow in another [`Notation`], which becomes a document.
 ///
 /// # Examples
 ///
@@ -56,10 +60,11 @@ pub struct Document {
 /// # Errors
 ///
 /// All problems of the text and of the document in it. Those of the document are those of
-/// [`FlowDocument::parse`].
+/// [`FlowDocument::parse`]; those of a workflow are likewise that a field is missing, unknown or of
+/// the wrong type, or that a step is named that does not exist.
 pub fn read(bytes: &[u8], format: Format) -> Result<Document, Vec<Problem>> {
     let content = content(bytes, format)?;
-    let flow = FlowDocument::from_value(&content.value);
+    let flow = import(&content.value);
     let mut documents = placed(content, vec![(String::new(), flow)])?;
     Ok(documents.remove(0))
 }
@@ -74,10 +79,10 @@ pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Probl
     let flows = match &content.value {
         Value::Array(items) => {
             let items = items.iter().enumerate();
-            let flow = |(index, item)| (format!("/{index}"), FlowDocument::from_value(item));
+            let flow = |(index, item)| (format!("/{index}"), import(item));
             items.map(flow).collect()
         }
-        value => vec![(String::new(), FlowDocument::from_value(value))],
+        value => vec![(String::new(), import(value))],
     };
     placed(content, flows)
 }
@@ -100,16 +105,22 @@ pub fn check_all(documents: &[Document]) -> Vec<Problem> {
 /// The flows with their places, or the problems of all of them.
 fn placed(
     content: Content,
-    flows: Vec<(String, Result<FlowDocument, Vec<flow_spec::Problem>>)>,
+    flows: Vec<(String, Result<Imported, Vec<flow_spec::Problem>>)>,
 ) -> Result<Vec<Document>, Vec<Problem>> {
     let tree = Arc::new(content.tree);
     let mut documents = Vec::new();
     let mut found = Problems::default();
     for (pointer, flow) in flows {
         match flow {
-            Ok(flow) => documents.push(Document {
+            Ok(Imported {
+                flow,
+                notation,
+                origins,
+            }) => documents.push(Document {
                 flow,
                 pointer,
+                notation,
+                origins: origins.map(Arc::new),
                 tree: Arc::clone(&tree),
                 lost: content.lost,
             }),
@@ -166,6 +177,11 @@ impl Document {
         self.lost
     }
 
+    /// In which notation the flow is written.
+    pub fn notation(&self) -> Notation {
+        self.notation
+    }
+
     /// The flow, without the places.
     pub fn into_flow(self) -> FlowDocument {
         self.flow
@@ -182,18 +198,30 @@ impl Document {
     ///
     /// A list or an object that has a name is where its name is.
     pub fn place(&self, pointer: &str) -> Place {
-        self.tree
-            .place(&format!("{}{pointer}", self.pointer), false)
+        self.tree.place(&self.pointer_in_text(pointer), false)
     }
 
     /// The place of the name of a field, as [`place`](Self::place) for its value.
     pub fn place_of_name(&self, pointer: &str) -> Place {
-        self.tree.place(&format!("{}{pointer}", self.pointer), true)
+        self.tree.place(&self.pointer_in_text(pointer), true)
     }
 
     /// A problem of the flow with its place in the text.
     pub fn locate(&self, problem: flow_spec::Problem) -> Problem {
+        let problem = match &self.origins {
+            Some(origins) => origins.problem(problem),
+            None => problem,
+        };
         locate(&self.tree, below(&self.pointer, problem))
+    }
+
+    /// The JSON pointer in the text of what is at a JSON pointer in the flow.
+    pub fn pointer_in_text(&self, pointer: &str) -> String {
+        let pointer = match &self.origins {
+            Some(origins) => origins.of(pointer),
+            None => pointer,
+        };
+        format!("{}{pointer}", self.pointer)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Flows as text: as JSON, as YAML of the same shape, and as `flow!`.
 //!
-//! [`read`] reads a document and reports all problems at once, each with its line and column and
-//! its JSON pointer. [`Document::check`] adds those of the analysis, with the codes and sentences of
-//! `flow!`. [`to_yaml`] writes a document as YAML, and [`source()`] as the `flow!` that compiles to
-//! it. [`layout`] lays out `flow!` in sources.
+//! [`read`] reads a document, or a workflow of another tool ([`Notation`]), and reports all problems
+//! at once, each with its line and column and its JSON pointer. [`Document::check`] adds those of the
+//! analysis, with the codes and sentences of `flow!`. [`to_yaml`] writes a document as YAML, and
+//! [`source()`] as the `flow!` that compiles to it. [`layout`] lays out `flow!` in sources.
 //!
 //! The hard thing is the place of each value. A text is therefore read into a tree of places next
 //! to the values. JSON itself is read by `serde_json`, and YAML becomes the same values by the
@@ -25,6 +25,7 @@
 mod content;
 mod document;
 mod format;
+mod import;
 mod json;
 pub mod layout;
 mod problem;
@@ -35,6 +36,7 @@ mod yaml;
 pub use content::{Lost, MOST_VALUES};
 pub use document::{Document, LARGEST, check_all, read, read_all};
 pub use format::Format;
+pub use import::Notation;
 pub use problem::{Place, Problem};
 pub use source::{Unsaid, source, sources};
 pub use yaml::to_yaml;

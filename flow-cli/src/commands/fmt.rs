@@ -4,7 +4,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use flow_text::layout::{Fault, lay_out};
-use flow_text::{Document, Format, Lost};
+use flow_text::{Document, Format, Lost, Notation};
 
 use crate::args::{Build, Fmt};
 use crate::difference::push_difference;
@@ -63,6 +63,16 @@ fn file(path: &Path, check: bool, screen: &mut Screen<'_>) -> Result<Outcome, Er
 /// The flows of a file, as `cargo flow export` writes them.
 fn documents(path: &Path, text: &str, format: Format) -> Result<String, Error> {
     let documents = document::read(path, text.as_bytes(), format)?;
+    let foreign = documents
+        .iter()
+        .find(|document| document.notation() != Notation::Flow);
+    if let Some(foreign) = foreign {
+        return Err(Error::Layout {
+            place: format!("{}:{}", path.display(), foreign.place("")),
+            message: "this is a workflow of another tool, and would become a flow document: `cargo flow export` writes one"
+                .to_owned(),
+        });
+    }
     if let Some((place, lost)) = documents.first().and_then(Document::lost) {
         return Err(Error::Layout {
             place: format!("{}:{place}", path.display()),

@@ -57,7 +57,7 @@ fn of_documents(
                 "{}:{place}: {}\nat {}",
                 path.display(),
                 one.message,
-                one.pointer
+                document.pointer_in_text(&one.pointer)
             )
         });
         unsaid.collect()

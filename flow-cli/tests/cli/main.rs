@@ -17,4 +17,5 @@ mod pages;
 mod program;
 mod render;
 mod source;
+mod workflows;
 mod yaml;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::document::{SettingsDocument, types};
+use flow_spec::document::{ONLY_OUTPUT, SettingsDocument, types};
 use flow_spec::{FlowDocument, NodeDocument, RESERVED_NAMES, snake_case};
 use serde_json::{Map, Value};
 
@@ -235,7 +235,12 @@ impl<'a> Nodes<'a> {
                     (Some(port), Some(key)) => entries.push(format!("{port} {arrow} {key}")),
                     _ => {
                         let at = inside(&inside(&self.at(node), "mappings"), side);
-                        let message = format!("`{port}` or `{key}` is not a name in Rust");
+                        let message = match port.as_str() {
+                            ONLY_OUTPUT => {
+                                format!("nothing says what the program calls the value `{key}`")
+                            }
+                            _ => format!("`{port}` or `{key}` is not a name in Rust"),
+                        };
                         unsaid.push(inside(&at, port), message);
                     }
                 }

@@ -1,0 +1,153 @@
+//! A document that is being made from a workflow.
+
+use flow_spec::document::__private::inside;
+use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, types};
+use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument, property};
+use serde_json::{Map, Value, json};
+
+use super::Origins;
+
+/// The document, and where its parts come from.
+pub(super) struct Draft {
+    pub(super) flow: FlowDocument,
+    pub(super) origins: Origins,
+}
+
+/// Where an action of a node leads.
+pub(super) struct Route {
+    pub(super) action: String,
+    /// The id of a node. `None` if the flow ends.
+    pub(super) to: Option<String>,
+    /// The label of the end, if it leads to one.
+    pub(super) label: &'static str,
+    /// Where that is written.
+    pub(super) pointer: String,
+}
+
+impl Draft {
+    pub(super) fn new(id: &str) -> Self {
+        Draft {
+            flow: FlowDocument::new(id, key(id)),
+            origins: Origins::default(),
+        }
+    }
+
+    /// Notes that a part of the document comes from there.
+    pub(super) fn note(&mut self, part: String, origin: impl Into<String>) {
+        self.origins.0.insert(part, origin.into());
+    }
+
+    /// Adds an input of the flow, which it also returns.
+    pub(super) fn input(&mut self, name: &str, default: Option<&Value>, origin: String) {
+        let mut schema = property("", None);
+        if let Some(default) = default {
+            schema.insert("default".to_owned(), default.clone());
+        }
+        self.flow.inputs.insert(name, schema, default.is_none());
+        self.flow.outputs.insert(name, property("", None), true);
+        for side in ["inputs", "outputs"] {
+            self.note(properties(side, name), &*origin);
+            self.note(inside(&properties(side, name), "default"), &*origin);
+        }
+    }
+
+    /// Adds a node that comes from there. Returns its pointer.
+    pub(super) fn node(&mut self, node: NodeDocument, origin: &str) -> String {
+        let pointer = inside("/nodes", self.flow.nodes.len());
+        self.note(pointer.clone(), origin);
+        self.flow.nodes.push(node);
+        pointer
+    }
+
+    /// Lets a node that was added write its value under a key, which the flow returns.
+    pub(super) fn result(&mut self, key: &str, origin: &str) {
+        let Some(node) = self.flow.nodes.last_mut() else {
+            unreachable!("the node is added before its result");
+        };
+        node.outputs.insert(ONLY_OUTPUT, property("", None), true);
+        let outputs = &mut node.mappings.outputs;
+        outputs.insert(ONLY_OUTPUT.to_owned(), key.into());
+        if !self.flow.outputs.properties.contains_key(key) {
+            self.flow.outputs.insert(key, property("", None), false);
+            self.note(properties("outputs", key), origin);
+        }
+    }
+
+    /// Adds an edge or an end.
+    pub(super) fn route(&mut self, from: &str, route: Route) {
+        let (from, condition) = (from.to_owned(), route.action);
+        let list = if route.to.is_some() { "edges" } else { "ends" };
+        let index = match route.to {
+            Some(to) => {
+                self.flow.edges.push(EdgeDocument {
+                    from,
+                    to,
+                    condition,
+                    mappings: Map::new(),
+                });
+                self.flow.edges.len() - 1
+            }
+            None => {
+                self.flow.ends.push(EndDocument {
+                    from: Some(from),
+                    condition: Some(condition),
+                    label: route.label.to_owned(),
+                    mappings: Map::new(),
+                });
+                self.flow.ends.len() - 1
+            }
+        };
+        self.note(inside(&inside("", list), index), route.pointer);
+    }
+
+    /// Adds the edge or the end after a node without actions.
+    pub(super) fn next(&mut self, from: &str, to: Option<String>, pointer: String) {
+        self.route(
+            from,
+            Route {
+                action: DEFAULT_ACTION.to_owned(),
+                to,
+                label: DEFAULT_ACTION,
+                pointer,
+            },
+        );
+    }
+}
+
+fn properties(side: &str, name: &str) -> String {
+    inside(&inside(&inside("", side), "properties"), name)
+}
+
+/// A registered node, whose name may end in a version.
+pub(super) fn agent(id: &str, agent: &str) -> NodeDocument {
+    let (name, version) = agent.split_at(agent.find('@').unwrap_or(agent.len()));
+    NodeDocument {
+        r#type: key(name) + version,
+        id: id.to_owned(),
+        ..NodeDocument::default()
+    }
+}
+
+/// A node of the language.
+pub(super) fn built_in(id: &str, r#type: &str, params: Value) -> NodeDocument {
+    NodeDocument {
+        r#type: r#type.to_owned(),
+        id: id.to_owned(),
+        params: match params {
+            Value::Object(params) => params,
+            other => unreachable!("the params of a node are an object: {other}"),
+        },
+        ..NodeDocument::default()
+    }
+}
+
+/// A question with this text, in which braces are braces.
+pub(super) fn human(id: &str, message: &str) -> NodeDocument {
+    let prompt = message.replace('{', "{{").replace('}', "}}");
+    built_in(id, types::HUMAN, json!({ "prompt": prompt }))
+}
+
+/// A name as one that Rust and CEL can say: `code-review` is `code_review`.
+pub(super) fn key(name: &str) -> String {
+    name.replace('-', "_")
+}

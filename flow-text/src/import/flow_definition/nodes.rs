@@ -1,0 +1,321 @@
+//! The nodes of a definition, as they are written.
+
+use flow_spec::document::__private::{Object, inside, wrong};
+use flow_spec::document::{Problems, RetrySettings, SettingsDocument};
+use flow_spec::{Code, Problem, did_you_mean};
+use serde_json::{Map, Value};
+
+use super::key;
+
+const TYPES: [&str; 6] = ["agent", "branch", "parallel", "human", "wait", "loop"];
+
+/// A node.
+pub(super) struct Node {
+    pub(super) id: String,
+    pub(super) pointer: String,
+    pub(super) title: Option<String>,
+    pub(super) kind: Kind,
+    /// The node that follows. `None` if none does.
+    pub(super) on_success: Option<Reference>,
+    /// The node that follows if it fails. `None` if the flow fails then.
+    pub(super) on_error: Option<Reference>,
+    /// Its attempts and its timeout.
+    pub(super) settings: SettingsDocument,
+    /// The keys that its parameters read, if they have other names.
+    pub(super) reads: Map<String, Value>,
+    /// The key of its result.
+    pub(super) key: String,
+}
+
+pub(super) enum Kind {
+    Agent {
+        /// The registered node.
+        agent: Reference,
+    },
+    Branch {
+        cases: Vec<(String, Reference)>,
+        /// Where it leads if no condition is true. `None` if the flow ends there.
+        default: Option<Reference>,
+    },
+    Parallel {
+        children: Vec<Reference>,
+        limit: Option<u64>,
+    },
+    Human {
+        message: String,
+    },
+    Wait {
+        duration: Option<String>,
+        /// The registered node that polls.
+        poll: Option<Reference>,
+    },
+    Loop {
+        body: Reference,
+        condition: String,
+    },
+}
+
+/// The id of a node, and where it is written. It is empty if it could not be read.
+pub(super) struct Reference {
+    pub(super) id: String,
+    pub(super) pointer: String,
+}
+
+impl Node {
+    /// The other nodes that it names.
+    pub(super) fn references(&self) -> Vec<&Reference> {
+        let mut found: Vec<&Reference> = Vec::new();
+        match &self.kind {
+            Kind::Branch { cases, default } => {
+                found.extend(cases.iter().map(|(_, to)| to));
+                found.extend(default);
+            }
+            Kind::Parallel { children, .. } => found.extend(children),
+            Kind::Loop { body, .. } => found.push(body),
+            Kind::Agent { .. } | Kind::Human { .. } | Kind::Wait { .. } => {}
+        }
+        found.extend(&self.on_success);
+        found.extend(&self.on_error);
+        found
+    }
+
+    /// The id of the node that polls: a pause before it has the id of the wait.
+    pub(super) fn poll_id(&self) -> String {
+        match self.kind {
+            Kind::Wait {
+                duration: Some(_), ..
+            } => format!("{}_poll", self.id),
+            _ => self.id.clone(),
+        }
+    }
+
+    /// The ids of the nodes of the document that it becomes, in the order in which they run.
+    pub(super) fn made_ids(&self) -> Vec<String> {
+        let poll = match &self.kind {
+            Kind::Wait {
+                duration: Some(_),
+                poll: Some(_),
+            } => Some(self.poll_id()),
+            _ => None,
+        };
+        [self.id.clone()].into_iter().chain(poll).collect()
+    }
+}
+
+/// Reads a node.
+pub(super) fn node(value: &Value, pointer: &str, problems: &mut Problems) -> Option<Node> {
+    let named = value.get("type").and_then(Value::as_str);
+    let Some(fields) = fields(named) else {
+        problems.push(no_type(value, pointer));
+        return None;
+    };
+    let all: Vec<&'static str> = ["id", "type", "label", "metadata"]
+        .into_iter()
+        .chain(fields.iter().copied())
+        .collect();
+    let mut object = Object::of(value, pointer, "a node", &all, problems)?;
+    let id = object.required_name("id", "name the node: `\"id\": \"summary\"`");
+    object.object("metadata");
+    let kind = match named {
+        Some("agent") => Kind::Agent {
+            agent: match object.name("executeLLM") {
+                Some(id) => reference(&object, id, "executeLLM"),
+                None => reference(&object, id.clone(), "id"),
+            },
+        },
+        Some("branch") => branch(&mut object),
+        Some("parallel") => parallel(&mut object),
+        Some("human") => {
+            let help = "say what is asked: `\"message\": \"Which one?\"`";
+            let message = object.required_name("message", help);
+            Kind::Human { message }
+        }
+        Some("wait") => wait(&mut object),
+        _ => looped(&mut object),
+    };
+    let (on_success, on_error) = (next(&mut object, "onSuccess"), next(&mut object, "onError"));
+    let key = object.name("outputAdapter").unwrap_or_else(|| key(&id));
+    Some(Node {
+        title: object.name("label"),
+        kind,
+        on_success,
+        on_error,
+        settings: settings(&mut object),
+        reads: object.names_by_name("inputAdapter").unwrap_or_default(),
+        key,
+        id,
+        pointer: pointer.to_owned(),
+    })
+}
+
+/// The fields of a node of this type, besides those that all have.
+fn fields(named: Option<&str>) -> Option<&'static [&'static str]> {
+    Some(match named? {
+        "agent" => &[
+            "executeLLM",
+            "onSuccess",
+            "onError",
+            "maxRetries",
+            "retryIf",
+            "timeoutMs",
+            "inputAdapter",
+            "outputAdapter",
+        ],
+        "branch" => &["cases", "default"],
+        "parallel" => &["children", "maxConcurrency", "onSuccess", "onError"],
+        "human" => &[
+            "message",
+            "onSuccess",
+            "onError",
+            "timeoutMs",
+            "outputAdapter",
+        ],
+        "wait" => &[
+            "durationMs",
+            "pollCondition",
+            "onSuccess",
+            "onError",
+            "inputAdapter",
+            "outputAdapter",
+        ],
+        "loop" => &["loopNodeId", "continueCondition", "onSuccess"],
+        _ => return None,
+    })
+}
+
+/// The problem of a node that does not say what it is.
+fn no_type(value: &Value, pointer: &str) -> Problem {
+    let at = inside(pointer, "type");
+    match value.get("type") {
+        _ if !value.is_object() => wrong(pointer, "a node", "an object", value),
+        None => {
+            let problem = Problem::new(Code::Document, pointer, "`type` is missing");
+            problem.help(format!("say what the node is: `{}`", TYPES.join("`, `")))
+        }
+        Some(Value::String(name)) => {
+            let message = format!("there is no type of node `{name}`");
+            let mut problem = Problem::new(Code::UnknownNode, at, message);
+            problem.help = did_you_mean(name, TYPES);
+            problem
+        }
+        Some(other) => wrong(&at, "`type`", "a string", other),
+    }
+}
+
+fn reference(object: &Object<'_, '_>, id: String, field: &str) -> Reference {
+    Reference {
+        id,
+        pointer: object.at(field),
+    }
+}
+
+/// The node that a field names. `None` if the field is missing or null.
+fn next(object: &mut Object<'_, '_>, field: &str) -> Option<Reference> {
+    let id = object.value(field, "the id of a node, or null", |value| match value {
+        Value::Null => Some(None),
+        Value::String(id) if !id.is_empty() => Some(Some(id.clone())),
+        _ => None,
+    });
+    id.flatten().map(|id| reference(object, id, field))
+}
+
+fn branch(object: &mut Object<'_, '_>) -> Kind {
+    let help = "list the conditions: `\"cases\": [{ \"condition\": \"score > 3\", \"targetNode\": \"publish\" }]`";
+    object.require("cases", help);
+    let cases = object.list("cases", |value, pointer, problems| {
+        let fields = ["condition", "targetNode"];
+        let mut case = Object::of(value, pointer, "a case", &fields, problems)?;
+        let help = "write the condition in CEL: `\"condition\": \"score > 3\"`";
+        let condition = case.required_name("condition", help);
+        let help = "name the node that is next: `\"targetNode\": \"publish\"`";
+        let target = case.required_name("targetNode", help);
+        let target = reference(&case, target, "targetNode");
+        Some((condition, target))
+    });
+    let help = "name the node that is next if no condition is true: `\"default\": \"publish\"`, or `null` if \
+                the flow ends then";
+    object.require("default", help);
+    Kind::Branch {
+        cases: cases.into_iter().flatten().flatten().collect(),
+        default: next(object, "default"),
+    }
+}
+
+fn parallel(object: &mut Object<'_, '_>) -> Kind {
+    let help = "name the nodes that run at the same time: `\"children\": [\"a\", \"b\"]`";
+    object.require("children", help);
+    let at = object.at("children");
+    let children = object.names("children").into_iter().enumerate();
+    let children: Vec<Reference> = children
+        .map(|(index, id)| Reference {
+            id,
+            pointer: inside(&at, index),
+        })
+        .collect();
+    Kind::Parallel {
+        children,
+        limit: object.value("maxConcurrency", "a count of at least 1", |value| {
+            value.as_u64().filter(|count| *count > 0)
+        }),
+    }
+}
+
+const MILLISECONDS: &str = "a number of milliseconds above zero";
+
+fn milliseconds(value: &Value) -> Option<String> {
+    let count = value.as_u64().filter(|count| *count > 0)?;
+    Some(format!("{count}ms"))
+}
+
+fn wait(object: &mut Object<'_, '_>) -> Kind {
+    let duration = object.value("durationMs", MILLISECONDS, milliseconds);
+    let poll = object.name("pollCondition");
+    if !object.has("durationMs") && !object.has("pollCondition") {
+        let help = "say how long it waits, in milliseconds: `\"durationMs\": 5000`; or name a registered node that \
+                    polls: `\"pollCondition\": \"is_ready\"`";
+        object.require("durationMs", help);
+    }
+    Kind::Wait {
+        duration,
+        poll: poll.map(|id| reference(object, id, "pollCondition")),
+    }
+}
+
+fn looped(object: &mut Object<'_, '_>) -> Kind {
+    let help = "name the node that runs again and again: `\"loopNodeId\": \"improve\"`";
+    let body = object.required_name("loopNodeId", help);
+    let help = "write the condition in CEL: `\"continueCondition\": \"count < 3\"`";
+    Kind::Loop {
+        body: reference(object, body, "loopNodeId"),
+        condition: object.required_name("continueCondition", help),
+    }
+}
+
+/// Its attempts, of which there is one more than retries, and its timeout.
+fn settings(object: &mut Object<'_, '_>) -> SettingsDocument {
+    let retries = object.value("maxRetries", "a number of retries", |value| {
+        u32::try_from(value.as_u64()?).ok()?.checked_add(1)
+    });
+    let only_if = object.name("retryIf");
+    if only_if.is_some() && !object.has("maxRetries") {
+        let message = "`retryIf` has no meaning without `maxRetries`";
+        let problem = Problem::new(Code::NamesNothing, object.at("retryIf"), message);
+        let help = "add `maxRetries`, the number of calls after the first";
+        object.problems.push(problem.of_name().help(help));
+    }
+    let retry = retries
+        .filter(|attempts| *attempts > 1)
+        .map(|attempts| RetrySettings {
+            attempts,
+            wait: None,
+            backoff: None,
+            max_wait: None,
+            jitter: None,
+            only_if,
+        });
+    SettingsDocument {
+        retry,
+        timeout: object.value("timeoutMs", MILLISECONDS, milliseconds),
+        ..SettingsDocument::default()
+    }
+}

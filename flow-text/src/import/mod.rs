@@ -1,0 +1,118 @@
+//! Workflows of other tools, read as the documents of flows. `docs/import.md` has the tables.
+//!
+//! The hard thing is where something is: what is wrong with the document that was made is reported
+//! where the author of the workflow wrote it. So the maker of a document notes where each part of it
+//! comes from.
+
+mod draft;
+mod flow_definition;
+mod open_agents;
+
+use std::collections::HashMap;
+
+use flow_spec::document::Problems;
+use flow_spec::{FlowDocument, Problem};
+use serde_json::Value;
+
+use draft::Draft;
+
+/// The format of the flow that a text contains, in JSON or YAML alike. It is told by the fields of
+/// the flow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Notation {
+    /// The document of a flow.
+    Flow,
+    /// A workflow of OpenAgents, which has `steps`.
+    OpenAgents,
+    /// A `FlowDefinition` of the AI Agent Flow Framework, which has a `startNode`.
+    FlowDefinition,
+}
+
+/// Where the parts of a document come from: the pointers of the text, by those of the document.
+#[derive(Debug, Default)]
+pub(crate) struct Origins(HashMap<String, String>);
+
+impl Notation {
+    fn of(value: &Value) -> Notation {
+        let has = |field: &str| value.get(field).is_some();
+        if has("steps") && !has("nodes") {
+            Notation::OpenAgents
+        } else if has("startNode") {
+            Notation::FlowDefinition
+        } else {
+            Notation::Flow
+        }
+    }
+}
+
+impl Origins {
+    /// The pointer in the text of what is at a pointer in the document, or around it.
+    pub(crate) fn of(&self, pointer: &str) -> &str {
+        let mut rest = Some(pointer);
+        while let Some(part) = rest {
+            if let Some(origin) = self.0.get(part) {
+                return origin;
+            }
+            rest = part.rsplit_once('/').map(|(around, _)| around);
+        }
+        ""
+    }
+
+    /// A problem of the document as one of the text.
+    pub(crate) fn problem(&self, mut problem: Problem) -> Problem {
+        problem.pointer = self.of(&problem.pointer).to_owned();
+        problem.is_name = false;
+        for (pointer, _) in &mut problem.related {
+            *pointer = self.of(pointer).to_owned();
+        }
+        problem
+    }
+}
+
+/// A flow that was read from a value.
+pub(crate) struct Imported {
+    pub(crate) flow: FlowDocument,
+    pub(crate) notation: Notation,
+    /// `None` if the parts of the document are where they were in the value.
+    pub(crate) origins: Option<Origins>,
+}
+
+/// Reads a flow in any notation.
+///
+/// # Errors
+///
+/// All problems, with their pointers in the value.
+pub(crate) fn import(value: &Value) -> Result<Imported, Vec<Problem>> {
+    let notation = Notation::of(value);
+    let mut problems = Problems::default();
+    let draft = match notation {
+        Notation::Flow => {
+            return FlowDocument::from_value(value).map(|flow| Imported {
+                flow,
+                notation,
+                origins: None,
+            });
+        }
+        Notation::OpenAgents => open_agents::read(value, &mut problems),
+        Notation::FlowDefinition => flow_definition::read(value, &mut problems),
+    };
+    let Some(Draft { flow, origins }) = draft.filter(|_| problems.is_empty()) else {
+        return Err(problems.into_vec());
+    };
+    // Names are judged as in any document.
+    let written = serde_json::to_value(&flow).unwrap_or_else(|error| {
+        unreachable!("a document consists of strings and JSON values: {error}")
+    });
+    match FlowDocument::from_value(&written) {
+        Ok(flow) => Ok(Imported {
+            flow,
+            notation,
+            origins: Some(origins),
+        }),
+        Err(problems) => {
+            let problems = problems.into_iter();
+            Err(problems.map(|one| origins.problem(one)).collect())
+        }
+    }
+}
