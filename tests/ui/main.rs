@@ -1,8 +1,8 @@
 //! What the compiler says of each mistake, and what it must not complain about.
 //!
-//! A file in `{flow,node}/fail` holds one mistake and is named after it; those named `several_…` hold more, and those
-//! named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else is
-//! there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that `rust-toolchain.toml`
+//! A file in `{flow,node,registry}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
+//! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else
+//! is there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that `rust-toolchain.toml`
 //! names: raise both together. The programs of `docs/errors.md` are treated alike: in each section the first one is
 //! wrong, then comes its message, and the second one is mended. What only a flow JSON can have wrong is compared by the
 //! tests of `flow-spec`.
@@ -234,7 +234,7 @@ fn cases_in(kind: &str) -> Vec<PathBuf> {
 
 fn files_in(kind: &str, extension: &str) -> Vec<PathBuf> {
     let mut cases = Vec::new();
-    for topic in ["flow", "node"] {
+    for topic in ["flow", "node", "registry"] {
         let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(topic).join(kind);
         for entry in fs::read_dir(&directory).expect("the directory of the cases") {
             let path = entry.expect("an entry of the directory").path();

@@ -356,7 +356,10 @@ fn make(
 ) -> TokenStream {
     match (contract.kind, value) {
         (Kind::Type, Some(value)) => {
-            quote!(#loader::Make::Given(::std::sync::Arc::<#path>::new(#value)))
+            quote!({
+                let value: #path = #value;
+                #loader::Make::Given(::std::sync::Arc::new(value))
+            })
         }
         (Kind::Type, None) => quote!(#loader::make!(#path)),
         _ => quote!(#loader::Make::Nothing),

@@ -33,7 +33,7 @@ impl Parse for Entry {
         Ok(Entry {
             path: input.parse()?,
             version: match input.parse::<Option<Token![@]>>()? {
-                Some(_) => Some(input.parse()?),
+                Some(_) => Some(version(input)?),
                 None => None,
             },
             value: match input.parse::<Option<Token![=]>>()? {
@@ -42,6 +42,14 @@ impl Parse for Entry {
             },
         })
     }
+}
+
+/// The version behind an `@`.
+fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
+    input.parse().map_err(|error| {
+        let text = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";
+        syn::Error::new(error.span(), text)
+    })
 }
 
 impl ToTokens for Entry {
@@ -92,10 +100,11 @@ fn check<'a>(
 ) -> bool {
     let version = entry.version.as_ref().map(LitStr::value);
     if let Some(wrong) = &entry.version
-        && let Err(error) = Version::parse(&wrong.value())
+        && let text = wrong.value()
+        && Version::parse(&text).is_err()
     {
         let text = format!(
-            "this is not a version: {error}\nhelp: write three numbers, as in `@ \"1.2.0\"` or `@ \"2.0.0-beta.1\"`"
+            "`{text}` is not a version\nhelp: write three numbers, as in `@ \"1.2.0\"` or `@ \"2.0.0-beta.1\"`"
         );
         report.text(wrong.span(), text);
         return false;
@@ -171,16 +180,11 @@ pub(crate) fn registered(input: TokenStream) -> TokenStream {
         return TokenStream::new();
     }
     let Entry { path, value, .. } = &entry;
-    let is_type = contract.kind == Kind::Type
-        && path
-            .segments
-            .last()
-            .is_some_and(|last| is_type_name(&last.ident));
-    if let (Some(value), false) = (value, is_type) {
-        let text = "only a type with settings has a value: remove `= …`";
+    let name = name(path);
+    if let (Some(value), Some(what)) = (value, without_value(&contract, path)) {
+        let text = format!("`{name}` is {what}, and has no value\nhelp: remove `= …`");
         return syn::Error::new_spanned(value, text).into_compile_error();
     }
-    let name = name(path);
     let version = match &entry.version {
         Some(version) => quote!(::core::option::Option::Some(#version)),
         None => quote!(::core::option::Option::None),
@@ -192,4 +196,15 @@ pub(crate) fn registered(input: TokenStream) -> TokenStream {
     }
     let adapter = adapter::adapter(path, &name, value.as_ref(), &contract);
     quote_spanned!(site=> #registry.__node(#adapter, #version);)
+}
+
+/// What it is, if it is not a type with settings.
+fn without_value(contract: &Contract, path: &Path) -> Option<&'static str> {
+    let last = path.segments.last();
+    match contract.kind {
+        Kind::Type if last.is_some_and(|last| is_type_name(&last.ident)) => None,
+        Kind::Type | Kind::Function => Some("a function"),
+        Kind::Human => Some("a type that people are asked for"),
+        Kind::Flow => Some("a flow"),
+    }
 }
