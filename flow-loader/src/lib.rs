@@ -25,6 +25,8 @@ pub use folder::Watch;
 pub use folder::{FileProblem, Folder, Reload};
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
+#[cfg(feature = "credential-file")]
+pub use provided::{CredentialFile, CredentialFileError, CredentialKey};
 pub use provided::{Credentials, Dependency, DependencyError, Environment};
 pub use registry::Registry;
 pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};

@@ -2,6 +2,8 @@
 
 mod credentials;
 mod dependency;
+#[cfg(feature = "credential-file")]
+mod file;
 mod loading;
 mod lookup;
 mod registry;
@@ -15,6 +17,8 @@ use crate::value::AnyValue;
 
 pub use credentials::{Credentials, Environment};
 pub use dependency::{Dependency, DependencyError};
+#[cfg(feature = "credential-file")]
+pub use file::{CredentialFile, CredentialFileError, CredentialKey};
 pub(crate) use loading::loading;
 
 /// What a program provides to documents, by name.

@@ -1,6 +1,8 @@
 //! What `params` of documents can hold.
 
 mod dependencies;
+#[cfg(feature = "credential-file")]
+mod file;
 mod page;
 mod secrets;
 

@@ -18,7 +18,7 @@ use super::{answer, document, loaded, refused};
 /// Made of a value of each kind. It says what it was made of, which a real node would not.
 #[derive(Debug, Default, Deserialize, Params)]
 #[serde(default, deny_unknown_fields)]
-struct Fetch {
+pub(crate) struct Fetch {
     url: String,
     port: Option<u16>,
     share: f32,
