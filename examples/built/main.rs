@@ -44,6 +44,9 @@ examples! {
 /// show nothing more.
 const WITH_A_STORE: [&str; 2] = ["approval_desk", "crash"];
 
+/// Examples with flows from documents, which are not in the program.
+const WITH_DOCUMENTS: [&str; 1] = ["hot_reload"];
+
 const PROFILE: &str = "stripped";
 
 #[test]
@@ -55,7 +58,7 @@ fn every_example_is_here() {
         is_example.then(|| path.file_stem().unwrap().to_str().unwrap().to_owned())
     });
     let names: BTreeSet<String> = names.collect();
-    let listed = EXAMPLES.iter().chain(&WITH_A_STORE);
+    let listed = EXAMPLES.iter().chain(&WITH_A_STORE).chain(&WITH_DOCUMENTS);
     let listed: BTreeSet<String> = listed.map(|name| (*name).to_owned()).collect();
     assert_eq!(names, listed);
 }
