@@ -263,8 +263,15 @@ impl Side {
         let mut add = |kind, message, breaks| {
             changes.push(self.change(kind, name, message, breaks, context));
         };
+        let default = self.default_changed(name, old, new);
+        let is_default_changed = default.is_some();
+        if let Some(message) = default {
+            add(Kind::Changed, message, false);
+        }
         match types::compare(&old.properties[name], &new.properties[name]) {
             Types::Same => {}
+            // The rest may be as it was.
+            Types::Described if is_default_changed => {}
             Types::Described => add(
                 Kind::Changed,
                 format!("`{name}` is described otherwise"),
@@ -283,6 +290,20 @@ impl Side {
         // readers.
         let breaks = !self.is_input || new.requires(name);
         add(Kind::Changed, message, breaks);
+    }
+
+    /// What an input has now if it is left out, if that changed.
+    fn default_changed(&self, name: &str, old: &Schema, new: &Schema) -> Option<String> {
+        match (old.default_of(name), new.default_of(name)) {
+            _ if !self.is_input => None,
+            (old, new) if old == new => None,
+            (None, None) => unreachable!("they are equal"),
+            (None, Some(new)) => Some(format!("`{name}` has a default now: {new}")),
+            (Some(old), None) => Some(format!("`{name}` no longer has a default, which was {old}")),
+            (Some(old), Some(new)) => {
+                Some(format!("`{name}` had the default {old}, and has {new}"))
+            }
+        }
     }
 
     /// A change of one value. The inputs of a run are stored with it, its outputs are not.

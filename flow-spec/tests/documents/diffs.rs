@@ -101,6 +101,26 @@ fn inputs() {
 }
 
 #[test]
+fn defaults_of_inputs() {
+    let claim = "/inputs/properties/claim";
+    let with = |default: &str| format!(r#"{{ "rustType": "Claim", "default": {default} }}"#);
+    let old = serde_json::from_str::<Value>(OLD).unwrap();
+    let with_default = {
+        let mut with_default = old.clone();
+        with_default["inputs"]["properties"]["claim"]["default"] = json!([3]);
+        with_default.to_string()
+    };
+    assert_snapshot!(lines(OLD, &[(claim, &with("[3]"))]), @"cc /inputs/properties/claim input `claim` has a default now: [3]");
+    assert_snapshot!(lines(&with_default, &[(claim, &with("[5]"))]), @"cc /inputs/properties/claim input `claim` had the default [3], and has [5]");
+    assert_snapshot!(lines(&with_default, &[(claim, r#"{ "rustType": "Claim" }"#)]), @"cc /inputs/properties/claim input `claim` no longer has a default, which was [3]");
+    let other = r#"{ "rustType": "Expense", "default": 1 }"#;
+    assert_snapshot!(lines(OLD, &[(claim, other)]), @r"
+    cc /inputs/properties/claim input `claim` has a default now: 1
+    BB /inputs/properties/claim input `claim` was `Claim`, and is `Expense`
+    ");
+}
+
+#[test]
 fn outputs() {
     assert_snapshot!(lines(OLD, &[("/outputs/required", r#"["receipt"]"#)]), @"B- /outputs/properties/receipt output `receipt` is always there now");
     assert_snapshot!(lines(OLD, &[("/outputs/properties/amount", "{}")]), @"c- /outputs/properties/amount output `amount` was added");

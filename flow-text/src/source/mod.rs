@@ -178,6 +178,13 @@ impl Block {
 /// The documentation and the signature.
 fn head(flow: &FlowDocument, name: &str, pointer: &str, unsaid: &mut Found) -> String {
     let documentation = rust::documentation(flow.description.as_deref());
+    for name in flow.inputs.properties.keys() {
+        if flow.inputs.default_of(name).is_some() {
+            let properties = inside(&inside(pointer, "inputs"), "properties");
+            let pointer = inside(&inside(&properties, name), "default");
+            unsaid.push(pointer, "an input of a `flow!` has no default");
+        }
+    }
     let inputs = parameters(&flow.inputs, &inside(pointer, "inputs"), unsaid);
     let outputs = if flow.outputs.properties.is_empty() {
         String::new()

@@ -99,7 +99,7 @@ dependencies: { model: 1.0.0 }
 inputs:
   type: object
   properties:
-    unknown: {}
+    unknown: { default: 3 }
     half: { rustType: 'Vec<u8' }
     x-y: { rustType: u8 }
     maybe: { rustType: 'Option<u8>' }
@@ -119,6 +119,7 @@ entryNodeId: step-1
     assert_snapshot!(said(text), @"
     /name: the flow's name `a-b` is not a name in Rust
     /dependencies: `flow!` does not say what a flow needs from outside
+    /inputs/properties/unknown/default: an input of a `flow!` has no default
     /inputs/properties/unknown: the type of `unknown` is not known
     /inputs/properties/half/rustType: `Vec<u8` is not a type in Rust
     /inputs/properties/x-y: the key `x-y` is not a name in Rust
