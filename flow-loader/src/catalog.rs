@@ -202,11 +202,6 @@ fn of_node(entry: &Entry, adapter: &Adapter) -> CatalogNode {
     let about = &adapter.about;
     let owned = |text: Option<&str>| text.map(str::to_owned);
     let mut node = NodeDocument {
-        description: owned(about.description),
-        title: owned(about.title),
-        icon: owned(about.icon),
-        group: owned(about.group),
-        tags: about.tags.iter().map(|tag| (*tag).to_owned()).collect(),
         settings: settings(about.settings),
         ..completed_node(adapter)
     };

@@ -46,9 +46,11 @@ impl LoadedFlow {
         &self.structure
     }
 
-    /// The document, with the flows that it names inside it, as they were when it was loaded. Its JSON
-    /// is the structure that a durable run keeps: so a flow that is changed in the registry is a
-    /// change of the flows that use it.
+    /// The document, as complete as that of a compiled flow: with what its nodes read, write and
+    /// decide, and with the flows that it names inside it.
+    ///
+    /// Its JSON is the structure that a durable run keeps. So a node or a named flow that has changed
+    /// is a change of the flows that use it.
     pub fn document(&self) -> &FlowDocument {
         &self.document
     }

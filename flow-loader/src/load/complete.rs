@@ -8,7 +8,7 @@ use flow_spec::{
 };
 use serde_json::Value;
 
-use crate::adapter::Adapter;
+use crate::adapter::{About, Adapter};
 use crate::answer::any_answer;
 use crate::registry::{Item, Unfound, name_and_version};
 
@@ -231,6 +231,7 @@ impl Loader<'_> {
             None => complete_actions(node, adapter, routes_timeout),
             Some(listed) => self.same_actions(listed, adapter, pointer),
         }
+        complete_shown(node, &adapter.about);
     }
 
     /// Checks that the document lists the actions of a node.
@@ -293,6 +294,9 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
     let Some(flow) = &node.internal_flow else {
         return;
     };
+    if node.description.is_none() {
+        node.description = flow.description.clone();
+    }
     if node.inputs.is_empty() {
         node.inputs = flow.inputs.clone();
     }
@@ -300,7 +304,10 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
     let ends = flow.written_at_ends().unwrap_or_default();
     let names = |end: &Action, optional: bool| {
         let writes = end.writes.iter().filter(|write| write.optional == optional);
-        writes.map(|write| write.key.clone()).collect::<Vec<_>>()
+        let mut names: Vec<String> = writes.map(|write| write.key.clone()).collect();
+        // As in the document of a compiled flow.
+        names.sort_by_key(|name| !flow.outputs.requires(name));
+        names
     };
     if node.outputs.is_empty() {
         node.outputs = flow.outputs.clone();
@@ -345,6 +352,22 @@ fn complete_branch(node: &mut NodeDocument) {
             }
         }
         node.actions = Some(listed);
+    }
+}
+
+/// Adds what viewers show of the node, where the document says nothing of it.
+fn complete_shown(node: &mut NodeDocument, about: &About) {
+    let complete = |shown: &mut Option<String>, own: Option<&str>| {
+        if shown.is_none() {
+            *shown = own.map(str::to_owned);
+        }
+    };
+    complete(&mut node.description, about.description);
+    complete(&mut node.title, about.title);
+    complete(&mut node.icon, about.icon);
+    complete(&mut node.group, about.group);
+    if node.tags.is_empty() {
+        node.tags = about.tags.iter().map(|tag| (*tag).to_owned()).collect();
     }
 }
 

@@ -197,13 +197,13 @@ impl<'r> Loader<'r> {
 
     fn load(written: &FlowDocument, registry: &'r Registry) -> Result<LoadedFlow, Vec<Problem>> {
         let mut loader = Loader::new(registry);
-        let resolved = loader.resolve(written);
+        let mut completed = loader.resolve(written);
         loader.refuse()?;
-        loader.count(&resolved, "");
+        loader.count(&completed, "");
         loader.refuse()?;
-        let mut document = resolved.clone();
+        loader.complete(&mut completed, "");
+        let mut document = completed.clone();
         document.fill_namespaces();
-        loader.complete(&mut document, "");
         let unknown = !loader.problems.is_empty();
         // What an unknown node reads and writes is not known, so that would be reported again.
         let follows = |problem: &Problem| unknown && FOLLOWERS.contains(&problem.code);
@@ -215,7 +215,7 @@ impl<'r> Loader<'r> {
         let level = loader.build(&document, "", &document.namespace);
         loader.refuse()?;
         match level {
-            Some(level) => Ok(LoadedFlow::new(resolved, Arc::new(level))),
+            Some(level) => Ok(LoadedFlow::new(completed, Arc::new(level))),
             None => unreachable!(
                 "what cannot be built is a problem: {}",
                 written.to_compact_json()

@@ -127,8 +127,10 @@ async fn a_damaged_document_is_refused_or_runs() {
         Loud::SPEC,
         Picked::SPEC,
         Fetched::SPEC,
+        &named::by_name(Outer::SPEC),
+        &named::by_name(Items::SPEC),
     ];
-    let registry = registered();
+    let registry = registered().with(registry![Power, Item, Outer]);
     let mut random = fastrand::Rng::with_seed(7);
     let (mut refused, mut ran) = (0, 0);
     for document in documents {
