@@ -178,6 +178,8 @@ struct Loader<'r> {
     named: HashMap<String, String>,
     /// The room for what is named. `None` if it did not suffice.
     room: Option<Room>,
+    /// The bytes of the texts with credentials and variables so far.
+    resolved_bytes: usize,
     problems: Problems,
     /// The messages and notes of the problems in flows that are named.
     reported: HashSet<(String, Vec<String>)>,
@@ -190,6 +192,7 @@ impl<'r> Loader<'r> {
             adapters: HashMap::new(),
             named: HashMap::new(),
             room: Some(Room::default()),
+            resolved_bytes: 0,
             problems: Problems::default(),
             reported: HashSet::new(),
         }

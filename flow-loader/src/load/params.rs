@@ -6,8 +6,13 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Map, Value};
 
 use crate::params::{Param, below};
+use crate::provided::Missing;
 
 use super::Loader;
+
+/// The largest number of bytes of all texts with credentials and variables, once these are read: as
+/// many as a document may have. It could name a long one a million times.
+const MOST_RESOLVED: usize = flow_text::LARGEST;
 
 /// Reads the params of one node.
 pub(super) struct ParamsReader<'l, 'r> {
@@ -76,24 +81,43 @@ impl ParamsReader<'_, '_> {
     }
 
     fn part(&mut self, part: &TextPart<'_>, pointer: &str) -> Option<SecretString> {
+        if self.loader.resolved_bytes > MOST_RESOLVED {
+            return None;
+        }
+        let secret = match self.secret(part, pointer) {
+            Ok(secret) => secret,
+            Err(Missing { message, help }) => {
+                self.problem(Code::NamesNothing, pointer, message, help);
+                return None;
+            }
+        };
+        self.loader.resolved_bytes += secret.expose_secret().len();
+        if self.loader.resolved_bytes > MOST_RESOLVED {
+            let most = MOST_RESOLVED >> 20;
+            let message =
+                format!("the texts with credentials and variables take more than {most} MiB");
+            let help = Some("name them in fewer places".to_owned());
+            self.problem(Code::Document, pointer, message, help);
+            return None;
+        }
+        Some(secret)
+    }
+
+    fn secret(&self, part: &TextPart<'_>, pointer: &str) -> Result<SecretString, Missing> {
         let provided = &self.loader.registry.provided;
-        let found = match part {
-            TextPart::Literal(text) => return Some(text.as_str().into()),
+        match part {
+            TextPart::Literal(text) => Ok(text.as_str().into()),
             TextPart::Variable(name) => provided.variable(name),
             TextPart::Credential(name) => provided.credential(name),
             TextPart::Masked => {
-                let names = pointer
+                let names = pointer.strip_prefix('/').unwrap_or(pointer);
+                let names = names
                     .replace('/', ".")
                     .replace("~1", "/")
                     .replace("~0", "~");
-                provided.masked(&format!("{}{names}", self.path))
+                provided.masked(self.path, &names)
             }
-        };
-        found
-            .map_err(|missing| {
-                self.problem(Code::NamesNothing, pointer, missing.message, missing.help);
-            })
-            .ok()
+        }
     }
 
     fn problem(&mut self, code: Code, pointer: &str, message: String, help: Option<String>) {

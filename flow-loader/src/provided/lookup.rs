@@ -45,16 +45,17 @@ impl Provided {
         })
     }
 
-    /// What [`MASK`] stands for: the credential whose name is the path of the param.
-    pub(crate) fn masked(&self, path: &str) -> Result<SecretString, Missing> {
+    /// What [`MASK`] stands for: the credential whose name is the path of the param, that is of its
+    /// node and then its own.
+    pub(crate) fn masked(&self, node: &str, param: &str) -> Result<SecretString, Missing> {
+        let path = format!("{node}.{param}");
         let found = match self.credentials.as_deref() {
-            Some(credentials) => read(credentials, path, &format!("the credential `{path}`"))?,
+            Some(credentials) => read(credentials, &path, &format!("the credential `{path}`"))?,
             None => None,
         };
-        let (_, name) = path.rsplit_once('.').unwrap_or(("", path));
         found.ok_or_else(|| {
             missing(
-                format!("`{name}` is a secret that is not in the document: it has `{MASK}`"),
+                format!("`{param}` is a secret that is not in the document: it has `{MASK}`"),
                 format!("provide it as the credential `{path}`, or name another one: `@cred:NAME`"),
             )
         })

@@ -20,6 +20,7 @@ pub use dependency::{Dependency, DependencyError};
 #[cfg(feature = "credential-file")]
 pub use file::{CredentialFile, CredentialFileError, CredentialKey};
 pub(crate) use loading::loading;
+pub(crate) use lookup::Missing;
 
 /// What a program provides to documents, by name.
 #[derive(Clone, Default)]

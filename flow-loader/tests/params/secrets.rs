@@ -454,3 +454,75 @@ async fn credentials_of_the_program_itself() {
         "the credential `sealed` cannot be read: the vault is sealed [F015]\nat /nodes/0/params/token"
     );
 }
+
+#[test]
+fn a_variable_that_is_named_everywhere() {
+    let registry = registry![Fetch].provide_variables(texts(&[("A", &"a".repeat(1 << 20))]));
+    for (params, at) in [
+        (json!({ "url": "${A}".repeat(200_000) }), "url"),
+        (
+            json!({ "headers": { "1": vec!["${A}"; 100_000] } }),
+            "headers/1/32",
+        ),
+    ] {
+        assert_eq!(
+            refused("Fetch", &params, &registry),
+            format!(
+                "the texts with credentials and variables take more than 32 MiB [F023]\n\
+                 at /nodes/0/params/{at}\nhelp: name them in fewer places"
+            )
+        );
+    }
+}
+
+#[test]
+fn each_masked_text_of_a_list_has_a_path() {
+    let masked = json!({ "headers": { "1": ["a", "***"] } });
+    let message = refused("Fetch", &masked, &provided());
+    assert_eq!(
+        message,
+        "`headers.1.1` is a secret that is not in the document: it has `***` [F015]\n\
+         at /nodes/0/params/headers/1/1\n\
+         help: provide it as the credential `qa.step.headers.1.1`, or name another one: `@cred:NAME`"
+    );
+}
+
+/// What a durable run keeps of a flow: its structure, and what its nodes returned.
+#[tokio::test]
+async fn a_journal_has_no_credentials() {
+    use flow_durable::{MemoryStore, Runtime, StartOptions};
+    let params = json!({ "url": "${SECRET}", "token": "@cred:pages" });
+    let registry = registry![Silent].with(provided());
+    let flow = loaded("Silent", &params, &registry).unwrap();
+    let runtime = Runtime::new(MemoryStore::new());
+    runtime.register_any(Arc::new(flow)).unwrap();
+    let started = runtime.start_any("Qa", json!({ "question": "why?" }), StartOptions::new());
+    let execution = started.await.unwrap().settled().await.unwrap();
+    assert_eq!(
+        execution.output_json().unwrap().unwrap()["answer"],
+        "6 and 6 letters"
+    );
+    let journal = execution.journal().await.unwrap();
+    assert!(journal.len() > 1, "{journal:?}");
+    let kept = format!("{execution:?} {journal:?}");
+    assert!(
+        SECRETS.iter().all(|secret| !kept.contains(secret)),
+        "{kept}"
+    );
+}
+
+/// Does not say what it was made of.
+#[derive(Deserialize)]
+struct Silent {
+    url: String,
+    token: SecretString,
+}
+
+#[node(writes = answer)]
+impl Silent {
+    fn exec(&self, question: &str) -> String {
+        assert_eq!(question, "why?");
+        let token = self.token.expose_secret();
+        format!("{} and {} letters", self.url.len(), token.len())
+    }
+}
