@@ -22,7 +22,7 @@ pub use flow_macros::registry;
 pub use flow_text::Format;
 #[cfg(feature = "watch")]
 pub use folder::Watch;
-pub use folder::{FileProblem, Folder, Reload};
+pub use folder::{FileProblem, Folder, Reload, load_file};
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
 #[cfg(feature = "credential-file")]

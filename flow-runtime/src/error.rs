@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::node_error::NodeError;
+use crate::node_error::{NodeError, write_causes};
 
 /// Why a step did not succeed. It is boxed because it is rare, and the result of every step should
 /// be small.
@@ -128,7 +128,11 @@ impl fmt::Display for FlowError {
                 )
             }
             FlowError::Unanswered { path, .. } => {
-                write!(f, "the question of `{path}` was not answered")
+                write!(f, "the question of `{path}` was not answered")?;
+                if f.alternate() {
+                    write_causes(self, f)?;
+                }
+                Ok(())
             }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }

@@ -205,13 +205,18 @@ impl NodeError {
     /// Writes the number of attempts and the reason, without the path.
     pub(crate) fn write_failure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_attempts(f)?;
-        let mut next = self.source();
-        while let Some(error) = next {
-            write!(f, ": {error}")?;
-            next = error.source();
-        }
-        Ok(())
+        write_causes(self, f)
     }
+}
+
+/// Writes the causes of an error, each after a colon.
+pub(crate) fn write_causes(error: &dyn Error, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let mut next = error.source();
+    while let Some(error) = next {
+        write!(f, ": {error}")?;
+        next = error.source();
+    }
+    Ok(())
 }
 
 impl fmt::Debug for NodeError {

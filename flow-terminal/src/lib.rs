@@ -2,7 +2,11 @@
 
 mod dialogue;
 mod legible;
+#[cfg(feature = "program")]
+mod program;
 mod shape;
 mod terminal;
 
+#[cfg(feature = "program")]
+pub use program::Program;
 pub use terminal::Terminal;

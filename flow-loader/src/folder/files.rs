@@ -109,7 +109,7 @@ impl Reader<'_> {
 }
 
 /// Reads a file, which is called `path` in errors.
-fn contents(real: &Path, path: &Path) -> Result<Vec<u8>, FileProblem> {
+pub(super) fn contents(real: &Path, path: &Path) -> Result<Vec<u8>, FileProblem> {
     let unreadable = |error| FileProblem::unreadable(path, error);
     // Before it is opened, because opening a pipe waits for somebody to write into it.
     if !fs::metadata(real).map_err(unreadable)?.is_file() {

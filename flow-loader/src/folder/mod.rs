@@ -19,10 +19,40 @@ pub use problem::FileProblem;
 #[cfg(feature = "watch")]
 pub use watch::Watch;
 
-use crate::load::load_read;
+use crate::load::{load, load_read};
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
 use order::names_first;
+
+/// Loads the flow in a file, whose name ends in `.json`, `.yaml` or `.yml`: as
+/// [`load`](crate::load()).
+///
+/// # Errors
+///
+/// The file cannot be read, or is not a regular file; or everything that is wrong with its document,
+/// each with the path, the line and the column.
+pub fn load_file(
+    path: impl AsRef<Path>,
+    registry: &Registry,
+) -> Result<LoadedFlow, Vec<FileProblem>> {
+    let path = path.as_ref();
+    let Some(format) = Format::of_name(path) else {
+        let reason = "its name does not end in .json, .yaml or .yml";
+        return Err(vec![FileProblem::refused(path, reason)]);
+    };
+    let bytes = files::contents(path, path).map_err(|problem| vec![problem])?;
+    let loaded = load(bytes, format, registry);
+    loaded.map_err(|error| documents(path, error.problems().to_vec()).collect())
+}
+
+/// The mistakes in the document of a file.
+fn documents(path: &Path, found: Vec<flow_text::Problem>) -> impl Iterator<Item = FileProblem> {
+    let path = path.to_owned();
+    found.into_iter().map(move |problem| FileProblem::Document {
+        path: path.clone(),
+        problem: Box::new(problem),
+    })
+}
 
 /// The flows in the documents of a folder.
 ///
@@ -184,11 +214,7 @@ impl Folder {
     }
 
     fn report(&self, path: &Path, found: Vec<flow_text::Problem>, problems: &mut Vec<FileProblem>) {
-        let path = self.root.join(path);
-        problems.extend(found.into_iter().map(|problem| FileProblem::Document {
-            path: path.clone(),
-            problem: Box::new(problem),
-        }));
+        problems.extend(documents(&self.root.join(path), found));
     }
 
     /// Refuses drafts with a name that another file has: the one that had it before, or else the

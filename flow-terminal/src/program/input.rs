@@ -1,0 +1,97 @@
+//! The input of a run: from a file, and from the command line.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use flow_runtime::engine::{Saved, Unstorable};
+use flow_spec::{FlowDocument, did_you_mean};
+use serde_json::{Map, Value};
+
+use super::Runnable;
+use super::arguments::Run;
+
+/// The largest input, in bytes.
+const LARGEST: u64 = 32 << 20;
+
+/// The input that the arguments say.
+///
+/// # Errors
+///
+/// It cannot be read, is not an object, or has a value on the command line that the flow does not
+/// take.
+pub(super) fn input(arguments: &Run, flow: &Runnable) -> Result<Saved, String> {
+    let mut input = match &arguments.input {
+        Some(path) => object(path)?,
+        None => Map::new(),
+    };
+    let mut texts = BTreeMap::new();
+    for (key, text) in &arguments.values {
+        known(key, flow)?;
+        if texts.insert(key.clone(), text.clone()).is_some() {
+            return Err(format!("`{key}` is given twice"));
+        }
+        let value = serde_json::from_str(text);
+        input.insert(key.clone(), value.unwrap_or_else(|_| text.as_str().into()));
+    }
+    Ok(fitted(input, texts, flow))
+}
+
+/// Reads a JSON object.
+fn object(path: &Path) -> Result<Map<String, Value>, String> {
+    let (shown, read) = if path == Path::new("-") {
+        ("the standard input".to_owned(), text(io::stdin()))
+    } else {
+        (path.display().to_string(), File::open(path).and_then(text))
+    };
+    let text = read.map_err(|error| format!("{shown}: {error}"))?;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(format!("{shown}: the input is not a JSON object")),
+        Err(error) => Err(format!("{shown}: {error}")),
+    }
+}
+
+fn text(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    let read = from.take(LARGEST + 1).read_to_string(&mut text)?;
+    if u64::try_from(read).is_ok_and(|read| read <= LARGEST) {
+        return Ok(text);
+    }
+    let most = format!("the input has more than {} MiB", LARGEST >> 20);
+    Err(io::Error::new(io::ErrorKind::FileTooLarge, most))
+}
+
+/// Refuses a key that the flow does not take.
+fn known(key: &str, flow: &Runnable) -> Result<(), String> {
+    let Ok(document) = FlowDocument::parse_spec(flow.structure()) else {
+        // A flow of a type of its own need not say what it takes.
+        return Ok(());
+    };
+    let inputs = document.inputs.properties;
+    if inputs.contains_key(key) {
+        return Ok(());
+    }
+    let name = flow.name();
+    let help = did_you_mean(key, inputs.keys().map(String::as_str));
+    let help = help.map(|help| format!("\nhelp: {help}"));
+    let help = help.unwrap_or_default();
+    Err(format!("`{name}` has no input `{key}`{help}"))
+}
+
+/// The input with the text in the place of each value from the command line that is JSON, but not
+/// what the flow takes: `5` as the name of somebody.
+fn fitted(
+    mut input: Map<String, Value>,
+    mut texts: BTreeMap<String, String>,
+    flow: &Runnable,
+) -> Saved {
+    while let Err(Unstorable { key, .. }) = flow.stored_input(Saved(input.clone())) {
+        let Some(text) = texts.remove(&key) else {
+            break;
+        };
+        input.insert(key, text.into());
+    }
+    Saved(input)
+}

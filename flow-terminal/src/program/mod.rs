@@ -1,0 +1,193 @@
+//! A command line of flows: of those in the program, and of those in documents.
+
+mod arguments;
+mod check;
+mod input;
+mod list;
+mod run;
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
+use flow_loader::Registry;
+use flow_runtime::engine::{AnyFlow, Observed};
+use flow_spec::visible;
+
+use arguments::Command;
+
+/// A flow that this program can run.
+type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
+
+/// Makes a command line of flows, so that a program with flows is a tool.
+///
+/// | | |
+/// |---|---|
+/// | `run FLOW --input x.json` | runs a flow of the program, with the input from a file |
+/// | `run flow.yaml key=value` | runs the flow in a file, with the input from the command line |
+/// | `check flow.yaml flows/` | loads documents, and reports what is wrong with line and column |
+/// | `list` | lists the flows of the program, and the nodes that documents may use |
+///
+/// The output is JSON on the standard output; progress and errors are on the standard error. What a
+/// flow asks is asked at the [`Terminal`](crate::Terminal). The exit code is 0 if the flow reached an
+/// end, 1 if it failed or a check found something, and 2 if nothing was run.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use flow_loader::registry;
+/// use flow_runtime::prelude::*;
+/// use flow_terminal::Program;
+///
+/// #[node]
+/// fn greet(name: &str) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// flow! {
+///     /// Greets somebody.
+///     Greeting(name: String) -> (greet: String) {
+///         start >> greet >> end;
+///     }
+/// }
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> ExitCode {
+///     let program = Program::new().flow(Greeting::new()).nodes(registry![greet]);
+///     program.run().await
+/// }
+/// ```
+///
+/// ```text
+/// $ greetings run Greeting name=Ann
+/// greeting.greet started
+/// greeting.greet finished: default
+/// greeting ended: default
+/// {
+///   "greet": "Hello, Ann!",
+///   "end": "default"
+/// }
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "nothing happens until it is run"]
+pub struct Program {
+    flows: Vec<Arc<Runnable>>,
+    nodes: Registry,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("flows", &self.names().collect::<Vec<_>>())
+            .field("nodes", &self.nodes)
+            .finish()
+    }
+}
+
+impl Program {
+    /// A program without flows.
+    pub fn new() -> Self {
+        Program::default()
+    }
+
+    /// Adds a flow, which is run by its name: one whose values are `Serialize` and `Deserialize`, or
+    /// one that was loaded. It replaces one with the same name.
+    pub fn flow(mut self, flow: impl for<'r> AnyFlow<Observed<'r>> + 'static) -> Self {
+        let flow: Arc<Runnable> = Arc::new(flow);
+        self.flows.retain(|other| other.name() != flow.name());
+        self.flows.push(flow);
+        self
+    }
+
+    /// Adds what documents may use.
+    pub fn nodes(mut self, nodes: Registry) -> Self {
+        self.nodes = self.nodes.with(nodes);
+        self
+    }
+
+    /// The command line, to which a program can add commands of its own.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_terminal::Program;
+    ///
+    /// let command = Program::new().command().subcommand(clap::Command::new("serve"));
+    /// let matches = command.try_get_matches_from(["claims", "serve"]).unwrap();
+    /// // For the other commands: `program.execute(&matches).await`.
+    /// assert_eq!(matches.subcommand_name(), Some("serve"));
+    /// ```
+    pub fn command(&self) -> clap::Command {
+        let command = clap::Command::new("flows").about("Runs and checks flows");
+        Command::augment_subcommands(command)
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+    }
+
+    /// Carries out what the command line says, and returns the exit code. For a command that is not
+    /// one of [`command`](Self::command), this prints an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the run is dropped at its current `.await`.
+    pub async fn execute(&self, matches: &ArgMatches) -> ExitCode {
+        let done = match Command::from_arg_matches(matches) {
+            Ok(Command::Run(run)) => self.run_flow(&run).await,
+            Ok(Command::Check(check)) => self.check(&check),
+            Ok(Command::List(list)) => self.list(&list),
+            Err(error) => Err(error.to_string()),
+        };
+        match done {
+            Ok(Outcome::Fine) => ExitCode::SUCCESS,
+            Ok(Outcome::Found) => ExitCode::from(1),
+            Err(error) => {
+                tell_error(&error);
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    /// Carries out what the arguments of the process say, and returns the exit code. If they make no
+    /// sense, or ask for help, this prints it and ends the process.
+    pub async fn run(self) -> ExitCode {
+        let matches = self.command().get_matches();
+        self.execute(&matches).await
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.flows.iter().map(|flow| flow.name())
+    }
+}
+
+/// How a command that was carried out ended. The error of one that was not is a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// The flow reached an end, or nothing is wrong.
+    Fine,
+    /// The flow failed, or something is wrong.
+    Found,
+}
+
+/// Prints an error. Text from anywhere cannot control the terminal.
+fn tell_error(error: &str) {
+    for (index, line) in error.lines().enumerate() {
+        let title = if index == 0 { "error: " } else { "       " };
+        eprintln!("{title}{}", visible(line));
+    }
+}
+
+/// Prints data. It is not an error if nobody reads it any more, as in `list | head -1`.
+fn print(text: &str) -> Result<(), String> {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(text.as_bytes());
+    match written.and_then(|()| output.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("the output cannot be written: {error}"))
+        }
+        _ => Ok(()),
+    }
+}

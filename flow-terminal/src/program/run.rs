@@ -1,0 +1,79 @@
+//! `run`: runs a flow of the program, or of a file.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use flow_loader::load_file;
+use flow_runtime::engine::{Observed, Run, RunError, Unstorable, run_any};
+use flow_runtime::{Event, EventKind, Observer, RunOptions};
+use flow_spec::{did_you_mean, visible};
+
+use super::input::input;
+use super::{Outcome, Program, Runnable, arguments, print, tell_error};
+use crate::Terminal;
+
+/// Prints what happens, a line each.
+struct Progress;
+
+impl Observer for Progress {
+    fn on_event(&self, event: &Event<'_>) {
+        // Parts of a text that is still being written would be mixed with the lines.
+        if !matches!(event.kind(), EventKind::Delta(_)) {
+            eprintln!("{}", visible(&event.to_string()));
+        }
+    }
+}
+
+impl Program {
+    pub(super) async fn run_flow(&self, arguments: &arguments::Run) -> Result<Outcome, String> {
+        let flow = self.find(&arguments.flow)?;
+        let input = input(arguments, &*flow)?;
+        let mut options = RunOptions::answer(Terminal);
+        if !arguments.quiet {
+            options = options.observer(Arc::new(Progress));
+        }
+        let run = Run::numbered(options);
+        let output = run_any(&*flow, &Observed::new(&run), input).await;
+        let name = flow.name();
+        match output {
+            Ok(output) => {
+                print(&format!("{:#}\n", output.into_json()))?;
+                Ok(Outcome::Fine)
+            }
+            Err(RunError::Failed(failed)) => {
+                tell_error(&format!("{failed:#}"));
+                Ok(Outcome::Found)
+            }
+            Err(RunError::Output(Unstorable { key, reason })) => {
+                tell_error(&format!(
+                    "the output `{key}` of `{name}` is not JSON: {reason}"
+                ));
+                Ok(Outcome::Found)
+            }
+            Err(RunError::Input(Unstorable { key, reason })) => {
+                Err(format!("the input `{key}` of `{name}`: {reason}"))
+            }
+        }
+    }
+
+    /// The flow of this name, or in this file.
+    fn find(&self, name: &str) -> Result<Arc<Runnable>, String> {
+        if let Some(flow) = self.flows.iter().find(|flow| flow.name() == name) {
+            return Ok(flow.clone());
+        }
+        let path = Path::new(name);
+        if path.extension().is_some() || path.exists() {
+            let loaded = load_file(path, &self.nodes);
+            let flow = loaded.map_err(|problems| {
+                let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                lines.join("\n")
+            })?;
+            return Ok(Arc::new(flow));
+        }
+        let help = match did_you_mean(name, self.names()) {
+            Some(help) => help,
+            None => "name a file with a flow as JSON or YAML".to_owned(),
+        };
+        Err(format!("there is no flow or file `{name}`\nhelp: {help}"))
+    }
+}
