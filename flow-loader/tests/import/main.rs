@@ -1,6 +1,10 @@
 //! Workflows of other tools: they are read, loaded with stand-ins for their agents, and run on every
 //! engine.
 
+mod builder;
+#[path = "../law/damage.rs"]
+mod damage;
+mod damaged;
 mod flow_definition;
 mod open_agents;
 #[path = "../law/support.rs"]

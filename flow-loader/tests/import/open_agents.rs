@@ -47,14 +47,13 @@ fn tester(cx: &Context, input: &str, code: &Code) -> Result<String, String> {
 /// Is not content with the first version of a button.
 #[node]
 fn reviewer(input: &str, code: &Code, test: &str) -> Result<bool, String> {
-    assert!(test.contains(&code.version.to_string()));
     match (input, code.version) {
-        ("button", 1) => Err("it is hard to read".into()),
+        ("button", 1) => Err(format!("it is hard to read, but {test}")),
         _ => Ok(true),
     }
 }
 
-fn developers() -> Registry {
+pub(crate) fn developers() -> Registry {
     registry![planner, coder, tester, reviewer]
 }
 
@@ -125,9 +124,7 @@ fn checker(build: &str) -> Result<u32, String> {
 
 /// Returns nothing, so that it has no result.
 #[node]
-fn deployer(build: &str) {
-    assert!(!build.is_empty());
-}
+fn deployer(_build: &str) {}
 
 #[node(human = "Approve?")]
 #[derive(Serialize, Deserialize)]
@@ -137,7 +134,7 @@ enum Approval {
     Reject { reason: String },
 }
 
-fn operators() -> Registry {
+pub(crate) fn operators() -> Registry {
     registry![builder, checker, deployer, Approval]
 }
 
@@ -204,11 +201,14 @@ fn reporter(look_security: &str, look_style: &str, look_tests: &str) -> String {
     [look_security, look_style, look_tests].join(", ")
 }
 
+pub(crate) fn reviewers() -> Registry {
+    registry![security, style, tests, reporter]
+}
+
 /// OA-01, the parallel example.
 #[tokio::test(start_paused = true)]
 async fn agents_look_at_the_same_time() {
-    let reviewers = registry![security, style, tests, reporter];
-    let flow = load(PARALLEL, Format::Json, &reviewers).unwrap();
+    let flow = load(PARALLEL, Format::Json, &reviewers()).unwrap();
     let began = Instant::now();
     let output = flow.run(json!({ "input": "a change" })).await.unwrap();
     assert_eq!(began.elapsed().as_millis(), 100);
@@ -283,7 +283,7 @@ fn a_rejection_that_leads_nowhere_is_an_error() {
     );
 }
 
-const CONDITION: &str = r#"{
+pub(crate) const CONDITION: &str = r#"{
   "id": "sizes",
   "steps": [
     { "id": "measure", "type": "agent", "agent": "measurer", "on_success": "decide" },
@@ -317,15 +317,14 @@ fn padder(input: &str) -> String {
     format!("{input:_<8}")
 }
 
+pub(crate) fn measurers() -> Registry {
+    registry![measurer, shortener, padder]
+}
+
 /// OA-03: a `condition` works with cases and a default; the first case that is true decides.
 #[tokio::test(start_paused = true)]
 async fn the_first_case_that_is_true_decides() {
-    let flow = load(
-        CONDITION,
-        Format::Json,
-        &registry![measurer, shortener, padder],
-    )
-    .unwrap();
+    let flow = load(CONDITION, Format::Json, &measurers()).unwrap();
     for (input, decided, result) in [
         (
             "a long sentence",

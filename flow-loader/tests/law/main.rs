@@ -1,6 +1,7 @@
 //! The law of the loader: a flow that is exported and loaded again does what the compiled one does,
 //! on every engine. It returns the same, tells an observer the same, and keeps the same journal.
 
+mod damage;
 mod named;
 mod random;
 mod support;

@@ -5,13 +5,16 @@ use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, types};
 use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument, property};
 use serde_json::{Map, Value, json};
 
-use super::Origins;
+use super::origins::Origins;
 
 /// The document, and where its parts come from.
 pub(super) struct Draft {
     pub(super) flow: FlowDocument,
     pub(super) origins: Origins,
 }
+
+/// The longest time in a workflow: 31 years.
+pub(super) const MOST_MILLISECONDS: u64 = 1_000_000_000_000;
 
 /// Where an action of a node leads.
 pub(super) struct Route {
@@ -34,7 +37,7 @@ impl Draft {
 
     /// Notes that a part of the document comes from there.
     pub(super) fn note(&mut self, part: String, origin: impl Into<String>) {
-        self.origins.0.insert(part, origin.into());
+        self.origins.note(part, origin.into());
     }
 
     /// Adds an input of the flow, which it also returns.

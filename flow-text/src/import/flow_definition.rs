@@ -12,7 +12,7 @@ use flow_spec::document::{Problems, types};
 use flow_spec::{Code, DEFAULT_ACTION, ERROR_ACTION, NodeDocument, Problem, did_you_mean};
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Route, agent, built_in, human, key};
+use super::draft::{Draft, Route, agent, built_in, human};
 use nodes::{Kind, Node, Reference};
 use parts::Parts;
 
@@ -63,6 +63,9 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         return None;
     }
     let parts = Parts::of(&nodes, &ids, problems);
+    if !problems.is_empty() {
+        return None;
+    }
     draft.flow.entry_node_id = Some(start.id);
     draft.note("/entryNodeId".to_owned(), start.pointer);
     for (index, node) in nodes.iter().enumerate() {

@@ -7,14 +7,14 @@
 mod draft;
 mod flow_definition;
 mod open_agents;
-
-use std::collections::HashMap;
+mod origins;
 
 use flow_spec::document::Problems;
 use flow_spec::{FlowDocument, Problem};
 use serde_json::Value;
 
 use draft::Draft;
+pub(crate) use origins::Origins;
 
 /// The format of the flow that a text contains, in JSON or YAML alike. It is told by the fields of
 /// the flow.
@@ -29,10 +29,6 @@ pub enum Notation {
     FlowDefinition,
 }
 
-/// Where the parts of a document come from: the pointers of the text, by those of the document.
-#[derive(Debug, Default)]
-pub(crate) struct Origins(HashMap<String, String>);
-
 impl Notation {
     fn of(value: &Value) -> Notation {
         let has = |field: &str| value.get(field).is_some();
@@ -43,30 +39,6 @@ impl Notation {
         } else {
             Notation::Flow
         }
-    }
-}
-
-impl Origins {
-    /// The pointer in the text of what is at a pointer in the document, or around it.
-    pub(crate) fn of(&self, pointer: &str) -> &str {
-        let mut rest = Some(pointer);
-        while let Some(part) = rest {
-            if let Some(origin) = self.0.get(part) {
-                return origin;
-            }
-            rest = part.rsplit_once('/').map(|(around, _)| around);
-        }
-        ""
-    }
-
-    /// A problem of the document as one of the text.
-    pub(crate) fn problem(&self, mut problem: Problem) -> Problem {
-        problem.pointer = self.of(&problem.pointer).to_owned();
-        problem.is_name = false;
-        for (pointer, _) in &mut problem.related {
-            *pointer = self.of(pointer).to_owned();
-        }
-        problem
     }
 }
 

@@ -7,7 +7,7 @@ use flow_spec::document::{Problems, RetrySettings, types};
 use flow_spec::{Code, ERROR_ACTION, Problem, did_you_mean};
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Route, agent, built_in, human, key};
+use super::draft::{Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key};
 
 /// The target that ends a workflow.
 const END: &str = "end";
@@ -165,7 +165,10 @@ fn retry(object: &mut Object<'_, '_>) -> Option<RetrySettings> {
         let attempts = u32::try_from(value.as_u64()?).ok();
         attempts.filter(|attempts| *attempts > 0)
     });
-    let wait = object.value("retry_delay", "a number of milliseconds", Value::as_u64);
+    let expected = "a number of milliseconds, up to 1000000000000";
+    let wait = object.value("retry_delay", expected, |value| {
+        value.as_u64().filter(|wait| *wait <= MOST_MILLISECONDS)
+    });
     if wait.is_some() && !object.has("max_retries") {
         let message = "`retry_delay` has no meaning without `max_retries`";
         let problem = Problem::new(Code::NamesNothing, object.at("retry_delay"), message);

@@ -5,7 +5,7 @@ use flow_spec::document::{Problems, RetrySettings, SettingsDocument};
 use flow_spec::{Code, Problem, did_you_mean};
 use serde_json::{Map, Value};
 
-use super::key;
+use crate::import::draft::{MOST_MILLISECONDS, key};
 
 const TYPES: [&str; 6] = ["agent", "branch", "parallel", "human", "wait", "loop"];
 
@@ -260,10 +260,11 @@ fn parallel(object: &mut Object<'_, '_>) -> Kind {
     }
 }
 
-const MILLISECONDS: &str = "a number of milliseconds above zero";
+const MILLISECONDS: &str = "a number of milliseconds, from 1 to 1000000000000";
 
 fn milliseconds(value: &Value) -> Option<String> {
-    let count = value.as_u64().filter(|count| *count > 0)?;
+    let allowed = 1..=MOST_MILLISECONDS;
+    let count = value.as_u64().filter(|count| allowed.contains(count))?;
     Some(format!("{count}ms"))
 }
 

@@ -62,16 +62,18 @@ impl Parts {
         children.iter().map(branch).collect()
     }
 
-    /// A child of a parallel node and what follows it, as far as that is in its branch.
+    /// A child of a parallel node and what follows it, as far as that is in the same branch.
     fn chain<'a>(
         &'a self,
         nodes: &'a [Node],
-        child: &'a Reference,
+        child: &Reference,
     ) -> impl Iterator<Item = usize> + 'a {
         let first = self.ids.get(&child.id).copied();
-        std::iter::successors(first, |at| {
+        let parallel = first.and_then(|first| self.branches.get(&first));
+        std::iter::successors(first, move |at| {
             let next = self.ids.get(&nodes[*at].on_success.as_ref()?.id)?;
-            self.is_in_branch(*next).then_some(*next)
+            let is_in_it = parallel.is_some() && self.branches.get(next) == parallel;
+            is_in_it.then_some(*next)
         })
     }
 
