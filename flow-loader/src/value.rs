@@ -283,16 +283,17 @@ impl<T, J, C> OptionOf<T, J, C> for No {
     const FUNCTIONS: Option<OptionFunctions> = None;
 }
 
-impl<T, J, C> OptionOf<Option<T>, J, C> for Yes
+impl<O, J, C> OptionOf<O, J, C> for Yes
 where
-    T: Send + Sync + 'static,
-    J: JsonOf<T>,
-    C: CloneOf<T>,
+    O: Optional + 'static,
+    O::Value: Send + Sync + 'static,
+    J: JsonOf<O::Value>,
+    C: CloneOf<O::Value>,
 {
     const FUNCTIONS: Option<OptionFunctions> = Some(OptionFunctions {
         inner: &ValueType {
-            id: TypeId::of::<T>,
-            name: type_name::<T>,
+            id: TypeId::of::<O::Value>,
+            name: type_name::<O::Value>,
             clone: C::FUNCTION,
             json: J::FUNCTIONS,
             display: None,
@@ -301,8 +302,27 @@ where
             schema: None,
             list: None,
         },
-        take: |value| opened::<Option<T>>(value).map(|value| Box::new(value) as AnyValue),
+        take: |value| {
+            let value = opened::<O>(value).into_option();
+            value.map(|value| Box::new(value) as AnyValue)
+        },
     });
+}
+
+/// An `Option`. A trait, and not the type, so that rustc does not take a type that it cannot find out
+/// for an `Option`, and complain of that.
+pub trait Optional {
+    /// The value in it.
+    type Value;
+    /// The `Option` itself.
+    fn into_option(self) -> Option<Self::Value>;
+}
+
+impl<T> Optional for Option<T> {
+    type Value = T;
+    fn into_option(self) -> Option<T> {
+        self
+    }
 }
 
 /// A collection of owned items.
@@ -422,7 +442,7 @@ fn unopened<T>() -> ! {
 /// Chooses by what a type can do. Generated code imports all of them; for a `Probe<T>`, rustc takes
 /// the first that applies.
 pub mod probes {
-    use super::{Collection, No, Probe, Yes};
+    use super::{Collection, No, Optional, Probe, Yes};
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use std::fmt::Display;
@@ -479,7 +499,7 @@ pub mod probes {
         IsClone IsNotClone cloned [Clone + Send + Sync + 'static] T;
         IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static] T;
         IsCollection IsNotCollection items [Collection + 'static] T;
-        IsOption IsNotOption option [Send + Sync + 'static] Option<T>;
+        IsOption IsNotOption option [Optional<Value: Send + Sync + 'static> + 'static] T;
     }
 
     #[cfg(feature = "schemars")]

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Path};
+use syn::{Expr, Path, PathSegment};
 
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
@@ -18,7 +18,7 @@ pub(super) fn adapter(
     contract: &Contract,
 ) -> TokenStream {
     let site = here(path.span());
-    let path = located(path);
+    let (alias, path) = named_once(path);
     let loader = quote_spanned!(site=> ::flow_loader::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("key_{read}", span = site))
@@ -47,6 +47,7 @@ pub(super) fn adapter(
         .map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     let used = used(contract.kind, &call, &loader);
     quote_spanned! {site=> {
+        #alias
         #(#types)*
         if false {
             // Not run: rustc infers from it as what the node reads its values.
@@ -73,6 +74,18 @@ pub(super) fn adapter(
             about: #about,
         }
     }}
+}
+
+/// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
+/// one error. A type with arguments is named as it is: they may be those of the function around it,
+/// which a definition cannot use.
+fn named_once(path: &Path) -> (TokenStream, TokenStream) {
+    let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
+    if path.segments.iter().any(has_arguments) {
+        return (TokenStream::new(), located(path));
+    }
+    let alias = format_ident!("__Node", span = here(path.span()));
+    (quote!(type #alias = #path;), quote!(#alias))
 }
 
 /// What the author of the node says about it.
