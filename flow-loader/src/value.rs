@@ -25,8 +25,8 @@ pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
     name: fn() -> &'static str,
-    /// Clones a value. `None` if the type is not `Clone`.
-    pub(crate) clone: Option<fn(&dyn Any) -> AnyValue>,
+    /// How a value is cloned. `None` if the type is not `Clone`.
+    pub(crate) clone: Option<CloneFunctions>,
     /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
     /// `Deserialize`.
     pub(crate) json: Option<JsonFunctions>,
@@ -51,6 +51,14 @@ pub type SchemaFunction = fn() -> Option<Property>;
 pub struct JsonFunctions {
     pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
     pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
+}
+
+/// How a value is cloned.
+#[derive(Clone, Copy)]
+pub struct CloneFunctions {
+    boxed: fn(&dyn Any) -> AnyValue,
+    /// Puts the clone of a `T` into an `Option<T>`.
+    into: fn(&dyn Any, &mut dyn Any),
 }
 
 /// How a collection is iterated over.
@@ -139,6 +147,25 @@ impl ValueType {
         self.json.is_some()
     }
 
+    /// A clone of a value of this type, which is `T`.
+    pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
+        let mut clone: Option<T> = None;
+        (self.clone_functions().into)(value, &mut clone);
+        clone.unwrap_or_else(|| unopened::<T>())
+    }
+
+    /// The same in a box.
+    pub(crate) fn cloned_box(&self, value: &dyn Any) -> AnyValue {
+        (self.clone_functions().boxed)(value)
+    }
+
+    fn clone_functions(&self) -> CloneFunctions {
+        match self.clone {
+            Some(functions) => functions,
+            None => unreachable!("loading checks that what is cloned is `Clone`"),
+        }
+    }
+
     /// Returns true if both are the same type.
     pub(crate) fn is(&self, other: &ValueType) -> bool {
         (self.id)() == (other.id)()
@@ -205,16 +232,21 @@ impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> JsonOf<T> for Yes 
 /// Whether a type is `Clone`.
 pub trait CloneOf<T> {
     /// How.
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue>;
+    const FUNCTIONS: Option<CloneFunctions>;
 }
 
 impl<T> CloneOf<T> for No {
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> = None;
+    const FUNCTIONS: Option<CloneFunctions> = None;
 }
 
 impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> =
-        Some(|value| Box::new(opened_ref::<T>(value).clone()));
+    const FUNCTIONS: Option<CloneFunctions> = Some(CloneFunctions {
+        boxed: |value| Box::new(opened_ref::<T>(value).clone()),
+        into: |value, clone| {
+            let clone = clone.downcast_mut();
+            *clone.unwrap_or_else(|| unopened::<T>()) = Some(opened_ref::<T>(value).clone());
+        },
+    });
 }
 
 /// Whether a type is `Display`.
@@ -294,7 +326,7 @@ where
         inner: &ValueType {
             id: TypeId::of::<O::Value>,
             name: type_name::<O::Value>,
-            clone: C::FUNCTION,
+            clone: C::FUNCTIONS,
             json: J::FUNCTIONS,
             display: None,
             items: None,
@@ -376,7 +408,7 @@ where
         &ValueType {
             id: TypeId::of::<T>,
             name: type_name::<T>,
-            clone: <C as CloneOf<T>>::FUNCTION,
+            clone: <C as CloneOf<T>>::FUNCTIONS,
             json: <J as JsonOf<T>>::FUNCTIONS,
             display: D::FUNCTION,
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
@@ -386,7 +418,7 @@ where
                 plain: &ValueType {
                     id: TypeId::of::<Vec<T>>,
                     name: type_name::<Vec<T>>,
-                    clone: <C as CloneOf<Vec<T>>>::FUNCTION,
+                    clone: <C as CloneOf<Vec<T>>>::FUNCTIONS,
                     json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
                     display: None,
                     items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
