@@ -123,6 +123,7 @@ struct Loaded {
 
 /// The result of loading a folder again.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Reload {
     /// The flows that are new, or have changed themselves or in a flow that they name. In the order
     /// of the paths of their files.
