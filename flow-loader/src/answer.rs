@@ -37,21 +37,19 @@ pub(crate) fn any_answer() -> Adapter {
         times_out: false,
         only_times_out: false,
         takes_policy: true,
+        retry_if: None,
         policy: &Policy::DEFAULT,
         outcome: crate::__value_type!(Probe::<Value>::new()),
         action: |_| DEFAULT_ACTION,
         returns_nothing: false,
         make: Make::Nothing,
         schema: None,
-        take_apart: |outcome, writer| {
-            writer.write(0, outcome);
-            0
-        },
         about: About::default(),
         runs: Runs::Human {
             prompt: |_| unreachable!("a document that asks for any answer has the prompt"),
             question: QuestionType::of::<Answer>(),
             read: |value| Ok(Box::new(value)),
+            take_apart: |outcome, taken| taken.write(0, outcome),
         },
     }
 }

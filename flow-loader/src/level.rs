@@ -105,8 +105,7 @@ pub(crate) struct Read {
     /// `None` if nothing writes it.
     pub(crate) key: Option<KeyIndex>,
     pub(crate) mode: Mode,
-    /// True if it takes the value out of the state: nothing reads it afterwards.
-    pub(crate) moves: bool,
+    pub(crate) take: Take,
 }
 
 pub(crate) enum Kind {

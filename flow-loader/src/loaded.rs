@@ -174,7 +174,10 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 fn inputs(level: &Level, mut input: Saved) -> Result<Vec<Option<AnyValue>>, Unstorable> {
     let value = |port: &Input| {
         let given = input.0.remove(&port.name);
-        let given = given.filter(|value| !(port.optional && value.is_null()));
+        // If the value is an `Option` itself, `null` is one of its values.
+        let is_value = |key| level.key(key).ty.option.is_some();
+        let missing_if_null = port.optional && !port.key.is_some_and(is_value);
+        let given = given.filter(|value| !(missing_if_null && value.is_null()));
         match (given.or_else(|| port.default.clone()), port.key) {
             (None, _) if port.optional => Ok(None),
             (None, _) => Err(missing(&port.name)),
@@ -228,7 +231,7 @@ fn question(level: &Level, path: &str) -> Option<QuestionType> {
         Kind::Flow(inner) => question(inner, rest),
         Kind::Step { adapter, .. } => match &adapter.runs {
             Runs::Human { question, .. } => Some(*question),
-            Runs::Step(_) => None,
+            Runs::Step { .. } => None,
         },
         _ => None,
     }

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flow_runtime::Flow;
+use flow_runtime::{Flow, NodeError, RetryIf};
 use flow_spec::FlowDocument;
 use semver::Version;
 
@@ -79,7 +79,12 @@ pub struct Registry {
     entries: BTreeMap<String, Vec<Entry>>,
     /// What the values of nodes can take from the program.
     pub(crate) provided: Arc<Provided>,
+    /// The functions that decide about attempts.
+    decisions: Arc<BTreeMap<String, Decision>>,
 }
+
+/// A function that decides whether another attempt follows a failure.
+type Decision = fn(&NodeError) -> bool;
 
 /// A version of a name.
 #[derive(Debug, Clone)]
@@ -124,7 +129,79 @@ impl Registry {
             self.add(entry);
         }
         Arc::make_mut(&mut self.provided).extend(&other.provided);
+        Arc::make_mut(&mut self.decisions).extend(
+            other
+                .decisions
+                .iter()
+                .map(|(name, decides)| (name.clone(), *decides)),
+        );
         self
+    }
+
+    /// Adds a function that decides whether another attempt follows a failure, under the name by
+    /// which documents know it. It replaces another one of this name.
+    ///
+    /// What `#[node(retry(…, if = …))]` names needs no entry: it comes with the node. If the flow
+    /// names the same function in its settings, that of the node is meant.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_loader::{Format, load, registry};
+    /// use flow_runtime::prelude::*;
+    /// use serde_json::json;
+    ///
+    /// #[node]
+    /// fn fetch(cx: &Context) -> Result<String, String> {
+    ///     match cx.attempt() {
+    ///         0 => Err("busy".to_owned()),
+    ///         _ => Ok("a page".to_owned()),
+    ///     }
+    /// }
+    ///
+    /// fn is_busy(error: &NodeError) -> bool {
+    ///     error.to_string().contains("busy")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let document = "
+    /// version: 2.0.0
+    /// name: Fetching
+    /// namespace: fetching
+    /// outputs: { type: object, properties: { fetch: {} }, required: [fetch] }
+    /// nodes:
+    ///   - { type: fetch, id: fetch, settings: { retry: { attempts: 2, if: is_busy } } }
+    /// edges: []
+    /// ends:
+    ///   - { from: fetch, condition: default, label: default }
+    /// ";
+    /// let nodes = registry![fetch].with_retry_if("is_busy", is_busy);
+    /// let fetching = load(document, Format::Yaml, &nodes).unwrap();
+    /// let output = fetching.run(json!({})).await.unwrap();
+    /// assert_eq!(output, json!({ "fetch": "a page", "end": "default" }));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_retry_if(
+        mut self,
+        name: impl Into<String>,
+        decides: fn(&NodeError) -> bool,
+    ) -> Self {
+        Arc::make_mut(&mut self.decisions).insert(name.into(), decides);
+        self
+    }
+
+    /// The function of this name that decides about attempts at a node. `None` if there is none.
+    pub(crate) fn retry_if(&self, name: &str, node: Option<&Adapter>) -> Option<RetryIf> {
+        if node.is_some_and(|node| node.retry_if == Some(name)) {
+            return Some(RetryIf::OfNode);
+        }
+        self.decisions.get(name).copied().map(RetryIf::OfFlow)
+    }
+
+    /// The names of the functions that decide about attempts.
+    pub(crate) fn retry_ifs(&self) -> impl Iterator<Item = &str> + Clone {
+        self.decisions.keys().map(String::as_str)
     }
 
     /// Adds a flow as a document, under its name (or if it has none, under its namespace). It

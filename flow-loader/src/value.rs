@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use flow_runtime::NodeError;
 use flow_spec::document::Property;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::Deserialize;
 use serde_json::Value;
 
 /// A value of any type.
@@ -25,8 +25,8 @@ pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
     name: fn() -> &'static str,
-    /// How a value is cloned. `None` if the type is not `Clone`.
-    pub(crate) clone: Option<CloneFunctions>,
+    /// Clones a value. `None` if the type is not `Clone`.
+    pub(crate) clone: Option<fn(&dyn Any) -> AnyValue>,
     /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
     /// `Deserialize`.
     pub(crate) json: Option<JsonFunctions>,
@@ -51,14 +51,6 @@ pub type SchemaFunction = fn() -> Option<Property>;
 pub struct JsonFunctions {
     pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
     pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
-}
-
-/// How a value is cloned.
-#[derive(Clone, Copy)]
-pub struct CloneFunctions {
-    boxed: fn(&dyn Any) -> AnyValue,
-    /// Puts the clone of a `T` into an `Option<T>`.
-    into: fn(&dyn Any, &mut dyn Any),
 }
 
 /// How a collection is iterated over.
@@ -144,26 +136,8 @@ impl ValueType {
 
     /// Returns true if values of this type can be written as JSON and read from it.
     pub fn is_json(&self) -> bool {
-        self.json.is_some()
-    }
-
-    /// A clone of a value of this type, which is `T`.
-    pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
-        let mut clone: Option<T> = None;
-        (self.clone_functions().into)(value, &mut clone);
-        clone.unwrap_or_else(|| unopened::<T>())
-    }
-
-    /// The same in a box.
-    pub(crate) fn cloned_box(&self, value: &dyn Any) -> AnyValue {
-        (self.clone_functions().boxed)(value)
-    }
-
-    fn clone_functions(&self) -> CloneFunctions {
-        match self.clone {
-            Some(functions) => functions,
-            None => unreachable!("loading checks that what is cloned is `Clone`"),
-        }
+        // What is read from a store lives nowhere that a reference could point to.
+        self.json.is_some() && !self.name().contains('&')
     }
 
     /// Returns true if both are the same type.
@@ -222,31 +196,27 @@ impl<T> JsonOf<T> for No {
     const FUNCTIONS: Option<JsonFunctions> = None;
 }
 
-impl<T: Serialize + DeserializeOwned + Send + Sync + 'static> JsonOf<T> for Yes {
+// Of `&'static str`, rustc cannot tell here that it is not `DeserializeOwned`: see `is_json`.
+impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for Yes {
     const FUNCTIONS: Option<JsonFunctions> = Some(JsonFunctions {
         serialize: |value| opened_ref::<T>(value),
-        read: |value| Ok(Box::new(serde_json::from_value::<T>(value)?)),
+        read: |value| Ok(Box::new(T::deserialize(value)?)),
     });
 }
 
 /// Whether a type is `Clone`.
 pub trait CloneOf<T> {
     /// How.
-    const FUNCTIONS: Option<CloneFunctions>;
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue>;
 }
 
 impl<T> CloneOf<T> for No {
-    const FUNCTIONS: Option<CloneFunctions> = None;
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> = None;
 }
 
 impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
-    const FUNCTIONS: Option<CloneFunctions> = Some(CloneFunctions {
-        boxed: |value| Box::new(opened_ref::<T>(value).clone()),
-        into: |value, clone| {
-            let clone = clone.downcast_mut();
-            *clone.unwrap_or_else(|| unopened::<T>()) = Some(opened_ref::<T>(value).clone());
-        },
-    });
+    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> =
+        Some(|value| Box::new(opened_ref::<T>(value).clone()));
 }
 
 /// Whether a type is `Display`.
@@ -315,18 +285,17 @@ impl<T, J, C> OptionOf<T, J, C> for No {
     const FUNCTIONS: Option<OptionFunctions> = None;
 }
 
-impl<O, J, C> OptionOf<O, J, C> for Yes
+impl<T, J, C> OptionOf<Option<T>, J, C> for Yes
 where
-    O: Optional + 'static,
-    O::Value: Send + Sync + 'static,
-    J: JsonOf<O::Value>,
-    C: CloneOf<O::Value>,
+    T: Send + Sync + 'static,
+    J: JsonOf<T>,
+    C: CloneOf<T>,
 {
     const FUNCTIONS: Option<OptionFunctions> = Some(OptionFunctions {
         inner: &ValueType {
-            id: TypeId::of::<O::Value>,
-            name: type_name::<O::Value>,
-            clone: C::FUNCTIONS,
+            id: TypeId::of::<T>,
+            name: type_name::<T>,
+            clone: C::FUNCTION,
             json: J::FUNCTIONS,
             display: None,
             items: None,
@@ -334,27 +303,8 @@ where
             schema: None,
             list: None,
         },
-        take: |value| {
-            let value = opened::<O>(value).into_option();
-            value.map(|value| Box::new(value) as AnyValue)
-        },
+        take: |value| opened::<Option<T>>(value).map(|value| Box::new(value) as AnyValue),
     });
-}
-
-/// An `Option`. A trait, and not the type, so that rustc does not take a type that it cannot find out
-/// for an `Option`, and complain of that.
-pub trait Optional {
-    /// The value in it.
-    type Value;
-    /// The `Option` itself.
-    fn into_option(self) -> Option<Self::Value>;
-}
-
-impl<T> Optional for Option<T> {
-    type Value = T;
-    fn into_option(self) -> Option<T> {
-        self
-    }
 }
 
 /// A collection of owned items.
@@ -408,7 +358,7 @@ where
         &ValueType {
             id: TypeId::of::<T>,
             name: type_name::<T>,
-            clone: <C as CloneOf<T>>::FUNCTIONS,
+            clone: <C as CloneOf<T>>::FUNCTION,
             json: <J as JsonOf<T>>::FUNCTIONS,
             display: D::FUNCTION,
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
@@ -418,7 +368,7 @@ where
                 plain: &ValueType {
                     id: TypeId::of::<Vec<T>>,
                     name: type_name::<Vec<T>>,
-                    clone: <C as CloneOf<Vec<T>>>::FUNCTIONS,
+                    clone: <C as CloneOf<Vec<T>>>::FUNCTION,
                     json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
                     display: None,
                     items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
@@ -474,9 +424,9 @@ fn unopened<T>() -> ! {
 /// Chooses by what a type can do. Generated code imports all of them; for a `Probe<T>`, rustc takes
 /// the first that applies.
 pub mod probes {
-    use super::{Collection, No, Optional, Probe, Yes};
+    use super::{Collection, No, Probe, Yes};
     use serde::Serialize;
-    use serde::de::DeserializeOwned;
+    use serde::de::Deserialize;
     use std::fmt::Display;
 
     /// A probe of the items of a collection.
@@ -527,11 +477,11 @@ pub mod probes {
         )*};
     }
     probes! {
-        IsJson IsNotJson json [Serialize + DeserializeOwned + Send + Sync + 'static] T;
+        IsJson IsNotJson json [Serialize + Deserialize<'static> + Send + Sync + 'static] T;
         IsClone IsNotClone cloned [Clone + Send + Sync + 'static] T;
         IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static] T;
         IsCollection IsNotCollection items [Collection + 'static] T;
-        IsOption IsNotOption option [Optional<Value: Send + Sync + 'static> + 'static] T;
+        IsOption IsNotOption option [Send + Sync + 'static] Option<T>;
     }
 
     #[cfg(feature = "schemars")]

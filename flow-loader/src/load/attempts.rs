@@ -1,37 +1,55 @@
 //! Checks what a document says about the attempts of a node.
 
 use flow_spec::document::types;
-use flow_spec::{Code, NodeDocument};
+use flow_spec::{Code, NodeDocument, closest};
 
 use crate::adapter::Adapter;
 
 use super::Loader;
 
 impl Loader<'_> {
-    /// Refuses attempts that a node cannot make, and a function that decides about them, unless the
-    /// node brings it.
-    pub(super) fn check_retry(&mut self, node: &NodeDocument, pointer: &str) {
+    /// Checks what the document says about attempts at a registered node, or at a flow.
+    pub(super) fn check_retry(
+        &mut self,
+        node: &NodeDocument,
+        adapter: Option<&Adapter>,
+        pointer: &str,
+    ) {
+        self.check_retry_if(node, adapter, pointer);
         let Some(retry) = &node.settings.retry else {
             return;
         };
-        let adapter = self.adapters.get(pointer).cloned();
-        let brings = adapter
-            .as_ref()
-            .is_some_and(|adapter| adapter.policy.retry.only_if.is_some());
-        let place = format!("{pointer}/settings/retry");
-        if let (Some(function), false) = (&retry.only_if, brings) {
-            let message = format!(
-                "`{function}` is a function of a flow in Rust, which a document cannot name"
-            );
-            let help =
-                "remove `if`, or give it to the node: `#[node(retry(…, if = …))]`".to_owned();
-            let place = format!("{place}/if");
-            self.problem(Code::NamesNothing, place, message, Some(help));
-        }
-        let refused = adapter.and_then(|adapter| refused(node, retry.attempts, &adapter));
+        let refused = adapter.and_then(|adapter| refused(node, retry.attempts, adapter));
         if let Some((code, message, help)) = refused {
+            let place = format!("{pointer}/settings/retry");
             self.problem(code, place, message, Some(help.to_owned()));
         }
+    }
+
+    /// Refuses a function that decides about attempts if neither the node nor the registry has it.
+    /// The node is that of a loop, if the document says it there.
+    pub(super) fn check_retry_if(
+        &mut self,
+        node: &NodeDocument,
+        adapter: Option<&Adapter>,
+        pointer: &str,
+    ) {
+        let retry = node.settings.retry.as_ref();
+        let Some(function) = retry.and_then(|retry| retry.only_if.as_deref()) else {
+            return;
+        };
+        if self.registry.retry_if(function, adapter).is_some() {
+            return;
+        }
+        let message = format!("no function `{function}` is registered");
+        let own = adapter.and_then(|adapter| adapter.retry_if);
+        let known = self.registry.retry_ifs().chain(own);
+        let help = match closest(function, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("register it: `.with_retry_if(\"{function}\", {function})`"),
+        };
+        let place = format!("{pointer}/settings/retry/if");
+        self.problem(Code::NamesNothing, place, message, Some(help));
     }
 }
 

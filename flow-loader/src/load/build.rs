@@ -138,17 +138,10 @@ impl Loader<'_> {
                 .any(|action| action.name == ERROR_ACTION);
         let times_out = adapter.as_ref().is_some_and(|adapter| adapter.times_out)
             || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
-        let of_loop = parts.uses.loop_of(&node.id);
-        let policy = policy(&node.settings, of_loop, adapter.as_deref());
-        let reads = reads(
-            parts,
-            index,
-            node,
-            adapter.as_deref(),
-            level.as_deref(),
-            &policy,
-        );
+        let reads = reads(parts, index, node, adapter.as_deref(), level.as_deref());
         let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
+        let of_loop = parts.uses.loop_of(&node.id).map(|each| &each.settings);
+        let policy = policy(&node.settings, of_loop, adapter.as_deref(), self.registry);
         let (error, timeout) = (
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
             named(TIMEOUT_ACTION).filter(|_| times_out),
@@ -240,33 +233,25 @@ impl Loader<'_> {
                 let message = format!("the condition cannot be used: {reason}");
                 self.problem(Code::Malformed, format!("{pointer}/when"), message, None);
             });
-            let route = self.case(node, text("action"), routes, format!("{pointer}/action"));
-            built.push(condition.ok().zip(route));
+            built.push(
+                condition
+                    .ok()
+                    .map(|condition| (condition, route_of(node, text("action"), routes))),
+            );
         }
         let otherwise = node.params.get("otherwise").and_then(Value::as_str);
-        let pointer = format!("{pointer}/otherwise");
-        let otherwise = self.case(node, otherwise.unwrap_or_default(), routes, pointer);
         Some(Kind::Branch {
             cases: built.into_iter().collect::<Option<_>>()?,
-            otherwise: otherwise?,
+            otherwise: route_of(node, otherwise.unwrap_or_default(), routes),
         })
     }
+}
 
-    /// The route of a case of a branch.
-    fn case(
-        &mut self,
-        node: &NodeDocument,
-        action: &str,
-        routes: &[Route],
-        pointer: String,
-    ) -> Option<RouteIndex> {
-        let found = routes.iter().position(|route| route.action == action);
-        if found.is_none() {
-            let message = format!("`{}` lists no action \"{action}\"", node.id);
-            let help = "add it to `actions`, or leave out `actions`".to_owned();
-            self.problem(Code::UnknownAction, pointer, message, Some(help));
-        }
-        found.map(RouteIndex)
+/// The route of an action of a branch.
+fn route_of(node: &NodeDocument, action: &str, routes: &[Route]) -> RouteIndex {
+    match routes.iter().position(|route| route.action == action) {
+        Some(route) => RouteIndex(route),
+        None => unreachable!("the analysis accepted \"{action}\" of `{}`", node.id),
     }
 }
 

@@ -10,8 +10,7 @@ use serde_json::Value;
 
 use crate::adapter::{About, Adapter};
 use crate::answer::any_answer;
-use crate::catalog::NodeKind;
-use crate::registry::{Entry, Item, Unfound, name_and_version};
+use crate::registry::{Item, Unfound, name_and_version};
 
 use crate::condition::Condition;
 
@@ -55,7 +54,7 @@ impl Loader<'_> {
                 let outputs: Vec<String> = inner.outputs.properties.keys().cloned().collect();
                 self.name_only_output(node, outputs, &pointer);
                 complete_flow(node);
-                self.check_retry(node, &pointer);
+                self.check_retry(node, None, &pointer);
                 continue;
             }
             if node.internal_flow_omitted {
@@ -68,13 +67,20 @@ impl Loader<'_> {
                 continue;
             };
             self.complete_node(node, &adapter, &pointer, routed[index]);
-            self.adapters.insert(pointer.clone(), adapter);
-            self.check_retry(node, &pointer);
+            self.check_retry(node, Some(&adapter), &pointer);
+            self.adapters.insert(pointer, adapter);
         }
         forget_unwritten(flow, &only);
         for (index, body) in bodies.into_iter().enumerate() {
             match flow.nodes[index].r#type.as_str() {
-                types::EACH => self.complete_each(flow, (index, body), pointer),
+                types::EACH => {
+                    self.complete_each(flow, (index, body), pointer);
+                    let adapter =
+                        body.and_then(|body| self.adapters.get(&format!("{pointer}/nodes/{body}")));
+                    let adapter = adapter.cloned();
+                    let pointer = format!("{pointer}/nodes/{index}");
+                    self.check_retry_if(&flow.nodes[index], adapter.as_deref(), &pointer);
+                }
                 types::BRANCH => complete_branch(&mut flow.nodes[index]),
                 _ => {}
             }
@@ -127,26 +133,15 @@ impl Loader<'_> {
             name => (name, "type"),
         };
         let pointer = format!("{pointer}/{place}");
-        let asks = node.r#type == types::HUMAN;
         let (code, message, help) = match self.registry.find(name) {
-            Ok(Entry {
-                item: Item::Node(adapter),
-                ..
-            }) if asks == (adapter.about.kind == NodeKind::Human) => {
-                return Some(adapter.clone());
-            }
-            Ok(_) if asks => (
-                Code::Human,
-                format!("`{name}` is not a type that people are asked for"),
-                "name a type that has `#[node(human = …)]`".to_owned(),
-            ),
-            Ok(_) => (
-                Code::Human,
-                format!("`{name}` is a type that people are asked for"),
-                format!(
-                    "write `flow.human`, and `\"expects\": \"{name}\"` beside the `prompt` in its `params`"
+            Ok(entry) => match &entry.item {
+                Item::Node(adapter) => return Some(adapter.clone()),
+                Item::Flow(_) => (
+                    Code::Human,
+                    format!("`{name}` is a flow, and not the type of an answer"),
+                    "name a type with `#[node(human = …)]`".to_owned(),
                 ),
-            ),
+            },
             Err(unfound) => self.unfound(name, &unfound),
         };
         self.problem(code, pointer, message, Some(help));

@@ -3,10 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use flow_runtime::{Policy, Retry};
+use flow_runtime::{Policy, Retry, RetryIf};
 use flow_spec::document::SettingsDocument;
 
 use crate::adapter::Adapter;
+use crate::registry::Registry;
 
 /// The policy of a node: its own, as changed by its settings in the document, and if a loop runs it
 /// for its items, by those of the loop.
@@ -14,13 +15,19 @@ pub(super) fn policy(
     settings: &SettingsDocument,
     of_loop: Option<&SettingsDocument>,
     adapter: Option<&Adapter>,
+    registry: &Registry,
 ) -> Policy {
     let own = adapter.map_or(Policy::DEFAULT, |adapter| *adapter.policy);
-    let declared = changed(own, settings);
-    of_loop.map_or(declared, |of_loop| changed(declared, of_loop))
+    let retry_if = |name: &str| registry.retry_if(name, adapter);
+    let declared = changed(own, settings, retry_if);
+    of_loop.map_or(declared, |of_loop| changed(declared, of_loop, retry_if))
 }
 
-fn changed(mut policy: Policy, settings: &SettingsDocument) -> Policy {
+fn changed(
+    mut policy: Policy,
+    settings: &SettingsDocument,
+    retry_if: impl Fn(&str) -> Option<RetryIf>,
+) -> Policy {
     if let Some(retry) = &settings.retry {
         let attempts = NonZeroU32::new(retry.attempts).unwrap_or(NonZeroU32::MIN);
         let mut made = Retry::attempts(attempts);
@@ -29,8 +36,7 @@ fn changed(mut policy: Policy, settings: &SettingsDocument) -> Policy {
         made.max_wait = given(&retry.max_wait).unwrap_or(made.max_wait);
         made.backoff = retry.backoff.unwrap_or(made.backoff);
         made.jitter = retry.jitter.unwrap_or(made.jitter);
-        // The function is that of the node: a flow's own is refused before.
-        made.only_if = policy.retry.only_if.filter(|_| retry.only_if.is_some());
+        made.only_if = retry.only_if.as_deref().and_then(retry_if);
         policy.retry = made;
     }
     if let Some(timeout) = &settings.timeout {

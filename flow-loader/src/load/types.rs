@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use flow_runtime::NodeError;
-use flow_spec::{Code, FlowDocument, Graph, NodeDocument};
+use flow_spec::{Code, EdgeMapping, FlowDocument, Graph, NodeDocument};
 use serde_json::{Map, Value};
 
 use crate::level::{Key, Level};
@@ -38,6 +38,28 @@ impl Keys {
         self.all.iter().map(key).collect()
     }
 
+    /// Gives the keys that edges map the types of one another.
+    fn type_mapped(&mut self, graph: &Graph) {
+        let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
+        for mapping in mappings(graph) {
+            let (key, source) = (mapping.key.as_str(), mapping.source.as_str());
+            alike.entry(key).or_default().push(source);
+            alike.entry(source).or_default().push(key);
+        }
+        let typed = alike.keys().filter(|key| self.ty(key).is_some());
+        let mut typed: Vec<&str> = typed.copied().collect();
+        while let Some(key) = typed.pop() {
+            let ty = self.ty(key);
+            for other in alike.get(key).into_iter().flatten() {
+                let known = self.add(other);
+                if known.is_none() {
+                    *known = ty;
+                    typed.push(other);
+                }
+            }
+        }
+    }
+
     fn add(&mut self, key: &str) -> &mut Option<&'static ValueType> {
         let index = self.index(key).unwrap_or_else(|| {
             self.all.push((key.to_owned(), None));
@@ -48,6 +70,11 @@ impl Keys {
     }
 }
 
+/// What the edges of a flow map.
+fn mappings(graph: &Graph) -> impl Iterator<Item = &EdgeMapping> {
+    graph.edges.iter().flat_map(|edge| &edge.mappings)
+}
+
 /// The flow's key for a name of the node.
 pub(super) fn key<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
     mappings.get(name).and_then(Value::as_str).unwrap_or(name)
@@ -56,6 +83,11 @@ pub(super) fn key<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a st
 /// The type of a node's error.
 fn node_error() -> &'static ValueType {
     crate::__value_type!(Probe::<NodeError>::new())
+}
+
+/// Any JSON.
+fn any_json() -> &'static ValueType {
+    crate::__value_type!(Probe::<Value>::new())
 }
 
 /// The type of an input that no node names, as its author wrote it, or else any JSON.
@@ -70,7 +102,7 @@ fn of_text(rust_type: &str) -> &'static ValueType {
         ($($ty:ty)*) => {
             match rust_type {
                 $(stringify!($ty) => crate::__value_type!(Probe::<$ty>::new()),)*
-                _ => crate::__value_type!(Probe::<Value>::new()),
+                _ => any_json(),
             }
         };
     }
@@ -110,14 +142,19 @@ impl Loader<'_> {
                 self.write(&mut keys, &name, ty, format!("{pointer}/nodes/{index}"));
             }
         }
-        for edge in &graph.edges {
-            for mapping in &edge.mappings {
-                let ty = keys.ty(&mapping.source);
-                let known = keys.add(&mapping.key);
-                *known = known.or(ty);
-            }
+        for mapping in mappings(graph) {
+            keys.add(&mapping.key);
         }
         self.type_inputs(flow, uses, pointer, inner, &mut keys);
+        keys.type_mapped(graph);
+        for (name, rust_type, _) in flow.inputs.values() {
+            keys.add(name)
+                .get_or_insert_with(|| of_text(rust_type.unwrap_or_default()));
+        }
+        keys.type_mapped(graph);
+        for (_, ty) in &mut keys.all {
+            ty.get_or_insert_with(any_json);
+        }
         keys
     }
 
@@ -255,17 +292,18 @@ impl Loader<'_> {
             } else {
                 continue;
             };
+            let item = uses.item_of(&node.id);
             for (name, ty) in types {
                 let name = key(&node.mappings.inputs, &name);
+                // An item is not a value of the flow, even if it has the name of one.
+                if item == Some(name) {
+                    continue;
+                }
                 if let Some(known) = keys.index(name) {
                     let known = &mut keys.all[known].1;
                     *known = known.or(Some(ty));
                 }
             }
-        }
-        for (name, ty) in &mut keys.all {
-            let written = flow.inputs.rust_type(name);
-            ty.get_or_insert_with(|| of_text(written.unwrap_or_default()));
         }
     }
 }

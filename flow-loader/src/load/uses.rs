@@ -3,14 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::document::{SettingsDocument, types};
+use flow_spec::document::types;
 use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument};
 
 /// How the nodes of a flow are used.
 pub(super) struct Uses<'a> {
     positions: HashMap<&'a str, usize>,
-    /// The settings of the loop whose body a node is.
-    loops: HashMap<&'a str, &'a SettingsDocument>,
+    /// The loop whose body a node is.
+    loops: HashMap<&'a str, &'a NodeDocument>,
     /// The nodes and their actions that lead somewhere.
     routed: HashSet<(&'a str, &'a str)>,
 }
@@ -29,9 +29,7 @@ impl<'a> Uses<'a> {
             positions: nodes
                 .map(|(index, node)| (node.id.as_str(), index))
                 .collect(),
-            loops: loops
-                .filter_map(|node| Some((body(node)?, &node.settings)))
-                .collect(),
+            loops: loops.filter_map(|node| Some((body(node)?, node))).collect(),
             routed: edges.chain(ends).collect(),
         }
     }
@@ -41,9 +39,14 @@ impl<'a> Uses<'a> {
         self.positions.get(id).copied()
     }
 
-    /// The settings of the loop that runs this node for its items.
-    pub(super) fn loop_of(&self, id: &str) -> Option<&'a SettingsDocument> {
+    /// The loop that runs this node for its items.
+    pub(super) fn loop_of(&self, id: &str) -> Option<&'a NodeDocument> {
         self.loops.get(id).copied()
+    }
+
+    /// The name by which this node reads an item of the loop that runs it.
+    pub(super) fn item_of(&self, id: &str) -> Option<&'a str> {
+        self.loop_of(id)?.params.get("item")?.as_str()
     }
 
     /// Returns true if this action of a node leads somewhere.

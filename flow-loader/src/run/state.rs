@@ -147,8 +147,15 @@ impl Cells {
 
     /// A clone of the value of a key.
     pub(crate) fn cloned(&self, key: KeyIndex) -> Option<AnyValue> {
-        let value = self.get(key)?;
-        Some(self.level.key(key).ty.cloned_box(&**value))
+        self.get(key).map(|value| cloned(&self.level, key, value))
+    }
+}
+
+/// A clone of a value of this key.
+pub(crate) fn cloned(level: &Level, key: KeyIndex, value: &AnyValue) -> AnyValue {
+    match level.key(key).ty.clone {
+        Some(clone) => clone(&**value),
+        None => unreachable!("loading checks that what is cloned is `Clone`"),
     }
 }
 
@@ -173,6 +180,13 @@ impl Own {
     pub(crate) fn remove(&mut self, key: KeyIndex) -> Option<AnyValue> {
         let at = self.written.iter().position(|(other, _)| *other == key)?;
         Some(self.written.swap_remove(at).1)
+    }
+
+    /// The value that was taken for this read.
+    pub(crate) fn taken(&self, node: NodeIndex, read: usize) -> Option<&AnyValue> {
+        let mut taken = self.taken.iter();
+        let found = taken.find(|(by, ..)| *by == TakenBy { node, read })?;
+        found.2.as_ref()
     }
 
     /// Takes out what was taken for this read. `None` if nothing was.

@@ -1,9 +1,9 @@
 //! The adapter of one node.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Path, PathSegment};
+use syn::{Expr, Path};
 
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
@@ -18,7 +18,7 @@ pub(super) fn adapter(
     contract: &Contract,
 ) -> TokenStream {
     let site = here(path.span());
-    let (alias, path) = named_once(path);
+    let path = located(path);
     let loader = quote_spanned!(site=> ::flow_loader::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("key_{read}", span = site))
@@ -29,7 +29,6 @@ pub(super) fn adapter(
     let writes = writes(&path, contract, &loader);
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
-    let take_apart = take_apart(&path, contract, &loader);
     let make = make(&path, value, contract, &loader);
     let schema = match contract.kind {
         Kind::Type => quote!(#loader::schema_of!(#path)),
@@ -42,16 +41,21 @@ pub(super) fn adapter(
     let action = action(&path, contract, &loader);
     let returns_nothing = contract.returns_nothing();
     let takes_policy = contract.attempts.takes_policy();
+    let retry = contract.about.settings.retry.as_ref();
+    let retry_if = match retry.and_then(|retry| retry.only_if.as_deref()) {
+        Some(function) => quote!(::core::option::Option::Some(#function)),
+        None => quote!(::core::option::Option::None),
+    };
     let types = keys
         .iter()
         .filter(|_| contract.kind != Kind::Human)
         .map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     let used = used(contract.kind, &call, &loader);
     quote_spanned! {site=> {
-        #alias
         #(#types)*
         if false {
             // Not run: rustc infers from it as what the node reads its values.
+            let mut args = #loader::Args::none();
             #used
         }
         #loader::Adapter {
@@ -64,6 +68,7 @@ pub(super) fn adapter(
             times_out: #times_out,
             only_times_out: #only_times_out,
             takes_policy: #takes_policy,
+            retry_if: #retry_if,
             policy: <#path as #loader::Step>::POLICY,
             outcome: #loader::value_type!(#loader::Probe::<<#path as #loader::Step>::Outcome>::new()),
             action: #action,
@@ -71,22 +76,9 @@ pub(super) fn adapter(
             make: #make,
             schema: #schema,
             runs: #runs,
-            take_apart: #take_apart,
             about: #about,
         }
     }}
-}
-
-/// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
-/// one error. A type with arguments is named as it is: they may be those of the function around it,
-/// which a definition cannot use.
-fn named_once(path: &Path) -> (TokenStream, TokenStream) {
-    let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
-    if path.segments.iter().any(has_arguments) {
-        return (TokenStream::new(), located(path));
-    }
-    let alias = format_ident!("__Node", span = here(path.span()));
-    (quote!(type #alias = #path;), quote!(#alias))
 }
 
 /// What the author of the node says about it.
@@ -134,15 +126,12 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
 /// values.
 fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
     match kind {
-        Kind::Human => quote! {
-            let lent: #loader::Lent<'_> = #loader::nothing();
-            let _ = #call;
-        },
+        Kind::Human => quote!(let _ = #call;),
         _ => quote! {
-            let args: #loader::Args<'_> = #loader::nothing();
             let receiver: #loader::Borrowed<'_> = #loader::nothing();
             let scope: &#loader::Scope<'_> = #loader::nothing();
             let visit = #loader::Visit::new(scope, &#loader::Policy::DEFAULT);
+            let _ = (receiver, visit);
             let _ = #call;
         },
     }
@@ -188,8 +177,7 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call of the node, with `receiver`, `visit` and `args`: a future. Of a question, its prompt,
-/// with `lent`.
+/// The call of the node, with `receiver`, `visit` and `args`: a future, or the prompt of a question.
 fn call(
     path: &TokenStream,
     contract: &Contract,
@@ -197,40 +185,15 @@ fn call(
     loader: &TokenStream,
 ) -> TokenStream {
     if contract.kind == Kind::Human {
-        let arguments = (0..contract.reads.len()).map(|read| quote!(lent.shown(#read)));
+        let arguments = (0..contract.reads.len()).map(|read| quote!(args.shown(#read)));
         return quote!(<#path>::__prompt(#(#arguments),*));
     }
-    let reads = || contract.reads.iter().zip(keys).enumerate();
-    let taken = reads().filter(|(_, (port, _))| port.mode.takes());
-    let taken: Vec<TokenStream> = taken
-        .map(|(read, (port, key))| {
-            let (place, value) = (taken_read(read), argument(read, port, key));
-            quote!(let #place = args.#value;)
-        })
-        .collect();
-    let mutable = (!taken.is_empty()).then(|| quote!(mut));
-    let arguments = reads().map(|(read, (port, key))| {
-        if port.mode.takes() {
-            return taken_read(read).to_token_stream();
-        }
-        let value = argument(read, port, key);
-        quote!(lent.#value)
-    });
+    let arguments = contract.reads.iter().zip(keys).enumerate();
+    let arguments = arguments.map(|(read, (port, key))| argument(read, port, key));
     let receiver =
         (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(receiver),));
     let visit = contract.attempts.has_visit().then(|| quote!(visit,));
-    quote!({
-        let #mutable args = args;
-        #(#taken)*
-        let lent = args.lent();
-        let _ = (receiver, visit, lent);
-        <#path>::__step(#receiver #visit #(#arguments),*)
-    })
-}
-
-/// The place of a value that the node takes.
-fn taken_read(read: usize) -> Ident {
-    format_ident!("read_{read}")
+    quote!(<#path>::__step(#receiver #visit #(#arguments),*))
 }
 
 fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
@@ -241,7 +204,7 @@ fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
         Mode::MaybeTake => "maybe_take",
     };
     let method = Ident::new(method, key.span());
-    quote!(#method(#read, #key))
+    quote!(args.#method(#read, #key))
 }
 
 /// All that it writes: whatever its action, and then with each action.
@@ -293,48 +256,50 @@ fn actions(contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
         .collect()
 }
 
-/// How it is run.
+/// How it is run, and how its outcome is taken apart.
 fn runs(
     path: &TokenStream,
     contract: &Contract,
     call: &TokenStream,
     loader: &TokenStream,
 ) -> TokenStream {
+    let take_apart = take_apart(path, contract, loader);
     let keys = (0..contract.reads.len()).map(|read| format_ident!("key_{read}"));
     let keys = quote!(#(let #keys = #loader::Key::new();)*);
     if contract.kind == Kind::Human {
         return quote! {
             #loader::Runs::Human {
-                prompt: |lent| { let _ = lent; #call },
+                prompt: |mut args| { let _ = &mut args; #call },
                 question: #loader::QuestionType::of::<#path>(),
                 read: |value| ::core::result::Result::Ok(::std::boxed::Box::new(<#path as #loader::Human>::from_json(value)?)),
+                take_apart: #take_apart,
             }
         };
     }
     quote! {
-        #loader::Runs::Step(|call| {
-            #keys
-            let #loader::Call { receiver, visit, args, outcome } = call;
-            let work = #call;
-            #loader::boxed(outcome, work)
-        })
+        #loader::Runs::Step {
+            step: |receiver, visit, mut args| {
+                #keys
+                let _ = (receiver, &visit, &mut args);
+                let work = #call;
+                #loader::boxed(work)
+            },
+            take_apart: #take_apart,
+        }
     }
 }
 
-/// A function that writes what the outcome consists of, and returns the number of the action.
+/// A function that takes the outcome apart.
 fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
     if contract.writes_its_outcome() {
-        return quote!(|outcome, writer| {
-            writer.write(0, outcome);
-            0
-        });
+        return quote!(|outcome, taken| taken.write(0, outcome));
     }
     let places: Vec<Ident> = (0..contract.writes.len())
         .map(|index| format_ident!("written_{index}"))
         .collect();
     let writes = places.iter().enumerate();
-    let writes = writes
-        .map(|(number, place)| quote!(writer.write(#number, ::std::boxed::Box::new(#place));));
+    let writes =
+        writes.map(|(number, place)| quote!(taken.write(#number, ::std::boxed::Box::new(#place));));
     let opened =
         quote!(let outcome = #loader::opened::<<#path as #loader::Step>::Outcome>(outcome););
     if contract.actions.is_empty() {
@@ -342,43 +307,30 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
             [] => quote!(let _ = outcome;),
             places => quote!(let (#(#places),*) = outcome;),
         };
-        return quote!(|outcome, writer| { let _ = &writer; #opened #apart #(#writes)* 0 });
+        return quote!(|outcome, taken| { #opened #apart #(#writes)* let _ = taken; });
     }
     let apart = match &places[..] {
         [] => quote!(let action = outcome;),
         places => quote!(let (#(#places,)* action) = outcome;),
     };
     let mut number = contract.writes.len();
-    let arms = contract.actions.iter().enumerate().map(
-        |(
-            index,
-            ActionPort {
-                variant, writes, ..
-            },
-        )| {
-            let variant = ident(&plain(variant), variant.span());
-            let fields: Vec<Ident> = writes
-                .iter()
-                .map(|port| ident(&plain(&port.name), port.name.span()))
-                .collect();
-            let places: Vec<Ident> = (0..fields.len())
-                .map(|field| format_ident!("field_{field}"))
-                .collect();
-            let writes: Vec<TokenStream> = places
-                .iter()
-                .map(|place| {
-                    let write = quote!(writer.write(#number, ::std::boxed::Box::new(#place)););
-                    number += 1;
-                    write
-                })
-                .collect();
-            quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
-        },
-    );
+    let arms = contract.actions.iter().enumerate().map(|(index, ActionPort { variant, writes, .. })| {
+        let variant = ident(&plain(variant), variant.span());
+        let fields: Vec<Ident> = writes.iter().map(|port| ident(&plain(&port.name), port.name.span())).collect();
+        let places: Vec<Ident> = (0..fields.len()).map(|field| format_ident!("field_{field}")).collect();
+        let writes: Vec<TokenStream> = places
+            .iter()
+            .map(|place| {
+                let write = quote!(taken.write(#number, ::std::boxed::Box::new(#place)););
+                number += 1;
+                write
+            })
+            .collect();
+        quote!(__Action::#variant { #(#fields: #places),* } => { taken.action(#index); #(#writes)* })
+    });
     let arms: Vec<TokenStream> = arms.collect();
     quote! {
-        |outcome, writer| {
-            let _ = &writer;
+        |outcome, taken| {
             #opened
             #apart
             #(#writes)*

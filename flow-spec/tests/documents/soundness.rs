@@ -109,6 +109,30 @@ fn actions() {
 }
 
 #[test]
+fn branches() {
+    let branch = |otherwise: &str| {
+        let mut branch = node("size", &[], &[("large", &[]), ("small", &[])]);
+        branch["type"] = json!("flow.branch");
+        branch["params"] = json!({
+            "cases": [{ "when": "true", "action": "large" }, { "when": "true", "action": "larg" }],
+            "otherwise": otherwise,
+        });
+        let ends = [("size", "large", "default"), ("size", "small", "small")];
+        said(flow(&[branch], &[], &ends))
+    };
+    assert_snapshot!(branch("small"), @r#"
+    /nodes/0/params/cases/1/action: `size` lists no action "larg" [F001]
+    help: did you mean "large"?
+    "#);
+    assert_snapshot!(branch("medium"), @r#"
+    /nodes/0/params/cases/1/action: `size` lists no action "larg" [F001]
+    help: did you mean "large"?
+    /nodes/0/params/otherwise: `size` lists no action "medium" [F001]
+    help: there is "large", "small"
+    "#);
+}
+
+#[test]
 fn ways() {
     let unreachable = flow(
         &[step("a"), step("b")],
@@ -408,32 +432,6 @@ fn a_node_may_say_less_than_its_flow_writes() {
         ("payment", "refused", "refused"),
     ];
     assert_eq!(said(flow(&[outer], &[], &ends)), "");
-}
-
-#[test]
-fn a_node_without_actions_writes_nothing_when_it_fails() {
-    let value = json!({ "type": "object", "properties": { "answer": {} }, "required": ["answer"] });
-    let mut ask = json!({ "type": "ask", "id": "ask", "outputs": value, "fallible": true });
-    let report = json!({ "type": "report", "id": "report", "inputs": value });
-    let unsound = |ask: &Value| {
-        said(flow(
-            &[ask.clone(), report.clone()],
-            &[("ask", "error", "report")],
-            &[
-                ("ask", "default", "default"),
-                ("report", "default", "failed"),
-            ],
-        ))
-    };
-    assert_snapshot!(unsound(&ask), @r#"
-    /edges/0/to: `report` reads `answer`, which is not written on every path to it [F007]
-    this path does not write it: start >> ask - "error" >> report
-    `ask` has failed on this path, so it wrote nothing
-    help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
-    "#);
-    // In documents of other tools, "error" may be an action like any other.
-    ask["fallible"] = false.into();
-    assert_eq!(unsound(&ask), "");
 }
 
 #[test]

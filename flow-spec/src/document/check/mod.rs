@@ -1,5 +1,6 @@
 //! Checks that a flow is sound: the analysis of `flow!`, with its findings at JSON pointers.
 
+mod branch;
 mod graph;
 mod mappings;
 mod place;
@@ -97,8 +98,9 @@ fn check_level<'a>(
     }
     around.push(flow);
     for (index, node) in flow.nodes.iter().enumerate() {
+        let pointer = inside(&inside(pointer, "nodes"), index);
+        branch::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
-            let pointer = inside(&inside(pointer, "nodes"), index);
             signature::check(node, inner, &pointer, problems);
             let written = check_level(inner, &inside(&pointer, "internalFlow"), around, problems);
             if let Some(written) = written {
