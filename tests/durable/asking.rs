@@ -319,3 +319,17 @@ flow! {
         start >> wait(2h) >> after_wait >> end;
     }
 }
+
+flow_law::law! {
+    nodes: [GoOn, Stop, after_wait, Beside, deep, Told, large],
+    flows: [
+        Decide,
+        Hurried,
+        Waits,
+        Taken,
+        Later,
+    ],
+    left_out: [
+        Values: "the message of a value that cannot be stored names another type",
+    ],
+}

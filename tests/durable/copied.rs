@@ -346,3 +346,18 @@ async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     let copy = copied(&runtime, &failed, 1).await;
     assert_eq!(store.execution_row(copy.id()).await.result, None);
 }
+
+flow_law::law! {
+    nodes: [found, greet, gives_up, increase, Name],
+    flows: [
+        Greeting,
+        Patient,
+        Either,
+        Asks,
+    ],
+    left_out: [
+        Switch: "a test changes what its node does",
+        Hurried: "a test changes what its node does",
+        Polls: "its nodes count across runs",
+    ],
+}

@@ -338,3 +338,11 @@ async fn what_cannot_be_stored_is_not_started() {
     assert!(matches!(error, RuntimeError::Store { .. }), "{error}");
     assert_eq!(store.list(&Default::default()).await.unwrap().len(), 1);
 }
+
+flow_law::law! {
+    nodes: [increase],
+    flows: [
+        Waits,
+        Falls with [FallsBack = FallsBack],
+    ],
+}

@@ -527,3 +527,16 @@ fn in_another_tokio_runtime_executions_go_on_by_themselves_as_well() {
     drop(first);
     assert_eq!(process().block_on(ends()), Status::Completed);
 }
+
+flow_law::law! {
+    nodes: [Choice, add, hold, works, fails_meanwhile, wakes_later, fails_soon],
+    flows: [
+        Asks,
+        Holds,
+        Beside,
+        Dropped,
+        Woken,
+        Twice,
+        Patient,
+    ],
+}

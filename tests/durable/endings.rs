@@ -157,3 +157,12 @@ run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found
         "{error}"
     );
 }
+
+flow_law::law! {
+    nodes: [panics, fails, increase],
+    flows: [
+        Fails,
+        Panics,
+        Endless,
+    ],
+}

@@ -1262,3 +1262,19 @@ async fn whoever_comes_late_to_a_long_execution_is_told_the_same() {
         }
     }
 }
+
+flow_law::law! {
+    nodes: [fetch, rank, summarize, always_fails, parse, chatter, fails_late, bursts, counts],
+    flows: [
+        Search,
+        Research,
+        Once with [Slow = Slow],
+        Failing,
+        Numbers,
+        Chat,
+        Tale with [Retells = Retells],
+        Late,
+        Bursts,
+        Counts,
+    ],
+}

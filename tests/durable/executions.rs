@@ -292,3 +292,10 @@ fn a_status_is_written_as_it_is_read() {
         assert_eq!(status.as_str().parse(), Ok(status));
     }
 }
+
+flow_law::law! {
+    nodes: [increase],
+    flows: [
+        Short,
+    ],
+}

@@ -250,3 +250,14 @@ async fn a_run_that_asks_nobody_looks_for_no_answers() {
     gate.open();
     assert_eq!(started.settled().await.unwrap().status(), Status::Completed);
 }
+
+flow_law::law! {
+    nodes: [Quickly, takes_long, AtOnce, Whenever, Approval, deploy],
+    flows: [
+        Hurried,
+        Impatient,
+        Unrouted,
+        Several,
+        Delayed,
+    ],
+}

@@ -302,3 +302,20 @@ flow! {
         Late - "nobody" >> end("late");
     }
 }
+
+flow_law::law! {
+    nodes: [triple, double, left, left_again, right, sum, fails_early, fails_late, quick, reported, checked, total, failed_at, unreliable, third_time, stuck, stuck_at, never, Name, Comes, count, seats],
+    flows: [
+        Rounds,
+        Doubled,
+        Forks,
+        Items,
+        Inner,
+        Stuck,
+        Nested with [Fallback = Fallback],
+        Slow,
+        Waits,
+        Late,
+        Party,
+    ],
+}

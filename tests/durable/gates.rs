@@ -104,3 +104,13 @@ flow! {
 pub(crate) fn later(gate: &Gate, adds: u64) -> Later {
     Later::builder().gated(gate.node(adds)).build()
 }
+
+flow_law::law! {
+    nodes: [increase],
+    flows: [
+    ],
+    left_out: [
+        Stops: "its node waits until a test opens its gate",
+        Later: "its node waits until a test opens its gate",
+    ],
+}

@@ -474,3 +474,15 @@ async fn what_a_process_gives_up_was_written_to_then() {
     let after = runtime.get(id).await.unwrap().updated_at();
     assert!(after.duration_since(before).unwrap() >= minutes(1));
 }
+
+flow_law::law! {
+    nodes: [tries, asks, Name],
+    flows: [
+        Falls with [FallsBack = FallsBack],
+        Named,
+    ],
+    left_out: [
+        Tries: "its nodes count across runs",
+        Asks: "its nodes count across runs",
+    ],
+}

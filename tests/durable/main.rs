@@ -29,3 +29,18 @@ mod support;
 mod timing;
 mod travel;
 mod versions;
+
+/// `--nocapture` shows which routes no run took.
+#[test]
+fn loaded_flows_do_what_compiled_ones_do() {
+    let held = flow_law::hold(&ELSEWHERE);
+    println!("{held}\n{}", held.untaken.join("\n"));
+    assert!(held.stored >= 92, "{held}");
+    assert!(held.untaken.len() * 2 < held.routes, "{held}");
+}
+
+/// Flows inside test functions, and in modules of their own.
+const ELSEWHERE: [&str; 12] = [
+    "Again", "Around", "Attempts", "Changing", "Clock", "Delayed", "Moved", "Parent", "Racing",
+    "Release", "Shapes", "Three",
+];

@@ -157,3 +157,14 @@ async fn questions_without_answers_in_flows_that_are_tried_again_or_take_too_lon
         json!({ "item": 21, "causes": [cause, cause], "end": "default" })
     );
 }
+
+flow_law::law! {
+    nodes: [Opinion, risky, score, refused, total, Hurry, Whenever, next, next_again, cause],
+    flows: [
+        Each,
+        Scores,
+        Hurries,
+        Sometime,
+        Unanswered,
+    ],
+}

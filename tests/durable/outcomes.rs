@@ -116,3 +116,13 @@ fn a_stored_output_without_what_its_end_always_has_is_an_error() {
     let error = load(json!({ "lacking": 2, "end": "default" })).unwrap_err();
     assert_eq!(error, "`parcel`: it is missing");
 }
+
+flow_law::law! {
+    nodes: [check, pack, letter, reminder],
+    flows: [
+    ],
+    left_out: [
+        Buy: "its node waits until a test opens its gate",
+        Shop: "its node waits until a test opens its gate",
+    ],
+}

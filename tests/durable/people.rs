@@ -334,3 +334,11 @@ async fn a_question_is_closed_when_another_branch_fails_while_it_is_being_stored
         BrokenEnd::Named
     );
 }
+
+flow_law::law! {
+    nodes: [before, beside, after, join, fails, Named, Name],
+    flows: [
+        Beside,
+        Broken,
+    ],
+}

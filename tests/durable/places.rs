@@ -311,3 +311,17 @@ async fn a_replay_that_goes_another_way_is_an_error_also_beside_an_answer() {
     );
     assert_eq!(take_effects(), Vec::<String>::new(), "no step has run");
 }
+
+flow_law::law! {
+    nodes: [Sign, reserve, charge, check, next_round, enough, Ask, pay, refund],
+    flows: [
+        Payment,
+        Order,
+        Rounds,
+    ],
+    left_out: [
+        Fickle: "its nodes count across runs",
+        Sided: "its nodes count across runs",
+        Beside: "its nodes count across runs",
+    ],
+}

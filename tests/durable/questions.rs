@@ -349,3 +349,11 @@ async fn the_registered_flow_takes_its_own_inputs_only() {
         .unwrap();
     assert_eq!(listed.len(), 0);
 }
+
+flow_law::law! {
+    nodes: [Approval, deploy],
+    flows: [
+        Release,
+        Twice,
+    ],
+}

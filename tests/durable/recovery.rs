@@ -382,3 +382,18 @@ async fn an_observer_hears_that_a_step_has_started_before_it_does_anything() {
     let execution = settled::<Told>(&runtime, ToldInput { number: 1 }).await;
     assert!(execution.output::<Told>().unwrap().unwrap().known);
 }
+
+flow_law::law! {
+    nodes: [double, compare, grow, refuses],
+    flows: [
+        Grow,
+        Refusal,
+        Insists,
+        Doubling,
+        Tries,
+    ],
+    left_out: [
+        Gated: "its node waits until a test opens its gate",
+        Told: "a test changes what its node does",
+    ],
+}

@@ -416,3 +416,20 @@ async fn attempts_that_are_continued_anywhere() {
         })
     );
 }
+
+flow_law::law! {
+    nodes: [tell, job, fetch, report, count_up],
+    flows: [
+        IfItSaysBusy,
+        UnlessBroken,
+        IfBusy,
+        Fetch,
+        Everything with [GivesUp = GivesUp],
+    ],
+    functions: [is_busy, is_not_broken, says_busy],
+    left_out: [
+        Luck: "its nodes count across runs",
+        Falls: "its nodes count across runs",
+        Job: "its nodes count across runs",
+    ],
+}

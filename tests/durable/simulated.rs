@@ -256,3 +256,18 @@ async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ev
     pass(minutes(2)).await;
     assert_eq!(slow.dropped(), 1, "it has found out");
 }
+
+flow_law::law! {
+    nodes: [Perhaps, Surely, twice, thrice, more, refuses, increase],
+    flows: [
+        Silence,
+        Failure,
+        Patience,
+        Fork,
+        Refusal,
+        Refused,
+    ],
+    left_out: [
+        Beside: "its node waits until a test opens its gate",
+    ],
+}

@@ -366,3 +366,15 @@ async fn an_option_in_an_option_survives_a_restart() {
         assert_eq!(output.shown, format!("{given:?} {found:?}"));
     }
 }
+
+flow_law::law! {
+    nodes: [never, found, show_both, increase],
+    flows: [
+        Waits,
+        Hourly,
+        Both,
+    ],
+    left_out: [
+        Rounds: "its node waits until a test opens its gate",
+    ],
+}

@@ -320,3 +320,16 @@ async fn what_was_done_is_written_though_the_state_after_it_cannot_be() {
     assert_eq!(status, Status::Running);
     assert_eq!(outcomes(&journal).get("once.fickle"), Some(&1));
 }
+
+flow_law::law! {
+    nodes: [ratio, after, table, one, two, fickle],
+    flows: [
+        Pair,
+    ],
+    left_out: [
+        Watched: "its node takes the real time",
+        Once: "its nodes count across runs",
+        Ratio: "the message of a value that cannot be stored names another type",
+        Table: "the message of a value that cannot be stored names another type",
+    ],
+}

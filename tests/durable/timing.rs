@@ -175,3 +175,17 @@ async fn the_pause_before_a_flow_is_tried_again_ends_when_it_would_have_ended() 
     assert_eq!(execution.output::<Retried>().unwrap().unwrap().number, 2);
     assert_eq!((took, calls.of("unreliable")), (minutes(60), 2));
 }
+
+flow_law::law! {
+    nodes: [done, never],
+    flows: [
+        Wait,
+        Polled,
+        Long,
+        Limited,
+    ],
+    left_out: [
+        Inner: "its nodes count across runs",
+        Retried: "its nodes count across runs",
+    ],
+}

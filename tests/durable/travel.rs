@@ -252,3 +252,15 @@ async fn a_wait_that_was_under_way_is_under_way_for_ever() {
         json!({ "waits": { "number": 1 }, "waits.slow": { "number": 2 } })
     );
 }
+
+flow_law::law! {
+    nodes: [twice, thrice, add, fails, takes_long, increase],
+    flows: [
+        Inner,
+        Small,
+        Race,
+        Races,
+        Slow,
+        Waits,
+    ],
+}

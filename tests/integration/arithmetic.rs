@@ -1,6 +1,7 @@
 //! The nodes of PocketFlow's own tests: they compute with the key `current`.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug)]
 pub(crate) struct Num(pub(crate) i64);
@@ -30,7 +31,7 @@ impl Mul {
     }
 }
 
-#[derive(Debug, Action)]
+#[derive(Debug, Action, Serialize, Deserialize)]
 pub(crate) enum Sign {
     Positive,
     Negative,

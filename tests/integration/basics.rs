@@ -143,3 +143,16 @@ sources! {
     Cycle => CycleAgain,
     Nothing => NothingAgain,
 }
+
+flow_law::law! {
+    nodes: [check],
+    flows: [
+        OneNode with [Num = Num(5)],
+        Chain with [Num = Num(5), Add = Add(3), Mul = Mul(2)],
+        EdgeByEdge with [Num = Num(5), Add = Add(3), Mul = Mul(2)],
+        Reordered with [Mul = Mul(2), Num = Num(5), Add = Add(3)],
+        Cycle with [Num = Num(10), Add = Add(-3)],
+        Nothing,
+    ],
+    left_out: [Branch: "two nodes of one type have different values"],
+}

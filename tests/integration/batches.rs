@@ -6,6 +6,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::support::{Broken, Calls, DropGuard, Gauge, Recorder, pause};
@@ -321,7 +322,7 @@ async fn see(cx: &Context, group: &str, item: &u64, calls: &Calls) -> u64 {
     item * 2
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Group {
     name: String,
     items: Vec<u64>,
@@ -509,7 +510,7 @@ mod aggregation {
     }
 }
 
-#[derive(Debug, PartialEq, Action)]
+#[derive(Debug, PartialEq, Action, Serialize, Deserialize)]
 enum Verdict {
     Good,
     Bad { reason: String },
@@ -966,7 +967,7 @@ async fn a_batch_in_a_branch_reads_nothing_that_is_written_after_it() {
     assert_eq!((out.products, out.largest), (vec![9, 18], 28));
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Loop {
     Again,
     Done,
@@ -1179,7 +1180,7 @@ mod progress {
 mod outcomes {
     use super::*;
 
-    #[derive(Action, Debug, PartialEq)]
+    #[derive(Action, Debug, PartialEq, Serialize, Deserialize)]
     enum Grading {
         Good,
         Bad,
@@ -1400,4 +1401,50 @@ sources! {
     BatchInLoop => BatchInLoopAgain,
     Page => PageAgain,
     Deliver => DeliverAgain,
+}
+
+flow_law::law! {
+    nodes: [add_up, split, reduce, double, take_as_long, increment, then_double, see, open_group, triple, judge, note_item, pair, shout, shout_taken, maybe_shout, parse, explain, Guess, checked, raise_factor, multiplied, elsewhere, largest, feed_back, below_hundred, draft, picture, page, Courier, carry],
+    flows: [
+        ChunkSums,
+        MapReduce,
+        Sequential,
+        FourAtOnce,
+        ThreeAtOnce,
+        AllAtOnce,
+        Uneven,
+        TwoSteps,
+        TwoStepsEach,
+        GroupItems,
+        Leaves,
+        Judged,
+        JudgeSteps,
+        NotesOne,
+        NothingReturned,
+        Parse,
+        ParseUnrouted,
+        ParseAll,
+        Guesses with [Guess = Guess],
+        Checked,
+        PanicsInItem,
+        PanicsInFlowOfItem,
+        BatchInChain,
+        BatchFirstInChain,
+        BatchInLoop,
+        Page,
+        Book,
+        One,
+        Deliver(Deliver::builder().courier(Courier { speed: 2, calls: Calls::default() }).build())
+            with [Courier = Courier { speed: 2, calls: Calls::default() }],
+        DeliverFlows,
+    ],
+    types: [Group, BTreeMap<String, u64>, BTreeSet<String>, Box<[String]>, [String; 2]],
+    not_json: [JudgeFlows],
+    left_out: [
+        GroupsInOrder: "the loader knows no lists of lists",
+        Groups: "the loader knows no lists of lists",
+        Twigs: "the loader knows no lists of lists",
+        Tree: "the loader knows no lists of lists",
+        Collections: "the loader does not iterate over maps",
+    ],
 }

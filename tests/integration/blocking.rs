@@ -258,3 +258,16 @@ async fn a_run_that_is_dropped_does_not_wait_for_the_pool() {
     }
     assert_eq!(calls.all(), ["done all the same"]);
 }
+
+flow_law::law! {
+    nodes: [measure, thread_of, meet, meet_too, unreliable, explode, stubborn],
+    flows: [
+        Measure,
+        Unreliable,
+        GivesUp,
+    ],
+    not_json: [ThreadOf, MeetInBatch, MeetInFork, ExplodesInFork, Stubborn],
+    left_out: [
+        Explodes: "its threads end in any order",
+    ],
+}

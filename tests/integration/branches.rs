@@ -1,6 +1,7 @@
 //! `branch`: the first condition that holds says the action.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::support::{Calls, Recorder, traced};
 
@@ -71,7 +72,7 @@ async fn its_labels_are_actions_of_its_events() {
 }
 
 /// Neither `Clone` nor `Copy`.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Draft {
     words: Vec<String>,
 }
@@ -214,4 +215,19 @@ sources! {
     ReadsNothing => ReadsNothingAgain,
     UnluckyNames => UnluckyNamesAgain,
     Bounded => BoundedAgain,
+}
+
+flow_law::law! {
+    nodes: [note_target, add_word, hand_in],
+    flows: [
+        ElseOnly,
+    ],
+    types: [Draft],
+    left_out: [
+        Triage: "its conditions are Rust",
+        Write: "its conditions are Rust",
+        ReadsNothing: "its conditions are Rust",
+        UnluckyNames: "its conditions are Rust",
+        Bounded: "its conditions are Rust",
+    ],
 }

@@ -1,6 +1,7 @@
 //! Flows as nodes: the cases of PocketFlow's `test_flow_composition.py` and of its docs.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::arithmetic::{Add, Mul, Num};
 use crate::support::{Recorder, traced};
@@ -123,7 +124,7 @@ fn before() -> String {
     "PR".into()
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Kept {
     Last { prepared: String },
 }
@@ -163,7 +164,7 @@ async fn a_flow_around_another_decides_its_own_outcome() {
     assert_eq!(trace, "before keep after");
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Decision {
     Search,
     Answer,
@@ -177,7 +178,7 @@ fn decide(found: Option<&String>) -> Decision {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Searched {
     Decide { found: String },
 }
@@ -203,7 +204,7 @@ flow! {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Review {
     Accept,
     Retry,
@@ -383,4 +384,29 @@ sources! {
     OnlyA => OnlyAAgain,
     EndsWithLast => EndsWithLastAgain,
     ResearchAgent => ResearchAgentAgain,
+}
+
+flow_law::law! {
+    nodes: [a, b, before, keep, after, decide, search, answer, supervisor, place],
+    flows: [
+        Five with [Num = Num(5)],
+        FivePlusTenTwice with [Num = Num(5), Add = Add(10), Mul = Mul(2)],
+        ThreeLevels with [Num = Num(5), Add = Add(10), Mul = Mul(2)],
+        FivePlusThree with [Num = Num(5), Add = Add(3)],
+        FivePlusThreeTimesFour with [Num = Num(5), Add = Add(3), Mul = Mul(4)],
+        Wrapped with [Num = Num(5), Add = Add(3), Mul = Mul(4)],
+        TenPlusTen with [Num = Num(10), Add = Add(10)],
+        Twice with [Mul = Mul(2)],
+        ChainedFlows with [Num = Num(10), Add = Add(10), Mul = Mul(2)],
+        Both,
+        OnlyA,
+        EndsWithLast,
+        DecidesItsOwnOutcome,
+        ResearchAgent,
+        SupervisedAgent,
+        Search,
+        Agent,
+        Research,
+        Sales,
+    ],
 }

@@ -4,18 +4,18 @@
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     text: String,
     amount: u64,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Policy {
     limit: u64,
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct Receipt(String);
 
 #[derive(Debug, thiserror::Error)]
@@ -147,4 +147,12 @@ async fn a_payment_that_fails_fails_the_run() {
             .downcast_ref::<PayError>()
             .is_some()
     );
+}
+
+flow_law::law! {
+    nodes: [review, revise, pay],
+    flows: [
+        ExpenseApproval,
+    ],
+    types: [Claim, Policy],
 }

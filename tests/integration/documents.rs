@@ -9,7 +9,7 @@ use flow_runtime::flow_spec::{FlowDocument, NodeDocument};
 use flow_runtime::prelude::*;
 use flow_runtime::{Export as _, ExportOptions, Params, flows};
 use secrecy::SecretString;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 fn document<F: Flow>() -> FlowDocument {
@@ -89,7 +89,7 @@ fn first(start_at: &u64) -> u64 {
     *start_at
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Size {
     Big { excess: u64 },
     Small,
@@ -666,7 +666,7 @@ fn document_without_schema() -> &'static str {
 /// BP-02: names of actions are what the flow writes, whatever they are.
 #[test]
 fn standard_actions_round_trip_as_text() {
-    #[derive(Action)]
+    #[derive(Action, Serialize, Deserialize)]
     enum Standard {
         Complete,
         Success,
@@ -763,4 +763,23 @@ fn titles_icons_groups_and_tags_are_exported() {
     let purchase = &document.nodes[2];
     assert_eq!(purchase.description.as_deref(), Some("Whether to buy it."));
     assert_eq!(purchase.params["prompt"], "Buy for {price}?");
+}
+
+flow_law::law! {
+    nodes: [first, weigh, halve, answer_of_the_bank, double, नमस्ते, accept, look, look_up, Purchase],
+    flows: [
+        Weighing,
+        Shop with [Discount = Discount],
+    ],
+    not_json: [Claims],
+    left_out: [
+        Settings: "two nodes of one type have different values",
+        Around: "two nodes of one type have different values",
+        Unmarked: "its nodes differ in their values",
+        AroundUnmarked: "its nodes differ in their values",
+        Everything: "its conditions are Rust",
+        Inner: "its conditions are Rust",
+        Outer: "its conditions are Rust",
+        Named: "its conditions are Rust",
+    ],
 }

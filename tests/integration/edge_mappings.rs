@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use flow_runtime::prelude::*;
 use flow_runtime::testing::Scripted;
 use flow_spec::FlowDocument;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::support::traced;
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Again { feedback: String },
     Good { score: u8 },
@@ -328,4 +329,20 @@ fn mappings_are_exported() {
     assert_eq!(inside.check(), []);
     let each = inside.nodes.iter().find(|node| node.id == "all").unwrap();
     assert_eq!(each.inputs.rust_type("items"), Some("Vec<usize>"));
+}
+
+flow_law::law! {
+    nodes: [judge, shout, renew, keep, both, find, tell, poll, measure, scaled, next],
+    flows: [
+        Judged,
+        Around,
+        Swapped,
+        Straight,
+        Chosen,
+        Failing,
+        Polled,
+        Inside,
+        Many,
+    ],
+    not_json: [Moved, Cloned],
 }

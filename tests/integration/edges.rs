@@ -5,10 +5,11 @@ use std::ptr;
 use std::sync::{Arc, Mutex};
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::support::{Calls, Recorder};
 
-#[derive(Debug, PartialEq, Action)]
+#[derive(Debug, PartialEq, Action, Serialize, Deserialize)]
 enum Size {
     Big { size: usize },
     Small,
@@ -65,7 +66,7 @@ async fn a_node_runs_alone() {
     assert_eq!(calls.count(), 1);
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Countdown {
     Again,
     Done,
@@ -180,7 +181,7 @@ async fn a_long_loop_does_not_grow_the_stack() {
     assert_eq!(depths.0.lock().unwrap().len(), 1);
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Crossing {
     Left,
     #[action("straight_on")]
@@ -219,4 +220,15 @@ async fn edges_meet_and_ends_are_labelled() {
         let input = CrossesInput::builder().turn(turn).build();
         assert_eq!(Crosses::new().run(input).await.unwrap().end, end);
     }
+}
+
+flow_law::law! {
+    nodes: [measure, shorten, count_down, finish, spin, cross, village],
+    flows: [
+        Shortens,
+        MeasuresOnly,
+        CountsDown,
+        Crosses,
+    ],
+    not_json: [Spins],
 }

@@ -3,8 +3,9 @@
 
 use flow_runtime::flow_spec::FlowDocument;
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Funds {
     Enough,
     TooLittle,
@@ -263,7 +264,7 @@ async fn flows_in_a_function_body_find_each_other() {
     assert_eq!(output.weight, 19);
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Answer {
     Known { answer: u32 },
     Guessed,
@@ -285,7 +286,7 @@ fn doubt(question: &str) -> Doubt {
 }
 
 /// It cannot be printed.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Doubt(usize);
 
 flow! {
@@ -348,4 +349,20 @@ fn an_output_put_together_by_hand_may_lack_what_its_end_has() {
         end: OrderEnd::Default,
     };
     output.into_outcome();
+}
+
+flow_law::law! {
+    nodes: [check_funds, ship, remind, tell, old_parcel, discount, weigh, find, show, think, doubt],
+    flows: [
+        Day,
+        Order,
+        Shop,
+        Kept,
+        Haggle,
+        Wrapped,
+        Several,
+        Search,
+        Shown,
+        Think,
+    ],
 }

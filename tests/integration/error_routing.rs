@@ -5,6 +5,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::task::yield_now;
 use tokio::time::{Instant, advance, sleep};
 
@@ -335,7 +336,7 @@ async fn a_panic_may_have_no_message() {
     );
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Spin {
     Again,
     Stop,
@@ -612,4 +613,29 @@ async fn a_node_may_ask_whether_its_run_is_cancelled() {
         "a run without a token cannot be cancelled"
     );
     assert_eq!(calls.all(), ["false"]);
+}
+
+flow_law::law! {
+    nodes: [charge, apologise, charge_later, size, strike, explode, give_reason, explode_oddly, spin, Hangs, busy, delegates, cancels_its_own_run, never_reached],
+    flows: [
+        Charges,
+        ChargesOrFails,
+        GoesOnAfterAnError,
+        Shop,
+        Street,
+        Explodes(Explodes::builder().bomb(Bomb("exec")).build()) with [Bomb = Bomb("exec")],
+        Fuse,
+        Innermost,
+        Middle,
+        Outermost,
+        ExplodesOddly,
+        Spins,
+        Twice,
+        TwiceAndOnce,
+        Waits with [Hangs = Hangs],
+        WaitsInside with [Hangs = Hangs],
+        Retries,
+        Delegates,
+    ],
+    not_json: [CancelsItself, CancelsAround, CancelsInside],
 }

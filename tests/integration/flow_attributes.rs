@@ -27,3 +27,11 @@ async fn cfg_removes_a_flow() {
     let out = Doubles::new().run(input).await.unwrap();
     assert_eq!((out.double, out.end), (4, DoublesEnd::Default));
 }
+
+flow_law::law! {
+    nodes: [double],
+    flows: [
+        Doubles,
+        Doubles,
+    ],
+}

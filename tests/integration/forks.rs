@@ -6,6 +6,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::support::{Broken, Calls, DropGuard, Gauge, Recorder, pause};
@@ -188,7 +189,7 @@ async fn a_chain_sees_its_own_writes() {
     assert_eq!((out.x, out.y, out.raised), (101, 6, 101));
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Again {
     Again,
     Enough,
@@ -359,7 +360,7 @@ async fn a_branch_held_back_never_starts_after_a_failure() {
 }
 
 /// Neither `Clone` nor anything else.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Unique(String);
 
 #[node]
@@ -393,7 +394,7 @@ async fn what_nobody_else_reads_is_moved_into_its_branch() {
 }
 
 /// Counts its clones.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Cloned(Calls);
 
 impl Clone for Cloned {
@@ -518,7 +519,7 @@ async fn a_value_taken_by_a_branch_that_fails_is_still_there() {
     );
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Found {
     Found { note: String },
     Nothing,
@@ -735,7 +736,7 @@ async fn each_branch_counts_its_own_attempts() {
     assert_eq!(began.elapsed(), Duration::from_millis(20));
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Votes(usize);
 
 #[node(writes = first)]
@@ -867,4 +868,39 @@ sources! {
     Vote => VoteAgain,
     FailsOnce => FailsOnceAgain,
     ReadsThenTakes => ReadsThenTakesAgain,
+}
+
+flow_law::law! {
+    nodes: [left, middle, right, total, slow, quick, after_quick, join, raise, see_raised, raise_later, below_fifty, double_x, add_to_y, fails_late, writes_at_once, holds, recover, fails_first, fails_second, notes_its_run, consume, count_vowels, take_a, take_b, borrow_c, take_and_fail, report, search, show_note, take_note, panics, n1, n2, n3, sum_of_nine, flaky, first_voter, second_voter, count_votes, takes_and_fails_once, measure],
+    flows: [
+        Three,
+        TwoAtOnce,
+        OneAtOnce,
+        Chains,
+        OwnWrites,
+        Rounds,
+        Fails,
+        FailsUnrouted,
+        BothFail,
+        WaitsForRoom,
+        TakesUnique,
+        TakesAll,
+        TakesOnce,
+        TakesInChain,
+        TakesAndReturns,
+        TakesAndFails,
+        Searches,
+        OptionalOutput,
+        PanicsInside,
+        PanicsInFork,
+        OneBranch,
+        Wide,
+        TwoFlaky,
+        Vote,
+        TwoVotes,
+        FailsOnce,
+        RetriedInFork,
+        ReadsThenTakes,
+    ],
+    types: [Unique, Cloned, [u64; 0]],
 }

@@ -4,10 +4,11 @@ use std::fmt::{Debug, Display};
 
 use flow_runtime::prelude::*;
 use flow_runtime::{Route, Target};
+use serde::{Deserialize, Serialize};
 
 use crate::support::Calls;
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Approved,
     NeedsRevision,
@@ -434,4 +435,19 @@ async fn a_declared_node_with_a_default_needs_no_value() {
     let output = flow.run(PostedInput { letter }).await.unwrap();
     assert_eq!(output.stamped, "Dear Ben (0)");
     assert_eq!((output.again.as_str(), output.weigh), ("Dear Ben (0)", 16));
+}
+
+flow_law::law! {
+    nodes: [review, HttpRevise, pay, pass],
+    flows: [
+        Claims,
+        GreetsOnly with [Greet = Greet { greeting: "declared".into() }],
+        Stamped with [Stamp = Stamp::default()],
+        Posted(Posted::builder().weigh(Weigh { scale: 2 }).build())
+            with [Stamp = Stamp::default(), Weigh = Weigh { scale: 2 }],
+    ],
+    not_json: [Passes],
+    left_out: [
+        Greets: "two nodes of one type have different values",
+    ],
 }

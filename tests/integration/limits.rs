@@ -454,3 +454,15 @@ mod pauses {
         assert_eq!(out.answer, 42);
     }
 }
+
+flow_law::law! {
+    nodes: [work, side, holds_item],
+    flows: [
+        Inner,
+        HoldsItems,
+        HeldBatch,
+    ],
+    left_out: [
+        Everywhere: "the loader knows no lists of lists",
+    ],
+}

@@ -1,10 +1,11 @@
 //! Ports and keys: renaming what a node reads and writes, and using a node twice.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::support::traced;
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Produced {
     Complete { chat_response: String, tokens: u32 },
 }
@@ -161,7 +162,7 @@ fn greet(name: &str, title: Option<&str>) -> String {
     format!("Hello {}{name}", title.unwrap_or_default())
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Volume {
     Loud,
     Quiet,
@@ -221,4 +222,21 @@ sources! {
     Counts => CountsAgain,
     CountsOn => CountsOnAgain,
     Greeting => GreetingAgain,
+}
+
+flow_law::law! {
+    nodes: [producer, consumer, revise, Counter, greet, is_loud, shout],
+    flows: [
+        MapsReads,
+        MapsWrites,
+        MapsBoth,
+        MapsOntoWhatIsThere,
+        RevisesThrice,
+        Greeting,
+        GreetsTwo,
+    ],
+    left_out: [
+        Counts: "nodes of one type have different values",
+        CountsOn: "the node has another value in the flow that is compiled again",
+    ],
 }

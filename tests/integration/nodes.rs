@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 mod arabic {
     use flow_runtime::prelude::*;
@@ -316,7 +317,7 @@ async fn node_types_are_generic() {
 }
 
 /// The type that an action carries is that of the node.
-#[derive(Debug, Action)]
+#[derive(Debug, Action, Serialize, Deserialize)]
 enum Measured<T, U = u8> {
     #[action("x-large")]
     Big {
@@ -839,4 +840,15 @@ async fn a_parameter_is_named_as_its_function() {
     let out = Drafts::new().run(input).await.unwrap();
     assert_eq!((out.draft.as_str(), out.polish.as_str()), ("d+", "p!"));
     assert_eq!(draft("e"), "e+");
+}
+
+flow_law::law! {
+    nodes: [size, act, after_complete, after_error, after_success, r#match, wrap_in, set_type, draft, polish],
+    flows: [
+        AsksParrot with [Ask<Parrot> = Ask { model: Parrot }],
+        Sizes,
+        Raw,
+        Drafts,
+    ],
+    not_json: [Acts],
 }

@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use flow_runtime::RunId;
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::support::{Broken, Recorder};
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Accepted { accepted: String },
     Rejected,
@@ -457,4 +458,15 @@ async fn a_run_without_an_observer_may_emit() {
     let flow = Streams::builder().agent(Stream { arriving: 2 }).build();
     let out = flow.run(StreamsInput::builder().build()).await.unwrap();
     assert_eq!(out.answer.as_deref(), Some("Hello"));
+}
+
+flow_law::law! {
+    nodes: [revise, first, second],
+    flows: [
+        Judges with [Judge = Judge],
+        Publishes with [Judge = Judge],
+        TwoSteps,
+        Streams(Streams::builder().agent(Stream { arriving: 2 }).build())
+            with [Stream = Stream { arriving: 2 }],
+    ],
 }

@@ -1,6 +1,7 @@
 //! Values that are themselves an `Option`, under keys that may be missing.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 #[node]
 fn found(word: &str) -> Option<usize> {
@@ -41,7 +42,7 @@ flow! {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Way {
     Look,
     Skip,
@@ -176,4 +177,22 @@ async fn an_option_in_an_option_keeps_both() {
         let input = FoundInput { word: word.into() };
         assert_eq!(Found::new().run(input).await.unwrap().found, found);
     }
+}
+
+flow_law::law! {
+    nodes: [found, show, show_taken, way, show_found, take_found, doubly, show_doubly, show_content, take_content],
+    flows: [
+        Given,
+        Taken,
+        Twice,
+        Found,
+        Perhaps,
+        Shown,
+        TakenLater,
+        Outer,
+        Doubly,
+    ],
+    left_out: [
+        Contents: "loaded, an option in an option that is read as its content is the content",
+    ],
 }

@@ -78,7 +78,7 @@ fn explain(reason: &str) -> String {
 }
 
 flow! {
-    Release(version: u32, place: &'static str) -> (report: Option<String>) {
+    Release(version: u32, place: String) -> (report: Option<String>) {
         start >> Approval;
         Approval - "approved" >> deploy >> end;
         Approval - "not_now" >> explain >> end("refused");
@@ -89,7 +89,7 @@ flow! {
 async fn release(asked: &Asked, given: Vec<Value>) -> Result<ReleaseOutput, FlowError> {
     let input = ReleaseInput {
         version: 7,
-        place: "the {moon}",
+        place: "the {moon}".into(),
     };
     let options = RunOptions::answer(answers(asked, given));
     Release::new().run_with(input, options).await
@@ -141,7 +141,7 @@ async fn an_observer_sees_the_decision() {
     let options = RunOptions::answer(answers(&Asked::default(), given)).observer(recorder.clone());
     let input = ReleaseInput {
         version: 1,
-        place: "x",
+        place: "x".into(),
     };
     Release::new().run_with(input, options).await.unwrap();
     assert_eq!(
@@ -573,4 +573,23 @@ sources! {
     Strict => StrictAgain,
     Hurried => HurriedAgain,
     Human => HumanAgain,
+}
+
+flow_law::law! {
+    nodes: [Approval, deploy, explain, Way, guess, Address, Amount, Signature, Grade, Sport, shout, Towards, human],
+    flows: [
+        Release,
+        Walk,
+        Shipping,
+        Contract,
+        Reminded,
+        Strict,
+        Hurried,
+        Both,
+        Twice,
+        Nested,
+        Human,
+    ],
+    types: [Grade, Signature],
+    not_json: [Class],
 }

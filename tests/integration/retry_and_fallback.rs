@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use flow_runtime::TimedOut;
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::support::{Broken, Calls, Recorder};
@@ -170,7 +171,7 @@ async fn the_fallback_follows_the_last_attempt() {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
     attempts: u32,
     result: String,
@@ -461,7 +462,7 @@ async fn a_failing_fallback_keeps_its_cause() {
     );
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Again {
     Again,
     Enough,
@@ -890,4 +891,45 @@ async fn a_flow_retries_after_its_own_timeout_what_cannot_fail_otherwise() {
         "node `check_up.checked` failed after 2 attempts: cracked"
     );
     assert_eq!(calls.all(), ["0", "1"]);
+}
+
+flow_law::law! {
+    nodes: [collect, visit_twice, backs_off, shaken, endless, apology, slow, uses_up, flaky, warming_up, cold],
+    flows: [
+        Once(Once::builder().unreliable(Unreliable::failing(1).0).build())
+            with [Unreliable = Unreliable::failing(1).0],
+        AsyncOnce(AsyncOnce::builder().unreliable(AsyncUnreliable(Unreliable::failing(9).0)).build())
+            with [AsyncUnreliable = AsyncUnreliable(Unreliable::failing(9).0)],
+        FailingThenCollect with [Failing = Failing],
+        Surfaces(Surfaces::builder().failing(WithoutFallback(Calls::default())).build())
+            with [WithoutFallback = WithoutFallback(Calls::default())],
+        AsyncSurfaces(AsyncSurfaces::builder().failing(AsyncWithoutFallback(Calls::default())).build())
+            with [AsyncWithoutFallback = AsyncWithoutFallback(Calls::default())],
+        Waits(Waits::builder().unreliable(Unreliable::failing(2).0).build())
+            with [Unreliable = Unreliable::failing(2).0],
+        FailsInPrep(FailsInPrep::builder().failing(PrepFails(Calls::default())).build())
+            with [PrepFails = PrepFails(Calls::default())],
+        FailsInPost(FailsInPost::builder().failing(PostFails(Calls::default())).build())
+            with [PostFails = PostFails(Calls::default())],
+        FailsThroughout with [AllFails = AllFails],
+        VisitedTwice(VisitedTwice::builder().unreliable(Unreliable::failing(3).0).build())
+            with [Unreliable = Unreliable::failing(3).0],
+        BacksOff,
+        BacksOffLess,
+        GivesUpAtOnce,
+        Hangs(Hangs::builder().hanging(Hanging { ready_at: 2 }).build()) with [Hanging = Hanging { ready_at: 2 }],
+        Endless,
+        Impatient,
+        Patient,
+        UsesUp,
+        Flaky,
+        RetriedAsAWhole,
+        NestedTimeout,
+        WarmUp,
+        Cold,
+        CheckUp with [Checked = Checked],
+    ],
+    left_out: [
+        Shaken: "its pauses are random",
+    ],
 }

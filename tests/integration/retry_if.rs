@@ -6,12 +6,13 @@ use std::time::Duration;
 use flow_runtime::prelude::*;
 use flow_runtime::testing::Scripted;
 use flow_spec::document::FlowDocument;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::support::{Calls, Recorder};
 
 /// A status with which a server refuses.
-#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[error("status {0}")]
 struct Status(u16);
 
@@ -31,7 +32,7 @@ fn is_transient(error: &NodeError) -> bool {
 }
 
 /// Returns each of these once, and then a page.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Server {
     refusals: Vec<Status>,
     calls: Calls,
@@ -414,4 +415,25 @@ fn the_flow_says_that_there_is_a_function_and_its_name() {
     assert_eq!(only_if(WithAny::SPEC), "");
     assert_eq!(only_if(Outer::SPEC), "is_transient");
     assert_eq!(only_if(Loads::SPEC), "is_transient");
+}
+
+flow_law::law! {
+    nodes: [fetch, polite, slow, once, load, job],
+    flows: [
+        Loads,
+        Outer,
+        AskedAboutTimeouts,
+        Fetch,
+        Polite,
+        Slow,
+        WithItsOwn,
+        WithAny,
+        Inner,
+        Job,
+    ],
+    functions: [is_transient],
+    types: [Server],
+    left_out: [
+        Reads: "its node counts by itself how often it was asked",
+    ],
 }

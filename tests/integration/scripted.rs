@@ -7,7 +7,7 @@ use flow_runtime::testing::{Scripted, ScriptedRun};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Accepted { price: u64 },
     Rejected,
@@ -231,4 +231,13 @@ async fn visits_count_anew_in_each_attempt_at_a_flow() {
         .collect();
     assert_eq!(words, [1, 1]);
     assert!(run.result().is_err());
+}
+
+flow_law::law! {
+    nodes: [judge, pay, improve, Consent, measure, Word],
+    flows: [
+        Sale,
+        Measured,
+        Twice,
+    ],
 }

@@ -1,5 +1,6 @@
 //! Flows as `flow_text::sources` writes them, compiled next to the flows that they come from: they
-//! describe themselves by the same document. They have other names, since both are in one module.
+//! describe themselves by the same document, and do the same. They have other names, since both are
+//! in one module.
 //!
 //! `UPDATE_SOURCES=1 cargo test --package flow-tests --test integration same_flows` writes the files
 //! in the folder `sources` again.
@@ -15,6 +16,7 @@ macro_rules! sources {
             use super::*;
             include!(concat!("sources/", $file));
             pub(super) const SPECS: &[&str] = &[$(<$again as Flow>::SPEC),+];
+            flow_law::again![$($flow => $again),+];
         }
 
         #[test]

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::support::Calls;
 
 /// Notes how often it is cloned.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Counted(Calls);
 
 impl Clone for Counted {
@@ -98,7 +99,7 @@ async fn a_value_that_is_an_output_is_cloned() {
     assert_eq!((out.take, out.item.0.count(), calls.count()), (1, 1, 1));
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Round {
     Again,
     Stop,
@@ -182,7 +183,7 @@ async fn a_reader_on_another_path_is_not_later() {
 }
 
 /// Not `Clone`.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Ticket(u32);
 
 #[node(writes = ticket)]
@@ -318,7 +319,7 @@ async fn a_node_writes_a_tuple_under_its_keys() {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Found {
     Found { place: String },
     Missing,
@@ -622,4 +623,32 @@ mod returned_options {
             );
         }
     }
+}
+
+flow_law::law! {
+    nodes: [look, take, take_again, next_round, pass_on, choose, issue, stamp, exchange, describe, split, right_length, find, greet, greet_owned, first_word, annotate, shout, Ask],
+    flows: [
+        Borrows,
+        MovesToTheLastReader,
+        ClonesForALaterReader,
+        ClonesForAnOutput,
+        MovesAroundALoop,
+        ClonesAroundALoop,
+        MovesByPath,
+        TicketOffice,
+        InnerOffice,
+        OuterOffice,
+        Describes,
+        Splits,
+        Greets,
+        ReturnsItsInput,
+        Annotates,
+        ShoutsOfCow,
+        ShoutsOfBox,
+        Asks with [Ask = Ask],
+    ],
+    types: [Counted, Ticket, PathBuf, Cow<'static, str>, BTreeMap<String, u32>],
+    left_out: [
+        Shouts: "`&'static str` cannot be read from JSON",
+    ],
 }

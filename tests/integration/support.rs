@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use flow_runtime::RunId;
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// Records what happens in the runs it is attached to.
 #[derive(Default)]
@@ -101,8 +102,22 @@ pub(crate) async fn traced<F: flow_runtime::Unattended>(
 }
 
 /// What nodes were called with: a handle that they share with the test.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<String>", into = "Vec<String>")]
 pub(crate) struct Calls(Arc<Mutex<Vec<String>>>);
+
+/// A handle of its own, with these calls.
+impl From<Vec<String>> for Calls {
+    fn from(calls: Vec<String>) -> Self {
+        Calls(Arc::new(Mutex::new(calls)))
+    }
+}
+
+impl From<Calls> for Vec<String> {
+    fn from(calls: Calls) -> Self {
+        calls.all()
+    }
+}
 
 impl Calls {
     pub(crate) fn note(&self, call: impl Display) {
@@ -134,13 +149,28 @@ impl Drop for DropGuard {
 }
 
 /// Counts how many are under way at once.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(from = "(usize, usize)", into = "(usize, usize)")]
 pub(crate) struct Gauge(Arc<Level>);
 
 #[derive(Debug, Default)]
 struct Level {
     now: AtomicUsize,
     most: AtomicUsize,
+}
+
+/// A gauge of its own, with these numbers.
+impl From<(usize, usize)> for Gauge {
+    fn from((now, most): (usize, usize)) -> Self {
+        let (now, most) = (AtomicUsize::new(now), AtomicUsize::new(most));
+        Gauge(Arc::new(Level { now, most }))
+    }
+}
+
+impl From<Gauge> for (usize, usize) {
+    fn from(gauge: Gauge) -> Self {
+        (gauge.now(), gauge.most())
+    }
 }
 
 impl Gauge {
@@ -172,4 +202,10 @@ impl Drop for Entered {
 /// A pause of paused time.
 pub(crate) async fn pause(millis: u64) {
     tokio::time::sleep(Duration::from_millis(millis)).await;
+}
+
+flow_law::law! {
+    nodes: [],
+    flows: [],
+    types: [Calls, Gauge],
 }

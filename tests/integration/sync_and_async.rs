@@ -1,6 +1,7 @@
 //! Functions and `async` functions side by side: the cases of PocketFlow's `test_async_flow.py`.
 
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::task::yield_now;
 
 use crate::support::traced;
@@ -47,7 +48,7 @@ async fn an_inner_flow_has_the_settings_that_the_outer_one_builds() {
     assert_eq!(out.built, "built by the outer flow");
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum NumberSet {
     NumberSet { number: i64 },
 }
@@ -62,7 +63,7 @@ impl SetNumber {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Done {
     Done,
 }
@@ -113,7 +114,7 @@ async fn async_nodes_run_alone_and_in_a_flow() {
     assert_eq!(out.number, 6);
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Sign {
     Positive,
     Negative,
@@ -156,7 +157,7 @@ async fn an_async_branch_leads_to_sync_nodes() {
     }
 }
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Signal {
     AsyncInnerDone,
 }
@@ -218,4 +219,21 @@ async fn all_flows_are_run_alike() {
     );
     let input = MixedInput::builder().number(-1).build();
     assert_eq!(run(Mixed::new(), input).await.path, "negative");
+}
+
+flow_law::law! {
+    nodes: [increment, sign, positive, negative, signal, path_b],
+    flows: [
+        Inner with [Greet = Greet { greeting: "the inner flow's own" }],
+        Sets(Sets::builder().set(SetNumber(42)).build()) with [SetNumber = SetNumber(42)],
+        Increments,
+        SetsAndIncrements(SetsAndIncrements::builder().set(SetNumber(9)).build()) with [SetNumber = SetNumber(9)],
+        Mixed,
+        Signals with [SetNumber = SetNumber(200)],
+        RoutesOnTheSignal with [SetNumber = SetNumber(200)],
+        SyncOnly,
+    ],
+    left_out: [
+        Outer: "two nodes of one type have different values",
+    ],
 }

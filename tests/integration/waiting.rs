@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use flow_runtime::TimedOut;
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::support::{Broken, Calls, DropGuard, Recorder, pause};
@@ -348,16 +349,16 @@ async fn a_poll_may_go_on_for_ever() {
     assert_eq!(began.elapsed(), Duration::from_secs(5000));
 }
 
-#[derive(Debug, Action)]
+#[derive(Debug, Action, Serialize, Deserialize)]
 enum State {
     Built { artifact: String },
     Broken,
 }
 
 #[node(actions = State, poll(every = "1s", timeout = "1m"))]
-fn build_state(builds: &[&'static str], calls: &Calls) -> Option<State> {
+fn build_state(builds: &[String], calls: &Calls) -> Option<State> {
     calls.note("asked");
-    match *builds.get(calls.count() - 1)? {
+    match builds.get(calls.count() - 1)?.as_str() {
         "built" => Some(State::Built {
             artifact: "crate".into(),
         }),
@@ -367,7 +368,7 @@ fn build_state(builds: &[&'static str], calls: &Calls) -> Option<State> {
 }
 
 flow! {
-    Builds(builds: Vec<&'static str>, calls: Calls) -> (artifact: Option<String>) {
+    Builds(builds: Vec<String>, calls: Calls) -> (artifact: Option<String>) {
         start >> build_state;
         build_state - "built" >> end;
         build_state - "broken" >> end("broken");
@@ -384,7 +385,7 @@ async fn a_poll_may_have_actions() {
     ] {
         let began = Instant::now();
         let input = BuildsInput {
-            builds,
+            builds: builds.into_iter().map(str::to_owned).collect(),
             calls: Calls::default(),
         };
         let out = Builds::new().run(input).await.unwrap();
@@ -467,4 +468,16 @@ sources! {
     Builds => BuildsAgain,
     Jobs => JobsAgain,
     JobInFork => JobInForkAgain,
+}
+
+flow_law::law! {
+    nodes: [first, second, ready, set_flag, impatient, irritable, show, fallible, hanging, without_deadline, build_state, done_after, holds],
+    flows: [
+        Waits,
+        Fallible,
+        Hanging,
+        WithoutDeadline,
+        Builds,
+    ],
+    not_json: [WaitThenPoll, WaitedPoll, Routed, RoutedAsError, RoutedTwice, Unrouted, Jobs, JobInFork],
 }

@@ -28,11 +28,10 @@ pub(super) struct Route {
 }
 
 impl Draft {
-    /// A draft of a workflow whose first values are in this field.
-    pub(super) fn new(id: &str, values: &'static str) -> Self {
+    pub(super) fn new(id: &str) -> Self {
         Draft {
             flow: FlowDocument::new(id, key(id)),
-            origins: Origins::new(values),
+            origins: Origins::default(),
         }
     }
 

@@ -12,7 +12,6 @@ mod law;
 mod pages;
 mod places;
 mod source;
-mod workflows;
 mod yaml;
 
 use flow_text::{Format, read};

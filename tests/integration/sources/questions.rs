@@ -1,5 +1,5 @@
 flow! {
-    ReleaseAgain(version: u32, place: &'static str) -> (report: Option<String>) {
+    ReleaseAgain(version: u32, place: String) -> (report: Option<String>) {
         namespace "release";
 
         start >> Approval;

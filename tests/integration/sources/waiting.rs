@@ -80,7 +80,7 @@ flow! {
 }
 
 flow! {
-    BuildsAgain(builds: Vec<&'static str>, calls: Calls) -> (artifact: Option<String>) {
+    BuildsAgain(builds: Vec<String>, calls: Calls) -> (artifact: Option<String>) {
         namespace "builds";
 
         start >> build_state;
