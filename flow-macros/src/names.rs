@@ -1,7 +1,7 @@
 //! Names: converting their case, and identifiers for generated code.
 
-use flow_spec::Code;
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use flow_spec::{Code, rust_name};
+use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
 
 use crate::report::Report;
@@ -58,9 +58,13 @@ pub(crate) fn here(user: Span) -> Span {
     }
 }
 
-/// Returns true if the whole text is a name: syn ignores spaces and comments around one.
+/// Returns true if the text is a name, which may be raw. Not by parsing it, because rustc's lexer
+/// takes long for several hundred names.
 pub(crate) fn is_name(text: &str) -> bool {
-    syn::parse_str::<Ident>(text).is_ok_and(|ident| ident == text)
+    match text.strip_prefix("r#") {
+        Some(raw) => rust_name(raw).is_some(),
+        None => rust_name(text).is_some_and(|name| name == text),
+    }
 }
 
 /// The keyword that keeps a path from leading to a macro: only its first words can be `crate`,
@@ -80,22 +84,22 @@ pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
 /// An identifier of generated code, shown at the user's code.
 pub(crate) fn ident(name: &str, user: Span) -> Ident {
     let span = here(user);
-    match syn::parse_str::<Ident>(name) {
-        Ok(mut ident) if ident == name => {
-            ident.set_span(span);
-            ident
-        }
-        _ if matches!(name, "self" | "Self" | "super" | "crate") => {
-            Ident::new(&format!("{name}_"), span)
-        }
-        _ if is_name(&format!("r#{name}")) => Ident::new_raw(name, span),
-        // This is not a name, which is reported elsewhere; this identifier replaces it.
-        _ => {
-            let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
-            let letters: String = name.chars().filter(is_letter).collect();
-            Ident::new(&format!("unnamed_{letters}"), span)
-        }
+    let plain = name.strip_prefix("r#").unwrap_or(name);
+    if let Some(written) = rust_name(plain) {
+        let is_raw = written != plain || plain != name;
+        return if is_raw {
+            Ident::new_raw(plain, span)
+        } else {
+            Ident::new(plain, span)
+        };
     }
+    if matches!(name, "self" | "Self" | "super" | "crate") {
+        return Ident::new(&format!("{name}_"), span);
+    }
+    // This is not a name, which is reported elsewhere; this identifier replaces it.
+    let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
+    let letters: String = name.chars().filter(is_letter).collect();
+    Ident::new(&format!("unnamed_{letters}"), span)
 }
 
 /// An identifier of generated code that cannot clash with a user's name.
@@ -104,6 +108,12 @@ pub(crate) fn hidden(prefix: &str, name: &str, user: Span) -> Ident {
         &format!("__{prefix}_{}", name.strip_prefix("r#").unwrap_or(name)),
         here(user),
     )
+}
+
+/// `$`, for the macros that we generate. `quote!` has rustc's lexer read each `$` in a template,
+/// which takes long for several hundred macros.
+pub(crate) fn dollar() -> Punct {
+    Punct::new('$', Spacing::Alone)
 }
 
 /// A path in generated code: each token is shown where the user wrote it, and resolved where
@@ -148,5 +158,44 @@ mod tests {
         }
         assert_eq!(snake_case("HTTPCall"), "http_call");
         assert_eq!(camel_case("2nd"), "_2nd");
+    }
+
+    #[test]
+    fn names() {
+        for name in [
+            "review",
+            "_",
+            "_x",
+            "r#type",
+            "größe",
+            "match_2",
+            "union",
+            "Self_",
+            "macro_rules",
+        ] {
+            let parsed = syn::parse_str::<Ident>(name).is_ok_and(|ident| ident == name);
+            assert_eq!(is_name(name), parsed, "{name}");
+        }
+        for no_name in [
+            "",
+            "2nd",
+            "a b",
+            " a",
+            "a/**/",
+            "type",
+            "_",
+            "self",
+            "r#self",
+            "r#",
+            "\u{1f980}",
+        ] {
+            assert!(!is_name(no_name), "{no_name}");
+        }
+        let made = |name: &str| ident(name, Span::call_site()).to_string();
+        assert_eq!(made("draft"), "draft");
+        assert_eq!(made("type"), "r#type");
+        assert_eq!(made("r#type"), "r#type");
+        assert_eq!(made("self"), "self_");
+        assert_eq!(made("a-b"), "unnamed_ab");
     }
 }

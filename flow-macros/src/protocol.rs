@@ -13,7 +13,7 @@ use syn::{Path, Visibility};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
-use crate::names::plain;
+use crate::names::{dollar, plain};
 use crate::runtime::runtime_crate;
 use crate::twice::{self, Extent, unique_name};
 
@@ -43,9 +43,10 @@ pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
 
 /// The arm that appends `contracts` to those before, and calls the next macro.
 fn told_arm(contracts: &TokenStream) -> TokenStream {
+    let d = dollar();
     quote! {
-        (@contract [$next:path $(, $rest:path)*] $body:tt [$($told:tt)*]) => {
-            $next! { @contract [$($rest),*] $body [$($told)* #contracts] }
+        (@contract [#d next:path #d(, #d rest:path)*] #d body:tt [#d(#d told:tt)*]) => {
+            #d next! { @contract [#d(#d rest),*] #d body [#d(#d told)* #contracts] }
         };
     }
 }

@@ -17,7 +17,7 @@ use syn::Visibility;
 use syn::parse::{Parse, ParseStream};
 
 use crate::editor;
-use crate::names::{here, plain};
+use crate::names::{dollar, here, plain};
 
 /// From the first to the last token of a user's item, without its attributes.
 #[derive(Clone, Copy)]
@@ -126,9 +126,10 @@ pub(crate) fn if_own(name: &Ident, own: &Ident, items: &TokenStream) -> TokenStr
 
 /// The arms of the macro of an item that say so.
 pub(crate) fn own_arms(own: &Ident) -> TokenStream {
+    let d = dollar();
     quote! {
-        (@own #own { $($items:tt)* }) => { $($items)* };
-        (@own $other:ident $items:tt) => {};
+        (@own #own { #d(#d items:tt)* }) => { #d(#d items)* };
+        (@own #d other:ident #d items:tt) => {};
     }
 }
 

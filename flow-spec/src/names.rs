@@ -1,5 +1,7 @@
 //! Names of the language.
 
+use std::borrow::Cow;
+
 /// The words of the language that cannot be names of nodes.
 pub const RESERVED_NAMES: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
 
@@ -30,4 +32,38 @@ pub fn snake_case(name: &str) -> String {
         snake.extend(letter.to_lowercase());
     }
     snake
+}
+
+/// Words of Rust that can be names with `r#` before them.
+const KEYWORDS: [&str; 48] = [
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
+/// A name as Rust writes it: with `r#` if it is a keyword. `None` if it cannot be a name.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::rust_name;
+///
+/// assert_eq!(rust_name("review").as_deref(), Some("review"));
+/// assert_eq!(rust_name("type").as_deref(), Some("r#type"));
+/// assert_eq!(rust_name("self"), None);
+/// assert_eq!(rust_name("2nd"), None);
+/// ```
+pub fn rust_name(name: &str) -> Option<Cow<'_, str>> {
+    let mut letters = name.chars();
+    let first = letters.next()?;
+    let begins = unicode_ident::is_xid_start(first) || first == '_';
+    let is_name = begins && letters.all(unicode_ident::is_xid_continue);
+    match name {
+        _ if !is_name => None,
+        "_" | "crate" | "self" | "super" | "Self" => None,
+        _ if KEYWORDS.contains(&name) => Some(Cow::Owned(format!("r#{name}"))),
+        _ => Some(Cow::Borrowed(name)),
+    }
 }

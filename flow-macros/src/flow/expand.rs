@@ -194,7 +194,7 @@ impl Plan<'_> {
         let steps = visits.iter().map(|visit| {
             let (variant, state) = (self.variant(visit), quote_spanned!(site=> &mut state));
             let (visited, (action, ends_here)) =
-                (visit.visited(&state), self.action(visit, Part::Whole));
+                (visited(visit, &state), self.action(visit, Part::Whole));
             let goes_on = if ends_here {
                 action
             } else {
@@ -202,7 +202,7 @@ impl Plan<'_> {
             };
             quote_spanned! {site=>
                 if let #variant = node {
-                    let route: usize = #visited;
+                    #visited
                     #goes_on
                 }
             }
@@ -225,11 +225,9 @@ impl Plan<'_> {
         for visit in visits {
             let (variant, state) = (self.variant(visit), quote_spanned!(site=> state));
             let (visited, (action, ends_here)) =
-                (visit.visited(&state), self.action(visit, Part::OfMany));
+                (visited(visit, &state), self.action(visit, Part::OfMany));
             end_here &= ends_here;
-            arms.extend(
-                quote_spanned!(site=> #variant => { let route: usize = #visited; #action }),
-            );
+            arms.extend(quote_spanned!(site=> #variant => { #visited #action }));
         }
         let action = quote_spanned! {site=>
             match node {
@@ -262,25 +260,18 @@ impl Plan<'_> {
     /// `route`. Also returns whether all of its actions lead to ends.
     fn action(&self, visit: &Visit<'_>, part: Part) -> (TokenStream, bool) {
         let site = here(self.flow.name.span());
-        let edges = self.resolved.graph.graph().edges.iter().enumerate();
-        let routes = edges.filter(|(_, edge)| edge.from == EdgeSource::Node(visit.node));
-        let routes: Vec<(usize, &Edge)> = routes.collect();
-        let targets: Vec<TokenStream> = routes
-            .iter()
-            .map(|(_, edge)| self.target(edge, part))
-            .collect();
+        let routes = self.routes(visit.node);
+        let edges = || routes.iter().map(|route| self.edge(*route));
+        let targets: Vec<TokenStream> = edges().map(|edge| self.target(edge, part)).collect();
         // A visit returns the number of one of its own routes, so the last one needs no check.
         let action = match &targets[..] {
             [] => quote_spanned!(site=> ::core::unreachable!("every node has a route")),
             [only] => only.clone(),
             [others @ .., last] => {
-                let numbers = routes.iter().map(|(number, _)| number);
-                quote_spanned!(site=> match route { #(#numbers => #others,)* _ => #last })
+                quote_spanned!(site=> match route { #(#routes => #others,)* _ => #last })
             }
         };
-        let ends_here = routes
-            .iter()
-            .all(|(_, edge)| matches!(edge.to, EdgeTarget::End(_)));
+        let ends_here = edges().all(|edge| matches!(edge.to, EdgeTarget::End(_)));
         (action, ends_here)
     }
 
@@ -457,5 +448,15 @@ impl Plan<'_> {
             )
         };
         self.flow.outputs.iter().enumerate().map(field).unzip()
+    }
+}
+
+/// The visit of a node in the loop. It binds the index of its route, if it chooses one.
+fn visited(visit: &Visit<'_>, state: &TokenStream) -> TokenStream {
+    let visited = visit.visited(state);
+    if visit.chooses() {
+        quote_spanned!(visit.site=> let route: usize = #visited;)
+    } else {
+        quote_spanned!(visit.site=> #visited)
     }
 }

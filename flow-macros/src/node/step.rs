@@ -65,10 +65,15 @@ impl Step<'_> {
         let alias = self.alias_check();
         let outcome_type = self.outcome_type();
         let held = self.held();
-        let node = quote!(impl #generics #rt::Node for #self_ty #bounds { type Held = #held; });
         // Whether a generic type is a node depends on its arguments, and rustc says which one is
         // wrong.
         let not_recommended = (!self.is_generic()).then(|| quote!(#[diagnostic::do_not_recommend]));
+        let node = self.is_type.then(|| {
+            quote! {
+                #not_recommended
+                impl #generics #rt::Node for #self_ty #bounds { type Held = #held; }
+            }
+        });
         let attempt = self
             .attempt
             .as_ref()
@@ -76,7 +81,6 @@ impl Step<'_> {
         let decides = self.decides();
         let function = self.function();
         let items = quote! {
-            #not_recommended
             #node
             impl #generics #rt::Step for #self_ty #bounds {
                 #outcome_type
@@ -129,7 +133,7 @@ impl Step<'_> {
     /// The type of the value that a flow holds for the node. Only a flow knows the type parameters.
     fn held(&self) -> TokenStream {
         let self_ty = &self.self_ty;
-        if !self.is_type || self.is_generic() {
+        if self.is_generic() {
             return quote!(Self);
         }
         let site = here(self.name.span());

@@ -1,29 +1,14 @@
 //! Text from a document that becomes Rust.
 
-use crate::layout::{Kind, Source};
+use std::borrow::Cow;
 
-/// Words of Rust that can be names with `r#` before them.
-const KEYWORDS: [&str; 47] = [
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
-    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
-    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
-    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
-    "virtual", "where", "while",
-];
+use flow_spec::rust_name;
+
+use crate::layout::{Kind, Source};
 
 /// The name as Rust writes it. `None` if it is not a name.
 pub(super) fn ident(name: &str) -> Option<String> {
-    let mut letters = name.chars();
-    let first = letters.next()?;
-    let begins = unicode_ident::is_xid_start(first) || first == '_';
-    let is_name = begins && letters.all(unicode_ident::is_xid_continue);
-    match name {
-        _ if !is_name => None,
-        "_" | "crate" | "self" | "super" | "Self" => None,
-        "yield" => Some("r#yield".to_owned()),
-        _ if KEYWORDS.contains(&name) => Some(format!("r#{name}")),
-        _ => Some(name.to_owned()),
-    }
+    rust_name(name).map(Cow::into_owned)
 }
 
 /// The name of a function, a type or a flow, with generic arguments if it has some: as Rust writes

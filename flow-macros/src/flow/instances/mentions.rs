@@ -47,11 +47,9 @@ impl Instances {
 
     /// Adds a node that its author did not name.
     fn anonymous(&mut self, name: &str, shown: String, kind: InstanceKind, span: Span) -> NodeId {
-        let taken =
-            |name: &str, list: &[Instance]| list.iter().any(|node| plain(&node.name) == name);
         let mut candidate = name.to_owned();
         let mut number = 1;
-        while taken(&candidate, &self.list) {
+        while self.by_name.contains_key(&candidate) {
             number += 1;
             candidate = format!("{name}_{number}");
         }
@@ -87,8 +85,7 @@ impl Instances {
         let span = segment.ident.span();
         let name = ident(&snake_case(&segment.ident.to_string()), span);
         let text = plain(&name);
-        let same = self.iter().find(|(_, node)| plain(&node.name) == text);
-        let same = same.map(|(id, _)| id);
+        let same = self.by_name.get(&text).copied();
         // A function of such a name is refused where it is defined.
         let is_reserved = segment.ident != text && RESERVED.contains(&text.as_str());
         if same.is_some() || is_reserved {

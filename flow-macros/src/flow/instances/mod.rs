@@ -59,6 +59,8 @@ pub(crate) enum InstanceKind {
 pub(crate) struct Instances {
     list: Vec<Instance>,
     by_name: HashMap<String, NodeId>,
+    /// Those that are declared, by their names.
+    declared: HashMap<String, NodeId>,
     by_path: HashMap<String, NodeId>,
     /// Forks by their text, because a fork that is written twice is one fork.
     by_branches: HashMap<String, NodeId>,
@@ -174,7 +176,7 @@ impl Instances {
     }
 
     fn named(&self, name: &Ident) -> Option<NodeId> {
-        self.by_name.get(&plain(name)).copied()
+        self.declared.get(&plain(name)).copied()
     }
 
     fn declare(
@@ -193,7 +195,7 @@ impl Instances {
         if refuse_reserved(name, report) {
             return;
         }
-        if self.by_name.contains_key(&text) {
+        if self.declared.contains_key(&text) {
             let message = format!("a second node is named `{text}`");
             report.error(
                 Code::Name,
@@ -212,12 +214,14 @@ impl Instances {
             asks,
             span: name.span(),
         });
-        self.by_name.insert(text, id);
+        self.declared.insert(text, id);
     }
 
     fn push(&mut self, instance: Instance) -> NodeId {
+        let id = NodeId(self.list.len());
+        self.by_name.entry(plain(&instance.name)).or_insert(id);
         self.list.push(instance);
-        NodeId(self.list.len() - 1)
+        id
     }
 }
 

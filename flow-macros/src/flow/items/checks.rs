@@ -1,8 +1,10 @@
 //! Checks for names that would give two fields or two variants with one name, and for names that
 //! cannot be one: the analysis knows nothing about the types that a flow defines.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use flow_spec::Code;
-use proc_macro2::Ident;
 
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{FlowSyntax, StepSyntax};
@@ -91,24 +93,24 @@ pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
 
 /// Checks the names of nodes, which become the variants of an enum as well.
 pub(super) fn check_nodes(instances: &Instances, report: &mut Report) {
-    let nodes: Vec<(Ident, &Instance)> = instances
-        .named_ones()
-        .map(|instance| (node_variant(instance), instance))
-        .collect();
-    for (index, (variant, instance)) in nodes.iter().enumerate() {
-        let same = nodes[..index]
-            .iter()
-            .find(|(earlier, _)| earlier == variant);
-        if let Some((_, same)) = same {
-            let message = format!(
-                "the nodes `{}` and `{}` are both `{variant}`",
-                same.name, instance.name
-            );
-            let help = format!(
-                "declare one of them under another name: `node other_name: {};`",
-                instance.shown
-            );
-            report.error(Code::Name, instance.span, message, help);
-        }
+    let mut nodes: HashMap<String, &Instance> = HashMap::new();
+    for instance in instances.named_ones() {
+        let same = match nodes.entry(node_variant(instance).to_string()) {
+            Entry::Occupied(same) => same,
+            Entry::Vacant(free) => {
+                free.insert(instance);
+                continue;
+            }
+        };
+        let (variant, same) = (same.key(), same.get());
+        let message = format!(
+            "the nodes `{}` and `{}` are both `{variant}`",
+            same.name, instance.name
+        );
+        let help = format!(
+            "declare one of them under another name: `node other_name: {};`",
+            instance.shown
+        );
+        report.error(Code::Name, instance.span, message, help);
     }
 }

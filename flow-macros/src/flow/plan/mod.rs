@@ -10,7 +10,7 @@ mod shown;
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, ERROR_KEY, EdgeSource, NodeId};
+use flow_spec::{ERROR_ACTION, ERROR_KEY, Edge, EdgeSource, NodeId};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
@@ -40,8 +40,8 @@ pub(super) struct Plan<'a> {
     keys: HashSet<&'a str>,
     /// The branches of each fork.
     branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
-    /// The route of each node and action.
-    routes: HashMap<(NodeId, &'a str), RouteIndex>,
+    /// The routes of each node, in the order of the edges.
+    routes: HashMap<NodeId, Vec<RouteIndex>>,
 }
 
 /// A route: the index of an edge in the graph, which is what a visit of a node returns.
@@ -64,11 +64,12 @@ impl<'a> Plan<'a> {
         instances: &'a Instances,
         resolved: &'a Resolved,
     ) -> Self {
-        let edges = resolved.graph.graph().edges.iter().enumerate();
-        let routes = edges.filter_map(|(index, edge)| match edge.from {
-            EdgeSource::Node(node) => Some(((node, edge.action()), RouteIndex(index))),
-            EdgeSource::Start => None,
-        });
+        let mut routes: HashMap<NodeId, Vec<RouteIndex>> = HashMap::new();
+        for (index, edge) in resolved.graph.graph().edges.iter().enumerate() {
+            if let EdgeSource::Node(node) = edge.from {
+                routes.entry(node).or_default().push(RouteIndex(index));
+            }
+        }
         let bodies: HashSet<NodeId> = instances.bodies().collect();
         let mut inner = bodies.clone();
         for (_, instance) in instances.iter() {
@@ -85,7 +86,7 @@ impl<'a> Plan<'a> {
             inner,
             keys: HashSet::new(),
             branches: HashMap::new(),
-            routes: routes.collect(),
+            routes,
         };
         plan.keys = plan.written_keys();
         plan.branches = plan.planned_branches();
@@ -162,9 +163,20 @@ impl Plan<'_> {
         nodes.map(|(id, instance)| (id, instance, &self.resolved.contracts[id]))
     }
 
+    /// The edge of a route.
+    pub(super) fn edge(&self, route: RouteIndex) -> &Edge {
+        &self.resolved.graph.graph().edges[route.0]
+    }
+
+    /// The routes of a node, in the order of the edges.
+    pub(super) fn routes(&self, node: NodeId) -> &[RouteIndex] {
+        self.routes.get(&node).map_or(&[], Vec::as_slice)
+    }
+
     /// The route of an action.
     pub(super) fn route(&self, node: NodeId, action: &str) -> Option<RouteIndex> {
-        self.routes.get(&(node, action)).copied()
+        let mut routes = self.routes(node).iter().copied();
+        routes.find(|route| self.edge(*route).action() == action)
     }
 
     /// The route that a node takes when it has failed. An end of a nested flow cannot have this

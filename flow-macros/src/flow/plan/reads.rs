@@ -76,7 +76,7 @@ impl Plan<'_> {
     /// The keys that an edge writes. All values are taken before one of them is written.
     pub(in crate::flow) fn edge_writes(&self, route: RouteIndex) -> Vec<EdgeWrite<'_>> {
         let graph = &self.resolved.graph;
-        let mappings = graph.graph().edges[route.0].mappings.iter().enumerate();
+        let mappings = self.edge(route).mappings.iter().enumerate();
         let writes = mappings.map(|(index, EdgeMapping { key, source })| EdgeWrite {
             key,
             source,

@@ -68,14 +68,8 @@ impl Plan<'_> {
             }
             _ => {}
         }
-        let mut routes: Vec<(RouteIndex, &str)> = self
-            .routes
-            .iter()
-            .filter(|((from, _), _)| *from == node)
-            .map(|((_, action), route)| (*route, *action))
-            .collect();
-        routes.sort_unstable();
-        for (route, action) in routes {
+        for &route in self.routes(node) {
+            let action = self.edge(route).action();
             lines.push(format!("{indent}  \"{action}\" is route {}", route.0));
             self.show_edge(route, &format!("{indent}    "), lines);
         }

@@ -13,12 +13,12 @@ use super::Visit;
 use super::reads::{Argument, bound};
 
 impl Visit<'_> {
-    /// The outcome of a node that was run. If it failed, its route or the failure.
-    pub(super) fn outcome(&self, carried_out: TokenStream) -> TokenStream {
+    /// Binds the outcome of a node that was run. If it failed, returns its route or the failure.
+    pub(super) fn outcome(&self, outcome: TokenStream, carried_out: TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (timeout, error) = self.failure_routes();
         if timeout.is_none() && error.is_none() {
-            return quote_spanned!(site=> let outcome = #carried_out?;);
+            return quote_spanned!(site=> let #outcome = #carried_out?;);
         }
         let timeout = timeout.map(|route| {
             let route = self.follow(route);
@@ -37,7 +37,7 @@ impl Visit<'_> {
             None => quote_spanned!(site=> return ::core::result::Result::Err(failed);),
         };
         quote_spanned! {site=>
-            let outcome = match #carried_out {
+            let #outcome = match #carried_out {
                 ::core::result::Result::Ok(outcome) => outcome,
                 ::core::result::Result::Err(failed) => { #timeout #error }
             };

@@ -45,7 +45,7 @@ impl Visit<'_> {
             }
             .await
         };
-        let outcome = self.outcome(carried_out);
+        let outcome = self.outcome(quote_spanned!(site=> outcome), carried_out);
         let write =
             keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));
         let route = self.route(DEFAULT_ACTION);

@@ -36,7 +36,7 @@ impl Visit<'_> {
             .concurrency
             .map(|(_, limit)| quote_spanned!(site=> let limit = &#rt::Limit::new(#limit);));
         let joined = self.joined(&branches);
-        let outcome = self.outcome(quote_spanned!(site=> joined));
+        let outcome = self.outcome(quote_spanned!(site=> _), quote_spanned!(site=> joined));
         let writes = branches.iter().map(|branch| self.write_back(branch));
         let route = self.route(DEFAULT_ACTION);
         let body = quote_spanned! {site=>

@@ -118,21 +118,29 @@ impl<'a> Visit<'a> {
             && self.failure_routes() == (None, None)
     }
 
+    /// Returns true if the visit says which route it took, by its index. In a branch of a fork there
+    /// is only one way, and in the loop a node with a single route has no choice: without its index,
+    /// rustc has less to check for each node.
+    pub(super) fn chooses(&self) -> bool {
+        let single = self.is_plain() && self.plan.routes(self.node).len() == 1;
+        !matches!(self.place, Place::Branch(_)) && !single
+    }
+
     /// The code of the visit in the loop or the branch. In the loop, it is an expression of the
-    /// index of the route that the node took. `state` is a mutable reference to the flow's state.
+    /// index of the route that the node took, if it [chooses](Self::chooses) one. `state` is a
+    /// mutable reference to the flow's state.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
         let (function, site) = (self.function(), self.site);
         if self.is_plain() {
             let carried_out = self.awaited();
-            let route = self.written();
+            let (outcome, route) = self.written();
             // This is as long as `?` to read, but not to compile: there is one for each node.
-            return quote_spanned!(site=> {
-                let outcome = match #carried_out {
-                    ::core::result::Result::Ok(outcome) => outcome,
+            return quote_spanned! {site=>
+                match #carried_out {
+                    ::core::result::Result::Ok(#outcome) => #route
                     ::core::result::Result::Err(failed) => return ::core::result::Result::Err(failed),
-                };
-                #route
-            });
+                }
+            };
         }
         let state = match self.place {
             Place::Branch(_) => quote_spanned!(site=> base, own),
@@ -182,8 +190,8 @@ impl<'a> Visit<'a> {
         let (rt, site) = (&self.rt, self.site);
         match &self.instance.kind {
             InstanceKind::Node(_) => {
-                let outcome = self.outcome(self.awaited());
-                let route = self.written();
+                let (outcome, route) = self.written();
+                let outcome = self.outcome(outcome, self.awaited());
                 let body = quote_spanned! {site=>
                     #outcome
                     ::core::result::Result::Ok(#route)

@@ -16,15 +16,16 @@ use crate::names::{ident, plain};
 use super::Visit;
 
 impl Visit<'_> {
-    /// Writes the outcome, and returns the route.
-    pub(super) fn written(&self) -> TokenStream {
+    /// The pattern that takes the outcome apart, and an expression that writes its values and gives
+    /// the route.
+    pub(super) fn written(&self) -> (TokenStream, TokenStream) {
         match self.contract.kind {
             Kind::Flow => self.written_by_flow(),
             Kind::Function | Kind::Type | Kind::Human => self.written_by_step(),
         }
     }
 
-    fn written_by_step(&self) -> TokenStream {
+    fn written_by_step(&self) -> (TokenStream, TokenStream) {
         let Visit {
             rt,
             path,
@@ -42,24 +43,24 @@ impl Visit<'_> {
             .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
         if contract.actions.is_empty() {
             let route = self.route_at_end(DEFAULT_ACTION);
-            let taken_apart = match &places[..] {
-                [] => quote_spanned!(*site=> ),
-                [place] => quote_spanned!(*site=> let #place = outcome;),
-                places => quote_spanned!(*site=> let (#(#places),*) = outcome;),
+            let outcome = match &places[..] {
+                [] => quote_spanned!(*site=> _),
+                [place] => quote_spanned!(*site=> #place),
+                places => quote_spanned!(*site=> (#(#places),*)),
             };
-            return quote_spanned!(*site=> { #taken_apart #(#writes)* #route });
+            return (outcome, quote_spanned!(*site=> { #(#writes)* #route }));
         }
-        let taken_apart = match &places[..] {
-            [] => quote_spanned!(*site=> let action = outcome;),
-            places => quote_spanned!(*site=> let (#(#places,)* action) = outcome;),
+        let outcome = match &places[..] {
+            [] => quote_spanned!(*site=> action),
+            places => quote_spanned!(*site=> (#(#places,)* action)),
         };
         let arms = contract.actions.iter().map(|action| self.arm(action));
-        quote_spanned!(*site=> {
-            #taken_apart
+        let route = quote_spanned!(*site=> {
             #(#writes)*
             type __Action = <#path as #rt::Step>::Actions;
             match action { #(#arms)* }
-        })
+        });
+        (outcome, route)
     }
 
     /// The arm of one action: writes its fields.
@@ -88,7 +89,7 @@ impl Visit<'_> {
 
     /// Writes the outputs of a flow. An output that the flow left unwritten leaves the key as it
     /// was.
-    fn written_by_flow(&self) -> TokenStream {
+    fn written_by_flow(&self) -> (TokenStream, TokenStream) {
         let Visit {
             rt,
             path,
@@ -112,11 +113,12 @@ impl Visit<'_> {
                 let route = self.route(&name.value());
                 quote_spanned!(*site=> __End::#variant => #route,)
             });
-        quote_spanned!(*site=> {
+        let route = quote_spanned!(*site=> {
             #(#writes)*
             type __End = <#path as #rt::Flow>::End;
             match outcome.end { #(#arms)* }
-        })
+        });
+        (quote_spanned!(*site=> outcome), route)
     }
 
     fn write_port(&self, port: &WritePort, value: TokenStream) -> TokenStream {
@@ -141,8 +143,7 @@ impl Visit<'_> {
         quote_spanned!(site=> #state.#field = ::core::option::Option::Some(#value);)
     }
 
-    /// The index of a route, at the end of a block. A branch has none: it ends with its last
-    /// statement.
+    /// Follows a route, at the end of a block. In a branch, the block ends with its last statement.
     fn route_at_end(&self, action: &str) -> TokenStream {
         match self.place {
             Place::Branch(_) => TokenStream::new(),
@@ -150,7 +151,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Follows a route: an expression of its index. In a branch there is no choice.
+    /// Follows a route: an expression of its index, or of `()` if the visit does not choose one.
     pub(super) fn route(&self, action: &str) -> TokenStream {
         let site = self.site;
         match (self.place, self.plan.route(self.node, action)) {
@@ -166,9 +167,10 @@ impl Visit<'_> {
     pub(super) fn follow(&self, route: RouteIndex) -> TokenStream {
         let site = self.site;
         let mappings = self.plan.mappings(self.state, route);
-        if mappings.is_empty() {
-            return quote_spanned!(site=> #route);
+        let route = self.chooses().then_some(route);
+        match (mappings.is_empty(), route) {
+            (true, Some(route)) => quote_spanned!(site=> #route),
+            (_, route) => quote_spanned!(site=> { #mappings #route }),
         }
-        quote_spanned!(site=> { #mappings #route })
     }
 }
