@@ -62,12 +62,13 @@ pub(super) fn expand(
     let (name, vis) = (&function.sig.ident, &function.vis);
     let step = node.step().expand();
     // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
-    // a value as well.
-    let default = is_type_name(name).then(|| {
+    // more than that.
+    let as_type = is_type_name(name).then(|| {
         let rt = runtime();
         quote! {
             #[doc(hidden)]
             const _: () = {
+                impl #rt::Node for #name { type Held = Self; }
                 impl #rt::DefaultNode for #name {
                     fn default_node() -> Self { #name {} }
                 }
@@ -78,7 +79,7 @@ pub(super) fn expand(
     let (unit_type, items) = if editor::expands() {
         (TokenStream::new(), TokenStream::new())
     } else {
-        (extent.unit_type(vis, name), quote!(#step #default))
+        (extent.unit_type(vis, name), quote!(#step #as_type))
     };
     let named = Named {
         name,

@@ -28,7 +28,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let other: Vec<&Attribute> = flow.attributes.iter().filter(is_other).collect();
     let all = || instances.iter().map(|(_, instance)| instance);
     let valued: Vec<&Instance> = all().filter(|instance| instance.is_type()).collect();
-    let hints = all().filter(|instance| instance.asks).map(hint);
+    let hints = all().filter_map(hint);
     if valued.is_empty() {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
@@ -181,12 +181,15 @@ fn trait_name(instance: &Instance) -> Ident {
     format_ident!("{}_has_a_default", plain(&instance.name), span = site)
 }
 
-/// For what is declared with `human` and lacks `#[node]`, rustc says only that there is no macro of
-/// its name: this says how to fix it.
-fn hint(instance: &Instance) -> TokenStream {
+/// For a type that is declared with `human` and lacks `#[node]`, rustc says only that there is no
+/// macro of its name: this says how to fix it.
+fn hint(instance: &Instance) -> Option<TokenStream> {
+    let path = instance.path().filter(|_| instance.asks)?;
+    let last = path.segments.last()?;
     let site = here(instance.span);
-    let (rt, path) = (runtime_at(site), instance.path().map(located));
-    quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;)
+    let (rt, path) = (runtime_at(site), located(path));
+    is_type_name(&last.ident)
+        .then(|| quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;))
 }
 
 /// The type of the value that a flow holds for a node.
