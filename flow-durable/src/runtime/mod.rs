@@ -12,10 +12,12 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flow_runtime::engine::AnyFlow;
 use flow_store::{ExecutionId, ListQuery, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
@@ -24,6 +26,7 @@ use crate::inner::{Gone, Inner, Once, Recovered, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
+use crate::registered::{DurableFlow, Registered};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
 /// an answer that took a week.
@@ -117,6 +120,27 @@ impl Runtime {
         Runtime {
             owned: Owned::new(Arc::new(inner), None),
         }
+    }
+
+    /// Registers a flow, with its settings. Executions of flows that are not registered can be
+    /// inspected, but do not continue.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
+    pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
+        self.register_first(F::NAME, Registered::new(flow))
+    }
+
+    /// Registers a flow of any type under its name, such as one that was loaded from a document. It
+    /// is started by [`start_any`](Runtime::start_any).
+    ///
+    /// # Errors
+    ///
+    /// As [`register`](Runtime::register).
+    pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        let name = flow.name().to_owned();
+        self.register_first(&name, Registered::any(flow))
     }
 
     /// The executions of this owner.

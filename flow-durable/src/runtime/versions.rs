@@ -1,4 +1,4 @@
-//! The flows of a runtime: registered, replaced while it runs, and retired.
+//! The flows of a runtime, replaced while it runs and retired.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,32 +11,12 @@ use super::Runtime;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::inner::{PAGE, lock};
-use crate::registered::{DurableFlow, Registered};
+use crate::registered::Registered;
 use crate::versions::{Versions, compare};
 
 impl Runtime {
-    /// Registers a flow, with its settings. Executions of flows that are not registered can be
-    /// inspected, but do not continue.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
-    pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
-        self.register_first(F::NAME, Registered::new(flow))
-    }
-
-    /// Registers a flow of any type under its name, such as one that was loaded from a document. It
-    /// is started by [`start_any`](Runtime::start_any).
-    ///
-    /// # Errors
-    ///
-    /// As [`register`](Runtime::register).
-    pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        let name = flow.name().to_owned();
-        self.register_first(&name, Registered::any(flow))
-    }
-
-    fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
+    /// Registers a flow of a name under which nothing starts yet.
+    pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
         if self.put(name, None, flow) {
             return Ok(());
         }
