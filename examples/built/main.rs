@@ -45,7 +45,7 @@ examples! {
 const WITH_A_STORE: [&str; 2] = ["approval_desk", "crash"];
 
 /// Examples with flows from documents, which are not in the program.
-const WITH_DOCUMENTS: [&str; 1] = ["hot_reload"];
+const WITH_DOCUMENTS: [&str; 2] = ["hot_reload", "two_models"];
 
 const PROFILE: &str = "stripped";
 

@@ -3,17 +3,19 @@
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_runtime::Policy;
 use flow_runtime::engine::{Failed, QuestionType, Visit};
+use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::args::Args;
+use crate::args::{Args, Lent};
 use crate::catalog::NodeKind;
+use crate::level::KeyIndex;
 use crate::params::{Param, ParamError};
+use crate::run::{Outcome, Place};
 use crate::value::{AnyValue, Probe, SchemaFunction, ValueType};
 
 /// A registered node.
@@ -52,6 +54,8 @@ pub struct Adapter {
     pub schema: Option<SchemaFunction>,
     /// How it is run.
     pub runs: Runs,
+    /// Writes what an outcome consists of, and returns the number of its action.
+    pub take_apart: fn(AnyValue, &mut Writer<'_>) -> usize,
     /// What its author says about it.
     pub about: About,
 }
@@ -162,57 +166,64 @@ pub enum Make {
     Missing,
 }
 
-/// The outcome of a node, taken apart.
-#[derive(Default)]
-pub struct Taken {
-    /// The number of the action.
-    pub(crate) action: usize,
-    /// The values, with their numbers.
-    pub(crate) writes: Vec<(usize, AnyValue)>,
+/// Writes what comes of a visit.
+pub struct Writer<'a> {
+    /// The key of each value.
+    pub(crate) keys: &'a [Option<KeyIndex>],
+    pub(crate) place: Place<'a>,
 }
 
-impl Taken {
-    /// A value that was written.
+impl Writer<'_> {
+    /// Writes a value, by its number. It is dropped if nothing reads it.
     pub fn write(&mut self, number: usize, value: AnyValue) {
-        self.writes.push((number, value));
-    }
-
-    /// The action that was taken.
-    pub fn action(&mut self, number: usize) {
-        self.action = number;
+        if let Some(key) = self.keys[number] {
+            self.place.set(key, value);
+        }
     }
 }
 
-/// A boxed future of an outcome.
-pub type Work<'a> = Pin<Box<dyn Future<Output = Result<AnyValue, Failed>> + Send + 'a>>;
+/// What a node is called with.
+pub struct Call<'a> {
+    /// Its value, if it has one.
+    pub receiver: Borrowed<'a>,
+    /// The visit.
+    pub visit: Visit<'a>,
+    /// What it reads.
+    pub args: Args<'a>,
+    /// The type of its outcome.
+    pub outcome: &'static ValueType,
+}
+
+/// The work of a visit.
+pub type Work<'a> = BoxFuture<'a, Result<Outcome, Failed>>;
+
+/// Makes the work of a visit. It takes the values, and nothing more before the work is polled.
+pub type StepFunction = for<'a> fn(Call<'a>) -> Work<'a>;
+
+/// Reads the answer to a question.
+pub type AnswerFunction = fn(Value) -> Result<AnyValue, serde_json::Error>;
 
 /// How a node is run.
 pub enum Runs {
     /// As a step.
-    Step {
-        /// The work of a visit.
-        step: for<'a> fn(Option<&'a (dyn Any + Send + Sync)>, Visit<'a>, Args<'a>) -> Work<'a>,
-        /// Takes the outcome apart.
-        take_apart: fn(AnyValue, &mut Taken),
-    },
+    Step(StepFunction),
     /// By asking a person.
     Human {
         /// The question, with the values filled in.
-        prompt: fn(Args<'_>) -> String,
+        prompt: fn(Lent<'_>) -> String,
         /// The type of the answer.
         question: QuestionType,
         /// The answer as a value.
-        read: fn(Value) -> Result<AnyValue, serde_json::Error>,
-        /// Takes the answer apart.
-        take_apart: fn(AnyValue, &mut Taken),
+        read: AnswerFunction,
     },
 }
 
-/// The work of a step, with its outcome as a value of any type.
+/// The work of a visit, with its outcome as a value of any type.
 pub fn boxed<'a, T: Send + Sync + 'static>(
+    ty: &'static ValueType,
     work: impl Future<Output = Result<T, Failed>> + Send + 'a,
 ) -> Work<'a> {
-    Box::pin(async move { work.await.map(|outcome| Box::new(outcome) as AnyValue) })
+    Box::pin(async move { Ok(Outcome::new(Box::new(work.await?), ty)) })
 }
 
 /// The value of a node.

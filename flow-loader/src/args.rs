@@ -7,17 +7,24 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::level::{Level, NodeIndex};
+use crate::run::{Around, Place, Taken};
 use crate::value::{AnyValue, Probe, opened};
 
-/// The values of one visit to a node, by the numbers of its reads.
-pub struct Args<'a>(pub(crate) Vec<Arg<'a>>);
+/// The values of one visit to a node, by the numbers of its reads: first it takes some of them, and
+/// then it borrows the others.
+pub struct Args<'a> {
+    pub(crate) level: &'a Level,
+    pub(crate) at: NodeIndex,
+    pub(crate) place: Place<'a>,
+}
 
-/// One of them.
-pub(crate) enum Arg<'a> {
-    Missing,
-    Borrowed(&'a (dyn Any + Sync)),
-    Owned(AnyValue),
-    Shown(&'a (dyn Display + Send + Sync)),
+/// The values that a node borrows.
+#[derive(Clone, Copy)]
+pub struct Lent<'a> {
+    pub(crate) level: &'a Level,
+    pub(crate) at: NodeIndex,
+    pub(crate) around: Around<'a>,
 }
 
 /// The type as which a node reads a value, which rustc infers from a call of the node.
@@ -131,66 +138,88 @@ fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
 }
 
 impl<'a> Args<'a> {
-    /// No values, for code that never runs.
-    pub fn none() -> Self {
-        Args(Vec::new())
-    }
-
-    /// A value that is read by reference.
-    pub fn borrow<R: Readable + ?Sized>(&mut self, read: usize, _: Key<R>) -> &'a R {
-        match self.0[read] {
-            Arg::Borrowed(value) => match view::<R>(value) {
-                Some(value) => value,
-                None => misread(read),
-            },
-            _ => misread(read),
-        }
-    }
-
-    /// A value that is read by reference if there is one.
-    pub fn maybe_borrow<R: Readable + ?Sized>(&mut self, read: usize, _: Key<R>) -> Option<&'a R> {
-        match self.0[read] {
-            Arg::Missing => None,
-            Arg::Borrowed(value) => match view::<R>(value) {
-                Some(value) => Some(value),
-                None => match value as &dyn Any {
-                    // What a node returned as an `Option` is read like a value that may be missing.
-                    value if value.is::<Option<R::Stored>>() => {
-                        let value: Option<&Option<R::Stored>> = value.downcast_ref();
-                        value
-                            .and_then(Option::as_ref)
-                            .and_then(|value| R::view(value))
-                    }
-                    _ => misread(read),
-                },
-            },
-            _ => misread(read),
-        }
-    }
-
-    /// A value that is shown.
-    pub fn shown(&mut self, read: usize) -> &'a (dyn Display + Send + Sync) {
-        match self.0[read] {
-            Arg::Shown(value) => value,
-            _ => misread(read),
-        }
-    }
-
     /// A value that the node takes.
     pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
-        match std::mem::replace(&mut self.0[read], Arg::Missing) {
-            Arg::Owned(value) => opened(value),
-            _ => misread(read),
+        match self.taken(read) {
+            Some(Taken::Moved(value)) => opened(value),
+            Some(Taken::Copied(value, ty)) => ty.cloned(value),
+            None => misread(read),
         }
     }
 
     /// A value that the node takes if there is one.
     pub fn maybe_take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> Option<T> {
-        match std::mem::replace(&mut self.0[read], Arg::Missing) {
-            Arg::Missing => None,
-            Arg::Owned(value) if value.is::<T>() => Some(opened(value)),
-            Arg::Owned(value) => opened(value),
-            _ => misread(read),
+        // What a node returned as an `Option` is read like a value that may be missing.
+        match self.taken(read)? {
+            Taken::Moved(value) if value.is::<T>() => Some(opened(value)),
+            Taken::Moved(value) => opened(value),
+            Taken::Copied(value, ty) if (value as &dyn Any).is::<T>() => Some(ty.cloned(value)),
+            Taken::Copied(value, ty) => ty.cloned(value),
+        }
+    }
+
+    /// The values as the inputs of the flow that the node is.
+    pub(crate) fn inputs(mut self) -> Vec<Option<AnyValue>> {
+        let reads = 0..self.level.node(self.at).reads.len();
+        let inputs = reads.map(|read| match self.taken(read)? {
+            Taken::Moved(value) => Some(value),
+            Taken::Copied(value, ty) => Some(ty.cloned_box(value)),
+        });
+        inputs.collect()
+    }
+
+    fn taken(&mut self, read: usize) -> Option<Taken<'_>> {
+        self.place.taken(self.level, self.at, read)
+    }
+
+    /// The values to borrow, after some were taken.
+    pub fn lent(self) -> Lent<'a> {
+        Lent {
+            level: self.level,
+            at: self.at,
+            around: self.place.into_around(),
+        }
+    }
+}
+
+impl<'a> Lent<'a> {
+    /// A value that is read by reference.
+    pub fn borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> &'a R {
+        match self.value(read).and_then(view) {
+            Some(value) => value,
+            None => misread(read),
+        }
+    }
+
+    /// A value that is read by reference if there is one.
+    pub fn maybe_borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> Option<&'a R> {
+        let value = self.value(read)?;
+        if let Some(value) = view(value) {
+            return Some(value);
+        }
+        // What a node returned as an `Option` is read like a value that may be missing.
+        match (value as &dyn Any).downcast_ref::<Option<R::Stored>>() {
+            Some(value) => value.as_ref().and_then(|value| R::view(value)),
+            None => misread(read),
+        }
+    }
+
+    /// A value that is shown.
+    pub fn shown(self, read: usize) -> &'a (dyn Display + Send + Sync) {
+        let shown = self.around.shown(self.level, self.at, read);
+        shown.unwrap_or_else(|| misread(read))
+    }
+
+    fn value(self, read: usize) -> Option<&'a (dyn Any + Sync)> {
+        self.around.value(self.level, self.at, read)
+    }
+
+    /// The same values for another attempt of the flow. A node that its flow tries again takes none.
+    pub(crate) fn again(self) -> Args<'a> {
+        Args {
+            level: self.level,
+            at: self.at,
+            place: Place::Shared(self.around),
         }
     }
 }

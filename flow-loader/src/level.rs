@@ -105,7 +105,8 @@ pub(crate) struct Read {
     /// `None` if nothing writes it.
     pub(crate) key: Option<KeyIndex>,
     pub(crate) mode: Mode,
-    pub(crate) take: Take,
+    /// True if it takes the value out of the state: nothing reads it afterwards.
+    pub(crate) moves: bool,
 }
 
 pub(crate) enum Kind {

@@ -41,12 +41,11 @@ pub mod __private {
     pub use flow_runtime::engine::{QuestionType, Scope, Step, Visit};
     pub use flow_runtime::{Human, Policy};
 
-    pub use crate::adapter::Work;
     pub use crate::adapter::{
-        About, ActionType, Adapter, Borrowed, Make, Mode, ReadType, Runs, WriteType, boxed, makes,
-        nothing, receiver,
+        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, Mode, ReadType, Runs,
+        StepFunction, Work, WriteType, Writer, boxed, makes, nothing, receiver,
     };
-    pub use crate::args::{Args, Key};
+    pub use crate::args::{Args, Key, Lent};
     pub use crate::catalog::NodeKind;
     pub use crate::params::{Param, ParamError};
     pub use crate::value::{

@@ -231,7 +231,7 @@ fn question(level: &Level, path: &str) -> Option<QuestionType> {
         Kind::Flow(inner) => question(inner, rest),
         Kind::Step { adapter, .. } => match &adapter.runs {
             Runs::Human { question, .. } => Some(*question),
-            Runs::Step { .. } => None,
+            Runs::Step(_) => None,
         },
         _ => None,
     }

@@ -1,8 +1,6 @@
 //! The prompts of questions, as documents write them.
 
-use std::fmt::Write as _;
-
-use crate::args::Args;
+use std::fmt::{Display, Write as _};
 
 /// A prompt: text in which each `{key}` stands for a value that the node reads.
 pub(crate) struct Prompt {
@@ -57,16 +55,18 @@ impl Prompt {
         &self.keys
     }
 
-    /// The text with these values, in the order of the keys.
-    pub(crate) fn shown(&self, mut args: Args<'_>) -> String {
-        let values: Vec<_> = (0..self.keys.len()).map(|key| args.shown(key)).collect();
+    /// The text with these values, by the numbers of the keys.
+    pub(crate) fn shown<'a>(
+        &self,
+        value: impl Fn(usize) -> &'a (dyn Display + Send + Sync),
+    ) -> String {
         let mut text = String::new();
         for piece in &self.pieces {
             match piece {
                 Piece::Text(piece) => text.push_str(piece),
                 Piece::Value(key) => {
                     // Writing to a `String` fails only if the value's own `Display` does.
-                    let written = write!(text, "{}", values[*key]);
+                    let written = write!(text, "{}", value(*key));
                     written.unwrap_or_else(|_| text.push('…'));
                 }
             }
@@ -102,15 +102,14 @@ impl Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::Arg;
 
     #[test]
     fn keys_are_read_once_and_braces_shown() {
         let prompt =
             Prompt::parse("{{a}} {version} of {r#type}, {version}{{{version}}} ü").unwrap();
         assert_eq!(prompt.keys(), ["version", "type"]);
-        let args = Args(vec![Arg::Shown(&7), Arg::Shown(&"x")]);
-        assert_eq!(prompt.shown(args), "{a} 7 of x, 7{7} ü");
+        let values: [&(dyn Display + Send + Sync); 2] = [&7, &"x"];
+        assert_eq!(prompt.shown(|key| values[key]), "{a} 7 of x, 7{7} ü");
     }
 
     #[test]

@@ -25,8 +25,8 @@ pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
     name: fn() -> &'static str,
-    /// Clones a value. `None` if the type is not `Clone`.
-    pub(crate) clone: Option<fn(&dyn Any) -> AnyValue>,
+    /// How a value is cloned. `None` if the type is not `Clone`.
+    pub(crate) clone: Option<CloneFunctions>,
     /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
     /// `Deserialize`.
     pub(crate) json: Option<JsonFunctions>,
@@ -51,6 +51,14 @@ pub type SchemaFunction = fn() -> Option<Property>;
 pub struct JsonFunctions {
     pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
     pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
+}
+
+/// How a value is cloned.
+#[derive(Clone, Copy)]
+pub struct CloneFunctions {
+    boxed: fn(&dyn Any) -> AnyValue,
+    /// Puts the clone of a `T` into an `Option<T>`.
+    into: fn(&dyn Any, &mut dyn Any),
 }
 
 /// How a collection is iterated over.
@@ -140,6 +148,25 @@ impl ValueType {
         self.json.is_some() && !self.name().contains('&')
     }
 
+    /// A clone of a value of this type, which is `T`.
+    pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
+        let mut clone: Option<T> = None;
+        (self.clone_functions().into)(value, &mut clone);
+        clone.unwrap_or_else(|| unopened::<T>())
+    }
+
+    /// The same in a box.
+    pub(crate) fn cloned_box(&self, value: &dyn Any) -> AnyValue {
+        (self.clone_functions().boxed)(value)
+    }
+
+    fn clone_functions(&self) -> CloneFunctions {
+        match self.clone {
+            Some(functions) => functions,
+            None => unreachable!("loading checks that what is cloned is `Clone`"),
+        }
+    }
+
     /// Returns true if both are the same type.
     pub(crate) fn is(&self, other: &ValueType) -> bool {
         (self.id)() == (other.id)()
@@ -207,16 +234,21 @@ impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for 
 /// Whether a type is `Clone`.
 pub trait CloneOf<T> {
     /// How.
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue>;
+    const FUNCTIONS: Option<CloneFunctions>;
 }
 
 impl<T> CloneOf<T> for No {
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> = None;
+    const FUNCTIONS: Option<CloneFunctions> = None;
 }
 
 impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
-    const FUNCTION: Option<fn(&dyn Any) -> AnyValue> =
-        Some(|value| Box::new(opened_ref::<T>(value).clone()));
+    const FUNCTIONS: Option<CloneFunctions> = Some(CloneFunctions {
+        boxed: |value| Box::new(opened_ref::<T>(value).clone()),
+        into: |value, clone| {
+            let clone = clone.downcast_mut();
+            *clone.unwrap_or_else(|| unopened::<T>()) = Some(opened_ref::<T>(value).clone());
+        },
+    });
 }
 
 /// Whether a type is `Display`.
@@ -285,17 +317,18 @@ impl<T, J, C> OptionOf<T, J, C> for No {
     const FUNCTIONS: Option<OptionFunctions> = None;
 }
 
-impl<T, J, C> OptionOf<Option<T>, J, C> for Yes
+impl<O, J, C> OptionOf<O, J, C> for Yes
 where
-    T: Send + Sync + 'static,
-    J: JsonOf<T>,
-    C: CloneOf<T>,
+    O: Optional + 'static,
+    O::Value: Send + Sync + 'static,
+    J: JsonOf<O::Value>,
+    C: CloneOf<O::Value>,
 {
     const FUNCTIONS: Option<OptionFunctions> = Some(OptionFunctions {
         inner: &ValueType {
-            id: TypeId::of::<T>,
-            name: type_name::<T>,
-            clone: C::FUNCTION,
+            id: TypeId::of::<O::Value>,
+            name: type_name::<O::Value>,
+            clone: C::FUNCTIONS,
             json: J::FUNCTIONS,
             display: None,
             items: None,
@@ -303,8 +336,27 @@ where
             schema: None,
             list: None,
         },
-        take: |value| opened::<Option<T>>(value).map(|value| Box::new(value) as AnyValue),
+        take: |value| {
+            let value = opened::<O>(value).into_option();
+            value.map(|value| Box::new(value) as AnyValue)
+        },
     });
+}
+
+/// An `Option`. A trait, and not the type, so that rustc does not take a type that it cannot find out
+/// for an `Option`, and complain of that.
+pub trait Optional {
+    /// The value in it.
+    type Value;
+    /// The `Option` itself.
+    fn into_option(self) -> Option<Self::Value>;
+}
+
+impl<T> Optional for Option<T> {
+    type Value = T;
+    fn into_option(self) -> Option<T> {
+        self
+    }
 }
 
 /// A collection of owned items.
@@ -358,7 +410,7 @@ where
         &ValueType {
             id: TypeId::of::<T>,
             name: type_name::<T>,
-            clone: <C as CloneOf<T>>::FUNCTION,
+            clone: <C as CloneOf<T>>::FUNCTIONS,
             json: <J as JsonOf<T>>::FUNCTIONS,
             display: D::FUNCTION,
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
@@ -368,7 +420,7 @@ where
                 plain: &ValueType {
                     id: TypeId::of::<Vec<T>>,
                     name: type_name::<Vec<T>>,
-                    clone: <C as CloneOf<Vec<T>>>::FUNCTION,
+                    clone: <C as CloneOf<Vec<T>>>::FUNCTIONS,
                     json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
                     display: None,
                     items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
@@ -424,7 +476,7 @@ fn unopened<T>() -> ! {
 /// Chooses by what a type can do. Generated code imports all of them; for a `Probe<T>`, rustc takes
 /// the first that applies.
 pub mod probes {
-    use super::{Collection, No, Probe, Yes};
+    use super::{Collection, No, Optional, Probe, Yes};
     use serde::Serialize;
     use serde::de::Deserialize;
     use std::fmt::Display;
@@ -481,7 +533,7 @@ pub mod probes {
         IsClone IsNotClone cloned [Clone + Send + Sync + 'static] T;
         IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static] T;
         IsCollection IsNotCollection items [Collection + 'static] T;
-        IsOption IsNotOption option [Send + Sync + 'static] Option<T>;
+        IsOption IsNotOption option [Optional<Value: Send + Sync + 'static> + 'static] T;
     }
 
     #[cfg(feature = "schemars")]

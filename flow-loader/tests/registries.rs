@@ -3,6 +3,7 @@
 use flow_loader::{Format, LoadedFlow, Registry, Version, load, registry};
 use flow_runtime::prelude::*;
 use flow_spec::FlowDocument;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 #[node(writes = draft)]
@@ -146,18 +147,31 @@ fn flows_that_become_too_deep() {
     );
 }
 
+#[derive(Serialize, Deserialize)]
+#[node(human = "Which {topic}?", writes = draft)]
+struct Pick(String);
+
 #[test]
-fn a_flow_is_not_an_answer() {
-    let mut document = of_one("Outer", "write");
-    document.nodes[0].r#type = "flow.human".to_owned();
-    document.nodes[0].params = json!({ "prompt": "Which?", "expects": "Stamped" })
-        .as_object()
-        .unwrap()
-        .clone();
-    let said = try_load(&document, &registry![Stamped]).unwrap_err();
-    assert!(
-        said.contains("`Stamped` is a flow, and not the type of an answer [F022]"),
-        "{said}"
+fn a_question_asks_for_a_type_that_is_one() {
+    let asked = |expects: &str| {
+        let mut document = of_one("Outer", "write");
+        document.nodes[0].r#type = "flow.human".to_owned();
+        let params = json!({ "prompt": "Which {topic}?", "expects": expects });
+        document.nodes[0].params = params.as_object().unwrap().clone();
+        let loaded = try_load(&document, &registry![write, stamp, Stamped, Pick]);
+        loaded
+            .map(drop)
+            .map_err(|error| error.lines().next().unwrap().to_owned())
+    };
+    assert_eq!(asked("Pick"), Ok(()));
+    for other in ["write", "Stamped"] {
+        let said = format!("29:20: `{other}` is not a type that people are asked for [F022]");
+        assert_eq!(asked(other), Err(said));
+    }
+    assert_eq!(
+        refused("Pick", &registry![Pick]),
+        "25:15: `Pick` is a type that people are asked for [F022]\nat /nodes/0/type\n\
+         help: write `flow.human`, and `\"expects\": \"Pick\"` beside the `prompt` in its `params`"
     );
 }
 

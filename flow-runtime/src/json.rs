@@ -1,5 +1,6 @@
 //! Values as JSON.
 
+use std::error::Error;
 use std::fmt;
 
 use serde::Serialize;
@@ -58,6 +59,8 @@ impl fmt::Display for Unstorable {
         write!(f, "`{}`: {}", self.key, self.reason)
     }
 }
+
+impl Error for Unstorable {}
 
 impl Saved {
     /// The members of a JSON object. `None` if the value is not an object.

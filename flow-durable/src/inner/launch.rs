@@ -124,6 +124,12 @@ impl Inner {
         flow: Arc<Registered>,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
+        let flow = if row.structure == flow.hash() {
+            flow
+        } else {
+            // Before it was claimed, another process may have moved it to another version.
+            self.version(&row).await?
+        };
         let loaded = self.load(&row, &flow, None).await?;
         if row.structure != flow.hash() {
             self.store_structure(&flow).await?;

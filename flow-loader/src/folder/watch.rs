@@ -50,7 +50,8 @@ impl Folder {
     /// the problems are other ones, is reported, on a thread of its own; the first one follows at
     /// once, if something has changed since the folder was last loaded.
     ///
-    /// A folder that is removed keeps its flows, and is watched again when it is back.
+    /// A folder that is removed keeps its flows, and is watched again when it is back. If `report`
+    /// panics, the folder is not watched any more.
     ///
     /// # Errors
     ///

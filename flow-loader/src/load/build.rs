@@ -138,10 +138,17 @@ impl Loader<'_> {
                 .any(|action| action.name == ERROR_ACTION);
         let times_out = adapter.as_ref().is_some_and(|adapter| adapter.times_out)
             || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
-        let reads = reads(parts, index, node, adapter.as_deref(), level.as_deref());
-        let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
         let of_loop = parts.uses.loop_of(&node.id).map(|each| &each.settings);
         let policy = policy(&node.settings, of_loop, adapter.as_deref(), self.registry);
+        let reads = reads(
+            parts,
+            index,
+            node,
+            adapter.as_deref(),
+            level.as_deref(),
+            &policy,
+        );
+        let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
         let (error, timeout) = (
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
             named(TIMEOUT_ACTION).filter(|_| times_out),

@@ -150,7 +150,7 @@ fn check_read(
     if !fits {
         return mismatch(ty.name());
     }
-    let moves = read.take == Take::Move && !node.repeats() && item.is_none();
+    let moves = read.moves && item.is_none();
     if read.mode.takes() && !moves && ty.clone.is_none() {
         let ty = ty.short_name();
         let message =

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::adapter::{About, Adapter};
 use crate::answer::any_answer;
-use crate::registry::{Item, Unfound, name_and_version};
+use crate::catalog::NodeKind;
+use crate::registry::{Entry, Item, Unfound, name_and_version};
 
 use crate::condition::Condition;
 
@@ -133,15 +134,26 @@ impl Loader<'_> {
             name => (name, "type"),
         };
         let pointer = format!("{pointer}/{place}");
+        let asks = node.r#type == types::HUMAN;
         let (code, message, help) = match self.registry.find(name) {
-            Ok(entry) => match &entry.item {
-                Item::Node(adapter) => return Some(adapter.clone()),
-                Item::Flow(_) => (
-                    Code::Human,
-                    format!("`{name}` is a flow, and not the type of an answer"),
-                    "name a type with `#[node(human = …)]`".to_owned(),
+            Ok(Entry {
+                item: Item::Node(adapter),
+                ..
+            }) if asks == (adapter.about.kind == NodeKind::Human) => {
+                return Some(adapter.clone());
+            }
+            Ok(_) if asks => (
+                Code::Human,
+                format!("`{name}` is not a type that people are asked for"),
+                "name a type that has `#[node(human = …)]`".to_owned(),
+            ),
+            Ok(_) => (
+                Code::Human,
+                format!("`{name}` is a type that people are asked for"),
+                format!(
+                    "write `flow.human`, and `\"expects\": \"{name}\"` beside the `prompt` in its `params`"
                 ),
-            },
+            ),
             Err(unfound) => self.unfound(name, &unfound),
         };
         self.problem(code, pointer, message, Some(help));

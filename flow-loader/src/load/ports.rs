@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use flow_runtime::Policy;
 use flow_spec::{
     CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take, node_path,
 };
@@ -65,7 +66,10 @@ pub(super) fn reads(
     node: &NodeDocument,
     adapter: Option<&Adapter>,
     level: Option<&Level>,
+    policy: &Policy,
 ) -> Vec<Read> {
+    // A flow that is tried again as a whole needs its inputs again.
+    let repeats = level.is_some() && policy.retry.attempts.get() > 1;
     let read = |name: &str, mode: Mode| {
         let position = node
             .inputs
@@ -73,14 +77,13 @@ pub(super) fn reads(
             .keys()
             .position(|other| other == name);
         let key = key(&node.mappings.inputs, name);
+        let take = position.map(|position| parts.checked.take(NodeId(index), position));
+        let is_last = take.is_none_or(|take| take == Take::Move);
         Read {
             name: key.to_owned(),
             key: parts.key(key),
             mode,
-            take: match position {
-                Some(position) => parts.checked.take(NodeId(index), position),
-                None => Take::Move,
-            },
+            moves: mode.takes() && is_last && !repeats,
         }
     };
     if let Some(Ok(prompt)) = prompt(node) {

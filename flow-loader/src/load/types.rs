@@ -46,8 +46,8 @@ impl Keys {
             alike.entry(key).or_default().push(source);
             alike.entry(source).or_default().push(key);
         }
-        let typed = alike.keys().filter(|key| self.ty(key).is_some());
-        let mut typed: Vec<&str> = typed.copied().collect();
+        let mapped = mappings(graph).flat_map(|mapping| [&*mapping.key, &*mapping.source]);
+        let mut typed: Vec<&str> = mapped.filter(|key| self.ty(key).is_some()).collect();
         while let Some(key) = typed.pop() {
             let ty = self.ty(key);
             for other in alike.get(key).into_iter().flatten() {

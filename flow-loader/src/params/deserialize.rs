@@ -210,3 +210,176 @@ impl<'de> MapAccess<'de> for Fields {
         Some(self.fields.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fmt::Debug;
+
+    use serde::Deserialize;
+    use serde::de::{DeserializeOwned, IgnoredAny};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Unit;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Wrapper(i64);
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Pair(u8, String);
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Fields {
+        a: u8,
+        #[serde(default)]
+        b: Option<Box<Fields>>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    enum Outside {
+        Unit,
+        One(u8),
+        Two(u8, String),
+        Named { a: u8 },
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(tag = "kind")]
+    enum Inside {
+        Unit,
+        Named { a: u8 },
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(tag = "kind", content = "of")]
+    enum Beside {
+        Unit,
+        One(Vec<u8>),
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(untagged)]
+    enum Any {
+        Number(u8),
+        Text(String),
+        Fields(Fields),
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    struct Flat {
+        #[serde(flatten)]
+        fields: Fields,
+        #[serde(flatten)]
+        rest: BTreeMap<String, Value>,
+    }
+
+    fn param(value: &Value) -> Param {
+        match value {
+            Value::Null => Param::Null,
+            Value::Bool(value) => Param::Bool(*value),
+            Value::Number(value) => Param::Number(value.clone()),
+            Value::String(value) => Param::Text(value.clone()),
+            Value::Array(items) => Param::List(items.iter().map(param).collect()),
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                Param::Object(
+                    fields
+                        .map(|(name, value)| (name.clone(), param(value)))
+                        .collect(),
+                )
+            }
+        }
+    }
+
+    fn values() -> Vec<Value> {
+        let plain = vec![
+            json!(null),
+            json!(true),
+            json!(0),
+            json!(7),
+            json!(-7),
+            json!(300),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!(1.5),
+            json!(1e300),
+            json!(""),
+            json!("7"),
+            json!("x"),
+            json!("Unit"),
+            json!("One"),
+            json!([]),
+            json!([7]),
+            json!([7, "x"]),
+            json!([7, "x", null]),
+            json!({}),
+            json!({ "a": 7 }),
+            json!({ "a": 7, "b": { "a": 8 } }),
+            json!({ "a": "7" }),
+            json!({ "7": "x", "-1": "y" }),
+            json!({ "kind": "Unit" }),
+            json!({ "kind": "Named", "a": 7 }),
+            json!({ "kind": "One", "of": [7] }),
+        ];
+        let variants = ["Unit", "One", "Two", "Named"]
+            .into_iter()
+            .flat_map(|name| {
+                let values = plain.iter();
+                values.map(move |value| json!({ (name): value }))
+            });
+        let variants: Vec<Value> = variants.collect();
+        let two = json!({ "One": 7, "Unit": null });
+        plain.into_iter().chain(variants).chain([two]).collect()
+    }
+
+    fn compare<T: DeserializeOwned + Debug + PartialEq>() {
+        for value in values() {
+            // Of a `Value`, serde_json reads a variant with fields only from an object; from text,
+            // also from a list.
+            if value["Named"].is_array() {
+                continue;
+            }
+            let expected = serde_json::from_value::<T>(value.clone());
+            let found = T::deserialize(param(&value));
+            let name = std::any::type_name::<T>();
+            assert_eq!(found.ok(), expected.ok(), "{name} of {value}");
+        }
+    }
+
+    #[test]
+    fn params_are_read_as_json_is() {
+        compare::<()>();
+        compare::<bool>();
+        compare::<(u8, i8, u64)>();
+        compare::<u8>();
+        compare::<i128>();
+        compare::<f32>();
+        compare::<f64>();
+        compare::<char>();
+        compare::<String>();
+        compare::<Option<u8>>();
+        compare::<Option<Option<String>>>();
+        compare::<Option<()>>();
+        compare::<Vec<u8>>();
+        compare::<(u8, String)>();
+        compare::<[u8; 1]>();
+        compare::<BTreeMap<i8, String>>();
+        compare::<BTreeMap<String, Value>>();
+        compare::<BTreeMap<char, u8>>();
+        compare::<BTreeMap<Option<u8>, Value>>();
+        compare::<Value>();
+        compare::<IgnoredAny>();
+        compare::<Unit>();
+        compare::<Wrapper>();
+        compare::<Pair>();
+        compare::<Fields>();
+        compare::<Outside>();
+        compare::<Inside>();
+        compare::<Beside>();
+        compare::<Any>();
+        compare::<Flat>();
+    }
+}

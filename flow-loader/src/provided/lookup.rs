@@ -1,5 +1,7 @@
 //! Finds what documents name in what is provided, and says what is missing.
 
+use std::iter::successors;
+
 use flow_spec::closest;
 use flow_spec::document::MASK;
 use secrecy::SecretString;
@@ -74,9 +76,13 @@ fn read(
     name: &str,
     what: &str,
 ) -> Result<Option<SecretString>, Missing> {
-    credentials.get(name).map_err(|error| Missing {
-        message: format!("{what} cannot be read: {error}"),
-        help: None,
+    credentials.get(name).map_err(|error| {
+        let causes = successors(error.source(), |cause| cause.source());
+        let causes: String = causes.map(|cause| format!(": {cause}")).collect();
+        Missing {
+            message: format!("{what} cannot be read: {error}{causes}"),
+            help: None,
+        }
     })
 }
 

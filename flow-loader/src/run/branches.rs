@@ -1,7 +1,5 @@
 //! The states of the branches of a fork.
 
-use flow_spec::Take;
-
 use crate::level::{Branch, Level};
 use crate::run::state::{LoadedState, Own};
 
@@ -18,7 +16,7 @@ pub(crate) fn states_of_branches(
             let node = level.node(by.node);
             let read = &node.reads[by.read];
             let Some(key) = read.key else { continue };
-            let value = if read.take == Take::Move && !node.repeats() {
+            let value = if read.moves {
                 state.cells_mut().remove(key)
             } else {
                 state.cells().cloned(key)

@@ -38,8 +38,8 @@ fn values<'a>(
 ) -> Result<Vec<(&'a str, Value)>, String> {
     let mut values = Vec::new();
     for read in &node.reads {
-        let value = match (around.get(read), read.key) {
-            (Some(value), Some(key)) => {
+        let value = match read.key.and_then(|key| Some((key, around.get(key)?))) {
+            Some((key, value)) => {
                 let value = written(&read.name, level.key(key).ty, &**value);
                 value.map_err(|unstorable| unstorable.to_string())?
             }

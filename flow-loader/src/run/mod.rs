@@ -11,6 +11,7 @@ mod step;
 mod visit;
 
 pub use outcome::{LoadedEngine, LoadedNode, Outcome};
+pub(crate) use place::{Around, Place, Taken};
 pub use state::LoadedState;
 pub(crate) use state::{read, written};
 pub(crate) use visit::drive;

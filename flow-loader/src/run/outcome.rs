@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use flow_runtime::engine::{Engine, Failed, Scope, StateHooks, Step};
+use flow_runtime::engine::{Engine, StateHooks, Step};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
@@ -32,7 +32,8 @@ pub struct Outcome(Repr);
 
 enum Repr {
     Value(AnyValue, &'static ValueType),
-    Stored(Value),
+    /// Boxed, because most outcomes are values.
+    Stored(Box<Value>),
 }
 
 impl Outcome {
@@ -41,28 +42,24 @@ impl Outcome {
     }
 
     /// The value.
-    pub(crate) async fn into_value<E: LoadedEngine>(
-        self,
-        engine: &E,
-        scope: &Scope<'_>,
-        ty: &'static ValueType,
-    ) -> Result<AnyValue, Failed> {
+    ///
+    /// # Errors
+    ///
+    /// Why the stored value cannot be read, in words.
+    pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
         let stored = match self.0 {
             Repr::Value(value, _) => return Ok(value),
             Repr::Stored(stored) => stored,
         };
         let reason = match ty.json {
-            Some(json) => match (json.read)(stored) {
+            Some(json) => match (json.read)(*stored) {
                 Ok(value) => return Ok(value),
                 Err(error) => error.to_string(),
             },
             None => "the type is not `Deserialize`".to_owned(),
         };
-        let reason = format!(
-            "the recorded value is not a `{}`: {reason}",
-            ty.short_name()
-        );
-        Err(engine.unreadable(scope, reason).await)
+        let name = ty.short_name();
+        Err(format!("the recorded value is not a `{name}`: {reason}"))
     }
 }
 
@@ -83,7 +80,9 @@ impl Serialize for Outcome {
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Outcome(Repr::Stored(Value::deserialize(deserializer)?)))
+        Ok(Outcome(Repr::Stored(Deserialize::deserialize(
+            deserializer,
+        )?)))
     }
 }
 

@@ -3,154 +3,177 @@
 use std::any::Any;
 use std::fmt::Display;
 
-use flow_spec::Take;
-
-use crate::args::{Arg, Args};
-use crate::level::{KeyIndex, Kind, Level, Node, NodeIndex, Read};
-use crate::run::state::{LoadedState, Own, cloned};
-use crate::value::{AnyValue, Shown};
+use crate::level::{KeyIndex, Kind, Level, Node, NodeIndex};
+use crate::run::state::{LoadedState, Own};
+use crate::value::{AnyValue, Shown, ValueType};
 
 /// Where a node runs, which decides where its values are.
 pub(crate) enum Place<'s> {
     Loop(&'s mut LoadedState),
     /// In a branch of a fork, which sees the state as it was at the fork and what it writes itself.
     Branch(&'s LoadedState, &'s mut Own),
+    /// Where others read the same values: as the body of a loop over items, or in one of several
+    /// attempts.
+    Shared(Around<'s>),
 }
 
-/// What the body of a loop over items sees.
+/// What a node sees.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'s> {
     pub(crate) state: &'s LoadedState,
     pub(crate) own: Option<&'s Own>,
+    pub(crate) item: Option<&'s Item<'s>>,
+}
+
+/// The item that the body of a loop reads.
+pub(crate) struct Item<'s> {
+    pub(crate) value: &'s (dyn Any + Sync),
+    pub(crate) port: ItemPort,
+}
+
+/// Where and how the body of a loop reads the item.
+#[derive(Clone, Copy)]
+pub(crate) struct ItemPort {
+    /// The number of the read.
+    read: usize,
+    /// The type as which the body takes it. `None` if it cannot take it.
+    ty: Option<&'static ValueType>,
+    /// How it is shown.
+    display: Option<Shown>,
+}
+
+/// A value that a node takes.
+pub(crate) enum Taken<'s> {
+    Moved(AnyValue),
+    /// It is to be cloned, because it is read once more.
+    Copied(&'s (dyn Any + Sync), &'static ValueType),
 }
 
 impl Place<'_> {
+    /// The same place, for a while.
+    pub(crate) fn reborrow(&mut self) -> Place<'_> {
+        match self {
+            Place::Loop(state) => Place::Loop(state),
+            Place::Branch(base, own) => Place::Branch(base, own),
+            Place::Shared(around) => Place::Shared(*around),
+        }
+    }
+
     pub(crate) fn set(&mut self, key: KeyIndex, value: AnyValue) {
         match self {
             Place::Loop(state) => state.cells_mut().set(key, value),
             Place::Branch(_, own) => own.set(key, value),
+            Place::Shared(_) => unreachable!("what the body of a loop returns is collected"),
         }
     }
 
-    pub(crate) fn around(&self) -> Around<'_> {
+    /// A value that the node takes. `None` if there is none.
+    pub(crate) fn taken(&mut self, level: &Level, at: NodeIndex, read: usize) -> Option<Taken<'_>> {
+        if let Place::Shared(around) = self
+            && let Some(item) = around.item_at(read)
+        {
+            return item.port.ty.map(|ty| Taken::Copied(item.value, ty));
+        }
+        let node = level.node(at);
+        let port = &node.reads[read];
+        let key = port.key?;
+        let value = match self {
+            Place::Loop(state) if port.moves => {
+                return state.cells_mut().remove(key).map(Taken::Moved);
+            }
+            Place::Loop(state) => state.cells().get(key),
+            Place::Branch(base, own) => {
+                // Unless the next attempt takes it as well.
+                if !node.repeats() {
+                    match own.take(at, read) {
+                        Some(taken) => return taken.map(Taken::Moved),
+                        None if port.moves && own.get(key).is_some() => {
+                            return own.remove(key).map(Taken::Moved);
+                        }
+                        None => {}
+                    }
+                }
+                let value = own.taken(at, read).or_else(|| own.get(key));
+                value.or_else(|| base.cells().get(key))
+            }
+            Place::Shared(around) => around.get(key),
+        };
+        value.map(|value| Taken::Copied(&**value, level.key(key).ty))
+    }
+}
+
+impl<'s> Place<'s> {
+    pub(crate) fn into_around(self) -> Around<'s> {
         match self {
-            Place::Loop(state) => Around { state, own: None },
-            Place::Branch(base, own) => Around {
-                state: base,
-                own: Some(own),
-            },
+            Place::Loop(state) => Around::of(state, None),
+            Place::Branch(base, own) => Around::of(base, Some(own)),
+            Place::Shared(around) => around,
         }
     }
 }
 
 impl<'s> Around<'s> {
-    pub(crate) fn get(&self, read: &Read) -> Option<&'s AnyValue> {
-        let key = read.key?;
+    fn of(state: &'s LoadedState, own: Option<&'s Own>) -> Self {
+        Around {
+            state,
+            own,
+            item: None,
+        }
+    }
+
+    pub(crate) fn get(&self, key: KeyIndex) -> Option<&'s AnyValue> {
         let own = self
             .own
             .and_then(|own| own.get(key).or_else(|| own.moved(key)));
         own.or_else(|| self.state.cells().get(key))
     }
-}
 
-/// The values that a prompt shows.
-pub(crate) fn shown<'s>(
-    level: &Level,
-    node: &Node,
-    around: Around<'s>,
-    item: Option<(&str, &'s (dyn Display + Send + Sync))>,
-) -> Args<'s> {
-    let arg = |read: &Read| match (around.get(read), read.key) {
-        _ if item.is_some_and(|(name, _)| name == read.name) => match item {
-            Some((_, item)) => Arg::Shown(item),
-            None => Arg::Missing,
-        },
-        (Some(value), Some(key)) => match level.key(key).ty.display {
-            Some(display) => Arg::Shown(display(&**value)),
-            None => unreachable!("loading checks that what a prompt shows can be shown"),
-        },
-        _ => Arg::Missing,
-    };
-    Args(node.reads.iter().map(arg).collect())
-}
+    /// The item, if it is this read of the body.
+    fn item_at(&self, read: usize) -> Option<&'s Item<'s>> {
+        self.item.filter(|item| item.port.read == read)
+    }
 
-/// The values that a node reads: first those that it takes, then those that it borrows.
-pub(crate) fn gathered<'s>(level: &Level, at: NodeIndex, place: &'s mut Place<'_>) -> Args<'s> {
-    let node = level.node(at);
-    let mut args: Vec<Arg<'s>> = node.reads.iter().map(|_| Arg::Missing).collect();
-    for (index, read) in node.reads.iter().enumerate() {
-        if !read.mode.takes() {
-            continue;
+    /// The value of a read.
+    pub(crate) fn value(
+        &self,
+        level: &Level,
+        at: NodeIndex,
+        read: usize,
+    ) -> Option<&'s (dyn Any + Sync)> {
+        match self.item_at(read) {
+            Some(item) => Some(item.value),
+            None => Some(&**self.get(level.node(at).reads[read].key?)?),
         }
-        let Some(key) = read.key else { continue };
-        let moves = read.take == Take::Move && !node.repeats();
-        let value = match place {
-            Place::Loop(state) if moves => state.cells_mut().remove(key),
-            Place::Loop(state) => state.cells().cloned(key),
-            // The next attempt takes it as well.
-            Place::Branch(base, own) if node.repeats() => {
-                let value = own.taken(at, index);
-                let value = value
-                    .or_else(|| own.get(key))
-                    .or_else(|| base.cells().get(key));
-                value.map(|value| cloned(level, key, value))
-            }
-            Place::Branch(base, own) => match own.take(at, index) {
-                Some(taken) => taken,
-                None if moves && own.get(key).is_some() => own.remove(key),
-                None => {
-                    let value = own.get(key).or_else(|| base.cells().get(key));
-                    value.map(|value| cloned(level, key, value))
-                }
-            },
+    }
+
+    /// The value of a read as it is shown.
+    pub(crate) fn shown(
+        &self,
+        level: &Level,
+        at: NodeIndex,
+        read: usize,
+    ) -> Option<&'s (dyn Display + Send + Sync)> {
+        let display = match self.item_at(read) {
+            Some(item) => item.port.display,
+            None => level.key(level.node(at).reads[read].key?).ty.display,
         };
-        args[index] = value.map_or(Arg::Missing, Arg::Owned);
-    }
-    let place: &'s Place<'_> = place;
-    let around = place.around();
-    for (arg, read) in args.iter_mut().zip(&node.reads) {
-        if let (false, Some(value)) = (read.mode.takes(), around.get(read)) {
-            *arg = Arg::Borrowed(&**value);
+        match display {
+            Some(display) => Some(display(self.value(level, at, read)?)),
+            None => unreachable!("loading checks that what a prompt shows can be shown"),
         }
     }
-    Args(args)
 }
 
-/// The values that the body of a loop over items reads. It cannot change the state.
-pub(crate) fn for_item<'s>(
-    level: &Level,
-    node: &Node,
-    around: Around<'s>,
-    item: &'s (dyn Any + Sync),
-    reads_item: impl Fn(usize) -> bool,
-) -> Args<'s> {
-    let arg = |(index, read): (usize, &Read)| {
-        if reads_item(index) {
-            return if read.mode.takes() {
-                Arg::Owned(clone_of_item(node, index, item))
-            } else {
-                Arg::Borrowed(item)
-            };
-        }
-        match (around.get(read), read.key) {
-            (Some(value), Some(key)) if read.mode.takes() => Arg::Owned(cloned(level, key, value)),
-            (Some(value), _) => Arg::Borrowed(&**value),
-            (None, _) => Arg::Missing,
-        }
-    };
-    Args(node.reads.iter().enumerate().map(arg).collect())
-}
-
-/// A clone of the item, for a body that takes it.
-fn clone_of_item(node: &Node, read: usize, item: &dyn Any) -> AnyValue {
-    let ty = match &node.kind {
-        Kind::Step { adapter, .. } => adapter.reads[read].ty,
-        Kind::Flow(inner) => inner.inputs[read].key.map(|key| inner.key(key).ty),
-        _ => None,
-    };
-    match ty.and_then(|ty| ty.clone) {
-        Some(clone) => clone(item),
-        None => unreachable!("loading checks that an item that is taken is `Clone`"),
+impl ItemPort {
+    /// The read of the body that is the item. `None` if it does not read the item.
+    pub(crate) fn of(body: &Node, item: &str, display: Option<Shown>) -> Option<Self> {
+        let read = body.reads.iter().position(|read| read.name == item)?;
+        let ty = match &body.kind {
+            Kind::Step { adapter, .. } => adapter.reads.get(read).and_then(|port| port.ty),
+            Kind::Flow(inner) => inner.inputs[read].key.map(|key| inner.key(key).ty),
+            _ => None,
+        };
+        Some(ItemPort { read, ty, display })
     }
 }
 
@@ -160,12 +183,12 @@ pub(crate) fn items<'s>(
     node: &Node,
     around: Around<'s>,
 ) -> (Vec<&'s (dyn Any + Sync)>, Option<Shown>) {
-    let read = &node.reads[0];
-    match (around.get(read), read.key) {
-        (Some(value), Some(key)) => match level.key(key).ty.items {
-            Some(items) => ((items.all)(&**value), items.display),
-            None => unreachable!("loading checks that a loop has a collection"),
-        },
-        _ => unreachable!("the analysis accepted a read of a key that is not written"),
+    let Some(key) = node.reads[0].key else {
+        unreachable!("the analysis accepted a read of a key that is not written")
+    };
+    match (around.get(key), level.key(key).ty.items) {
+        (Some(value), Some(items)) => ((items.all)(&**value), items.display),
+        (_, None) => unreachable!("loading checks that a loop has a collection"),
+        (None, _) => unreachable!("the analysis accepted a read of a key that is not written"),
     }
 }

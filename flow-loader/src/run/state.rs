@@ -147,15 +147,8 @@ impl Cells {
 
     /// A clone of the value of a key.
     pub(crate) fn cloned(&self, key: KeyIndex) -> Option<AnyValue> {
-        self.get(key).map(|value| cloned(&self.level, key, value))
-    }
-}
-
-/// A clone of a value of this key.
-pub(crate) fn cloned(level: &Level, key: KeyIndex, value: &AnyValue) -> AnyValue {
-    match level.key(key).ty.clone {
-        Some(clone) => clone(&**value),
-        None => unreachable!("loading checks that what is cloned is `Clone`"),
+        let value = self.get(key)?;
+        Some(self.level.key(key).ty.cloned_box(&**value))
     }
 }
 

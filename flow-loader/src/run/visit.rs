@@ -1,6 +1,5 @@
 //! The loop over the nodes of a flow, and the nodes that contain others. They call one another.
 
-use std::any::Any;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -9,16 +8,17 @@ use flow_runtime::engine::{Failed, Scope, StateHooks, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
 
-use crate::adapter::{Adapter, Receiver, Runs, Taken};
+use crate::adapter::{Runs, Writer};
+use crate::args::Args;
 use crate::level::{Branch, Kind, Level, Node, NodeIndex, Output, Route, RouteIndex, Target};
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::join::all;
 use crate::run::outcome::LoadedEngine;
-use crate::run::place::{Around, Place, for_item, gathered, items, shown};
+use crate::run::place::{Around, Item, ItemPort, Place, items};
 use crate::run::state::{LoadedState, Own, read};
-use crate::run::step::{inputs, step};
-use crate::value::{AnyValue, ItemResult, Shown};
+use crate::run::step::{ask, opened, work};
+use crate::value::{AnyValue, ItemResult};
 
 /// What a flow returned.
 pub(crate) struct Returned {
@@ -83,8 +83,8 @@ async fn to_an_end<'a, E: LoadedEngine>(
     engine.before_node(scope, at.0 as u16, state)?;
     loop {
         let node = level.node(at);
-        let route = in_loop(level, engine, scope, at, state).await?;
-        let route = &node.routes[route.0];
+        let left = visit(level, engine, scope, at, &mut Place::Loop(state)).await;
+        let route = &node.routes[route(level, node, left, state)?.0];
         follow(route, state);
         match &route.to {
             Target::Node(next) => {
@@ -101,6 +101,9 @@ async fn to_an_end<'a, E: LoadedEngine>(
 
 /// Writes the keys that an edge maps. All values are taken before one of them is written.
 fn follow(route: &Route, state: &mut LoadedState) {
+    if route.mappings.is_empty() {
+        return;
+    }
     let cells = state.cells_mut();
     let taken = route.mappings.iter().map(|mapping| match mapping.take {
         Take::Move => cells.remove(mapping.source),
@@ -125,32 +128,6 @@ fn returned(output: &Output, state: &mut LoadedState) -> Option<AnyValue> {
     Some(value)
 }
 
-/// Visits a node of the flow's own loop, and returns the route that it took.
-fn in_loop<'a, E: LoadedEngine>(
-    level: &'a Arc<Level>,
-    engine: &'a E,
-    scope: &'a Scope<'a>,
-    at: NodeIndex,
-    state: &'a mut LoadedState,
-) -> BoxFuture<'a, Result<RouteIndex, Failed>> {
-    Box::pin(async move {
-        let node = level.node(at);
-        let mut place = Place::Loop(state);
-        match visit(level, engine, scope, at, &mut place).await {
-            Ok(Left::Action(action)) => Ok(route(node, action)),
-            Ok(Left::Route(route)) => Ok(route),
-            Ok(Left::End(end)) => {
-                let ends = node.routes.iter().position(|route| route.action == end);
-                match ends {
-                    Some(route) => Ok(RouteIndex(route)),
-                    None => unreachable!("the analysis accepted an end \"{end}\" without a route"),
-                }
-            }
-            Err(failed) => failed_route(level, node, failed, &mut place),
-        }
-    })
-}
-
 /// How a node was left.
 enum Left {
     /// With an action, by its number.
@@ -161,22 +138,36 @@ enum Left {
     End(String),
 }
 
-fn route(node: &Node, action: usize) -> RouteIndex {
-    match node.by_action.get(action) {
-        Some(Some(route)) => *route,
-        _ => unreachable!(
+/// The route on which a node was left, or its failure.
+fn route(
+    level: &Level,
+    node: &Node,
+    left: Result<Left, Failed>,
+    state: &mut LoadedState,
+) -> Result<RouteIndex, Failed> {
+    let found = match left {
+        Ok(Left::Route(route)) => return Ok(route),
+        Ok(Left::Action(action)) => node.by_action.get(action).copied().flatten(),
+        Ok(Left::End(end)) => {
+            let ends = node.routes.iter().position(|route| route.action == end);
+            ends.map(RouteIndex)
+        }
+        Err(failed) => return failed_route(level, node, failed, state),
+    };
+    match found {
+        Some(route) => Ok(route),
+        None => unreachable!(
             "the analysis accepted an action of `{}` without a route",
             node.name
         ),
     }
 }
 
-/// The route of a failed node, or its failure.
 fn failed_route(
     level: &Level,
     node: &Node,
     failed: Failed,
-    place: &mut Place<'_>,
+    state: &mut LoadedState,
 ) -> Result<RouteIndex, Failed> {
     if let (true, Some(route)) = (is_deadline(&failed), node.timeout) {
         return Ok(route);
@@ -186,38 +177,66 @@ fn failed_route(
     };
     let error = node_error(failed)?;
     if let Some(key) = level.error {
-        place.set(key, Box::new(error));
+        state.cells_mut().set(key, Box::new(error));
     }
     Ok(route)
 }
 
-/// Runs a node. Boxed, because nodes contain others.
-fn visit<'a, E: LoadedEngine>(
-    level: &'a Arc<Level>,
-    engine: &'a E,
-    scope: &'a Scope<'a>,
+/// Runs a node, and writes what comes of it.
+async fn visit<E: LoadedEngine>(
+    level: &Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
     at: NodeIndex,
-    place: &'a mut Place<'_>,
-) -> BoxFuture<'a, Result<Left, Failed>> {
+    place: &mut Place<'_>,
+) -> Result<Left, Failed> {
+    let node = level.node(at);
+    let Kind::Step { adapter, receiver } = &node.kind else {
+        return visit_part(level, engine, scope, at, place).await;
+    };
+    let args = Args {
+        level,
+        at,
+        place: place.reborrow(),
+    };
+    let outcome = match adapter.runs {
+        Runs::Step(run) => {
+            let work = work(scope, node, adapter, receiver.as_ref(), run, args);
+            let outcome = engine.step(scope, work).await?;
+            match outcome.into_value(adapter.outcome) {
+                Ok(value) => value,
+                Err(reason) => return Err(Box::pin(engine.unreadable(scope, reason)).await),
+            }
+        }
+        Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
+    };
+    let mut writer = Writer {
+        keys: &node.writes,
+        place: place.reborrow(),
+    };
+    let action = (adapter.take_apart)(outcome, &mut writer);
+    Ok(Left::Action(action))
+}
+
+/// Runs a node that is a part of the language or another flow. Boxed, because such nodes contain
+/// others.
+fn visit_part<'s, E: LoadedEngine>(
+    level: &'s Arc<Level>,
+    engine: &'s E,
+    scope: &'s Scope<'s>,
+    at: NodeIndex,
+    place: &'s mut Place<'_>,
+) -> BoxFuture<'s, Result<Left, Failed>> {
     Box::pin(async move {
         let node = level.node(at);
         match &node.kind {
-            Kind::Step { adapter, receiver } => {
-                visit_step(
-                    level,
-                    engine,
-                    scope,
-                    at,
-                    (adapter, receiver.as_ref()),
-                    place,
-                )
-                .await
-            }
+            Kind::Step { .. } => unreachable!("it is neither a part of the language nor a flow"),
             Kind::Flow(inner) => {
-                let returned = {
-                    let inputs = |place: &mut Place<'_>| inputs(gathered(level, at, place));
-                    flow(engine, scope, node, inner, || inputs(place)).await?
+                let inputs = || {
+                    let place = place.reborrow();
+                    Args { level, at, place }.inputs()
                 };
+                let returned = flow(engine, scope, node, inner, inputs).await?;
                 for (key, value) in node.writes.iter().zip(returned.values) {
                     if let (Some(key), Some(value)) = (key, value) {
                         place.set(*key, value);
@@ -233,14 +252,16 @@ fn visit<'a, E: LoadedEngine>(
                 Ok(Left::Action(0))
             }
             Kind::Each { .. } => {
-                let results = each(level, engine, scope, at, place.around()).await?;
+                let around = place.reborrow().into_around();
+                let results = each(level, engine, scope, at, around).await?;
                 if let (Some(results), Some(Some(key))) = (results, node.writes.first()) {
                     place.set(*key, results);
                 }
                 Ok(Left::Action(0))
             }
             Kind::Branch { cases, otherwise } => {
-                let route = first_that_holds(level, node, scope, cases, place.around())?;
+                let around = place.reborrow().into_around();
+                let route = first_that_holds(level, node, scope, cases, around)?;
                 Ok(Left::Route(route.unwrap_or(*otherwise)))
             }
             Kind::Wait(duration) => {
@@ -249,37 +270,6 @@ fn visit<'a, E: LoadedEngine>(
             }
         }
     })
-}
-
-/// Runs a function or a type, or asks a person, and writes what came of it.
-async fn visit_step<E: LoadedEngine>(
-    level: &Arc<Level>,
-    engine: &E,
-    scope: &Scope<'_>,
-    at: NodeIndex,
-    (adapter, receiver): (&Adapter, Option<&Receiver>),
-    place: &mut Place<'_>,
-) -> Result<Left, Failed> {
-    let node = level.node(at);
-    let outcome = {
-        let args = match adapter.runs {
-            Runs::Step { .. } => gathered(level, at, place),
-            Runs::Human { .. } => shown(level, node, place.around(), None),
-        };
-        step(engine, scope, node, adapter, receiver, args).await?
-    };
-    let mut taken = Taken::default();
-    match adapter.runs {
-        Runs::Step { take_apart, .. } | Runs::Human { take_apart, .. } => {
-            take_apart(outcome, &mut taken)
-        }
-    }
-    for (number, value) in taken.writes {
-        if let Some(key) = node.writes[number] {
-            place.set(key, value);
-        }
-    }
-    Ok(Left::Action(taken.action))
 }
 
 /// Runs a flow, and tries it again as a whole if the outer flow says so.
@@ -384,8 +374,11 @@ async fn each<E: LoadedEngine>(
         unreachable!("this is called for a loop over items")
     };
     let (items, display) = items(level, node, around);
-    let body = (*body, item.as_str(), display);
-    let run = |item| one_item(level, engine, scope, body, around, item);
+    let port = ItemPort::of(level.node(*body), item, display);
+    let run = |(index, value)| {
+        let item = port.map(|port| Item { value, port });
+        one_item(level, engine, scope, *body, around, (index, item))
+    };
     let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
     let kept = |result: Result<Option<AnyValue>, Failed>| match result {
         Ok(value) => Ok(Ok(value)),
@@ -423,36 +416,38 @@ fn one_item<'a, E: LoadedEngine>(
     level: &'a Arc<Level>,
     engine: &'a E,
     scope: &'a Scope<'a>,
-    (body, item, display): (NodeIndex, &'a str, Option<Shown>),
+    body: NodeIndex,
     around: Around<'a>,
-    (index, value): (u32, &'a (dyn Any + Sync)),
+    (index, item): (u32, Option<Item<'a>>),
 ) -> BoxFuture<'a, Result<Option<AnyValue>, Failed>> {
     Box::pin(async move {
         let node = level.node(body);
         let scope = scope.item(index);
         let scope = &scope;
         engine.item_started(scope);
-        let reads_item = |read: usize| {
-            let read = node.reads.get(read);
-            read.is_some_and(|read| read.name == item)
+        let args = || Args {
+            level,
+            at: body,
+            place: Place::Shared(Around {
+                item: item.as_ref(),
+                ..around
+            }),
         };
-        let args = || for_item(level, node, around, value, reads_item);
         let (result, action) = match &node.kind {
             Kind::Step { adapter, receiver } => {
-                let args = match adapter.runs {
-                    Runs::Step { .. } => args(),
-                    Runs::Human { .. } => {
-                        let item = display.map(|display| (item, display(value)));
-                        shown(level, node, around, item)
+                let outcome = match adapter.runs {
+                    Runs::Step(run) => {
+                        let work = work(scope, node, adapter, receiver.as_ref(), run, args());
+                        let outcome = engine.step(scope, work).await?;
+                        opened(engine, scope, adapter, outcome).await?
                     }
+                    Runs::Human { .. } => ask(engine, scope, node, adapter, args()).await?,
                 };
-                let outcome = step(engine, scope, node, adapter, receiver.as_ref(), args).await?;
-                let action = action_of(adapter, &outcome);
-                let keeps = !adapter.returns_nothing;
-                (keeps.then_some(outcome), action.to_owned())
+                let action = (adapter.action)(&*outcome).to_owned();
+                ((!adapter.returns_nothing).then_some(outcome), action)
             }
             Kind::Flow(inner) => {
-                let returned = flow(engine, scope, node, inner, || inputs(args())).await?;
+                let returned = flow(engine, scope, node, inner, || args().inputs()).await?;
                 let value = returned.values.into_iter().next().flatten();
                 (value, returned.end)
             }
@@ -462,9 +457,4 @@ fn one_item<'a, E: LoadedEngine>(
         scope.leave();
         Ok(result)
     })
-}
-
-/// The action in an outcome that is not taken apart.
-fn action_of(adapter: &Adapter, outcome: &AnyValue) -> &'static str {
-    (adapter.action)(&**outcome)
 }

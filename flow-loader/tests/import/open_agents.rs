@@ -437,3 +437,91 @@ async fn what_a_step_holds_stays_as_it_was() {
         );
     }
 }
+
+#[node(writes(left, right))]
+fn pair(input: &str) -> (String, String) {
+    (input.to_owned(), input.to_owned())
+}
+
+#[derive(Action)]
+enum Opinion {
+    Good,
+    Bad,
+}
+
+#[node(actions = Opinion)]
+fn judge(input: &str) -> Opinion {
+    if input.is_empty() {
+        Opinion::Bad
+    } else {
+        Opinion::Good
+    }
+}
+
+/// Each mistake is one error, at the word that was written, with what the author of a workflow can
+/// do.
+#[test]
+fn advice_is_for_the_author_of_a_workflow() {
+    let step = |step: &str| {
+        let text = format!(r#"{{ "id": "w", "steps": [ {{ {step}, "on_success": "end" }} ] }}"#);
+        let registry = registry![planner, coder, pair, judge];
+        load(text, Format::Json, &registry).unwrap_err().to_string()
+    };
+    let agent = |agent: &str| {
+        step(&format!(
+            r#""id": "plan", "type": "agent", "agent": "{agent}""#
+        ))
+    };
+    assert_eq!(
+        agent("planer"),
+        "1:67: no node `planer` is registered [F004]\nat /steps/0/agent\nhelp: did you mean `planner`?"
+    );
+    assert_eq!(
+        step(r#""id": "code", "type": "agent", "agent": "coder""#),
+        "1:25: `code` reads `plan`, which nothing writes [F007]\nat /steps/0\n\
+         help: let an earlier step write it, add it to `context`, or let the node read it as an `Option`"
+    );
+    assert_eq!(
+        agent("pair"),
+        "1:67: `pair` writes several values: `left`, `right` [F023]\nat /steps/0/agent\n\
+         help: let it return one value, such as a struct"
+    );
+    assert_eq!(
+        agent("judge"),
+        "1:90: `plan` has no action \"default\": it takes \"good\", \"bad\" [F001]\nat /steps/0/on_success\n\
+         help: use a node without actions: a workflow knows only success and errors"
+    );
+    assert_eq!(
+        agent(r#"planner", "on_error": "end"#),
+        "1:90: `plan` cannot fail, so it never takes \"error\" [F013]\nat /steps/0/on_error\n\
+         help: let the node return a `Result`, or remove this"
+    );
+    assert_eq!(
+        step(r#""id": "error", "type": "agent", "agent": "planner""#),
+        "1:33: `error` is the error of the step that failed last [F017]\nat /steps/0/id\n\
+         help: give the step another id"
+    );
+    assert_eq!(
+        step(
+            r#""id": "a-b", "type": "agent", "agent": "planner", "on_success": "a_b" }, { "id": "a_b", "type": "agent", "agent": "planner""#
+        ),
+        "1:108: the results of `a-b` and `a_b` are both called `a_b` [F017]\nat /steps/1/id\n\
+         the first one (line 1, column 33)\nhelp: give the step another id"
+    );
+}
+
+/// What steps are given besides the input, and what the caller may change.
+#[tokio::test(start_paused = true)]
+async fn the_context_has_values_from_the_beginning() {
+    let text = r#"{
+        "id": "w",
+        "context": { "code": { "version": 7, "why": "it was there" } },
+        "steps": [ { "id": "test", "type": "agent", "agent": "tester", "on_success": "end" } ]
+    }"#;
+    let flow = load(text, Format::Json, &registry![tester]).unwrap();
+    let (output, _) = run(&flow, json!({ "input": "page" }), json!({})).await;
+    assert_eq!(output.unwrap()["test"], "version 7 passed at call 1");
+    let input = json!({ "input": "page", "code": { "version": 8, "why": "" } });
+    let (output, _) = run(&flow, input, json!({})).await;
+    assert_eq!(output.unwrap()["test"], "version 8 passed at call 1");
+}

@@ -8,7 +8,7 @@ mod support;
 
 use std::time::Duration;
 
-use flow_loader::{Format, load, registry};
+use flow_loader::registry;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ macro_rules! law {
         async fn $name() {
             let answers: Value = $answers;
             for input in [$($input),*] {
-                let loaded = load($type::SPEC, Format::Json, &$registry).unwrap_or_else(|error| panic!("{error}"));
+                let loaded = support::loaded($type::SPEC, &$registry);
                 let compiled = support::all($flow, &input, &answers).await;
                 let loaded = support::all(loaded, &input, &answers).await;
                 for (compiled, loaded) in compiled.iter().zip(&loaded) {

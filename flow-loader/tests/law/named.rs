@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use flow_durable::{MemoryStore, Runtime, StartOptions};
-use flow_loader::{Format, LoadedFlow, Registry, load, registry};
+use flow_loader::{Format, load, registry};
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
-use super::support;
+use super::support::{self, loaded};
 use super::{Approval, Item, Items, Order, Outer, Power, Release};
 use super::{double, fetch, price, shaky, shaky_twice};
 
@@ -27,10 +27,6 @@ pub(crate) fn by_name(spec: &str) -> String {
     }
     assert!(named > 0, "no flow in {spec}");
     document.to_string()
-}
-
-fn loaded(text: &str, registry: &Registry) -> LoadedFlow {
-    load(text, Format::Json, registry).unwrap_or_else(|error| panic!("{error}"))
 }
 
 macro_rules! law {

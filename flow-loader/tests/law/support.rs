@@ -4,10 +4,21 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{Durable, MemoryStore, Record, Runtime, RuntimeOptions, StartOptions};
+use flow_loader::{Format, LoadedFlow, Registry, load};
 use flow_runtime::engine::{AnyFlow, Direct, Observed, Run, RunError, Saved, run_any};
 use flow_runtime::{Event, EventKind, Observer, Question, RunOptions};
 use serde_json::Value;
 use tokio::time::Instant;
+
+/// The flow in this JSON. Loaded again from its structure, as a runtime does with the versions of its
+/// executions, it has the same structure.
+pub(crate) fn loaded(text: &str, registry: &Registry) -> LoadedFlow {
+    let load =
+        |text: &str| load(text, Format::Json, registry).unwrap_or_else(|error| panic!("{error}"));
+    let loaded = load(text);
+    assert_eq!(load(loaded.structure()).structure(), loaded.structure());
+    loaded
+}
 
 /// The events of a run, without its id.
 #[derive(Clone, Default)]

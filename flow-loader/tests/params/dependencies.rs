@@ -287,3 +287,33 @@ async fn an_exported_dependency_is_loaded_by_its_name() {
     assert_eq!(answer(&flow).await, "fast: why?");
     assert_eq!(flow.document(), &exported);
 }
+
+/// Fails in a way that nobody expects.
+#[derive(Debug)]
+struct Broken;
+
+impl<'de> Deserialize<'de> for Broken {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("on purpose")
+    }
+}
+
+#[node(writes = answer)]
+impl Broken {
+    fn exec(&self, question: &str) -> String {
+        format!("{question}{self:?}")
+    }
+}
+
+#[test]
+fn a_load_that_panics_leaves_nothing_behind() {
+    let registry = registry![Broken].with(models());
+    let load = std::panic::AssertUnwindSafe(|| loaded("Broken", &json!({}), &registry));
+    assert!(std::panic::catch_unwind(load).is_err());
+    let outside = serde_json::from_str::<Ask>(r#"{ "model": "fast" }"#);
+    let message = outside.unwrap_err().to_string();
+    assert!(
+        message.contains("known only while a flow is loaded"),
+        "{message}"
+    );
+}

@@ -124,6 +124,21 @@ fn a_file_that_is_missing() {
 }
 
 #[test]
+fn why_a_file_cannot_be_read_is_said_where_it_is_needed() {
+    let (_folder, path) = written();
+    let file = CredentialFile::open(&path, key(1)).unwrap();
+    let registry = registry![Sign].provide_credentials(file);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let message = refused("Sign", &json!({ "token": "@cred:pages" }), &registry);
+    let expected = format!(
+        "the credential `pages` cannot be read: `{}` cannot be read or written: ",
+        path.display()
+    );
+    assert!(message.starts_with(&expected), "{message}");
+}
+
+#[test]
 fn another_key() {
     let (_folder, path) = written();
     for error in [

@@ -1,9 +1,9 @@
 //! The adapter of one node.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Path};
+use syn::{Expr, Path, PathSegment};
 
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
@@ -18,7 +18,7 @@ pub(super) fn adapter(
     contract: &Contract,
 ) -> TokenStream {
     let site = here(path.span());
-    let path = located(path);
+    let (alias, path) = named_once(path);
     let loader = quote_spanned!(site=> ::flow_loader::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("key_{read}", span = site))
@@ -29,6 +29,7 @@ pub(super) fn adapter(
     let writes = writes(&path, contract, &loader);
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
+    let take_apart = take_apart(&path, contract, &loader);
     let make = make(&path, value, contract, &loader);
     let schema = match contract.kind {
         Kind::Type => quote!(#loader::schema_of!(#path)),
@@ -52,10 +53,10 @@ pub(super) fn adapter(
         .map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     let used = used(contract.kind, &call, &loader);
     quote_spanned! {site=> {
+        #alias
         #(#types)*
         if false {
             // Not run: rustc infers from it as what the node reads its values.
-            let mut args = #loader::Args::none();
             #used
         }
         #loader::Adapter {
@@ -76,9 +77,22 @@ pub(super) fn adapter(
             make: #make,
             schema: #schema,
             runs: #runs,
+            take_apart: #take_apart,
             about: #about,
         }
     }}
+}
+
+/// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
+/// one error. A type with arguments is named as it is: they may be those of the function around it,
+/// which a definition cannot use.
+fn named_once(path: &Path) -> (TokenStream, TokenStream) {
+    let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
+    if path.segments.iter().any(has_arguments) {
+        return (TokenStream::new(), located(path));
+    }
+    let alias = format_ident!("__Node", span = here(path.span()));
+    (quote!(type #alias = #path;), quote!(#alias))
 }
 
 /// What the author of the node says about it.
@@ -126,12 +140,15 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
 /// values.
 fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
     match kind {
-        Kind::Human => quote!(let _ = #call;),
+        Kind::Human => quote! {
+            let lent: #loader::Lent<'_> = #loader::nothing();
+            let _ = #call;
+        },
         _ => quote! {
+            let args: #loader::Args<'_> = #loader::nothing();
             let receiver: #loader::Borrowed<'_> = #loader::nothing();
             let scope: &#loader::Scope<'_> = #loader::nothing();
             let visit = #loader::Visit::new(scope, &#loader::Policy::DEFAULT);
-            let _ = (receiver, visit);
             let _ = #call;
         },
     }
@@ -177,7 +194,8 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call of the node, with `receiver`, `visit` and `args`: a future, or the prompt of a question.
+/// The call of the node, with `receiver`, `visit` and `args`: a future. Of a question, its prompt,
+/// with `lent`.
 fn call(
     path: &TokenStream,
     contract: &Contract,
@@ -185,15 +203,40 @@ fn call(
     loader: &TokenStream,
 ) -> TokenStream {
     if contract.kind == Kind::Human {
-        let arguments = (0..contract.reads.len()).map(|read| quote!(args.shown(#read)));
+        let arguments = (0..contract.reads.len()).map(|read| quote!(lent.shown(#read)));
         return quote!(<#path>::__prompt(#(#arguments),*));
     }
-    let arguments = contract.reads.iter().zip(keys).enumerate();
-    let arguments = arguments.map(|(read, (port, key))| argument(read, port, key));
+    let reads = || contract.reads.iter().zip(keys).enumerate();
+    let taken = reads().filter(|(_, (port, _))| port.mode.takes());
+    let taken: Vec<TokenStream> = taken
+        .map(|(read, (port, key))| {
+            let (place, value) = (taken_read(read), argument(read, port, key));
+            quote!(let #place = args.#value;)
+        })
+        .collect();
+    let mutable = (!taken.is_empty()).then(|| quote!(mut));
+    let arguments = reads().map(|(read, (port, key))| {
+        if port.mode.takes() {
+            return taken_read(read).to_token_stream();
+        }
+        let value = argument(read, port, key);
+        quote!(lent.#value)
+    });
     let receiver =
         (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(receiver),));
     let visit = contract.attempts.has_visit().then(|| quote!(visit,));
-    quote!(<#path>::__step(#receiver #visit #(#arguments),*))
+    quote!({
+        let #mutable args = args;
+        #(#taken)*
+        let lent = args.lent();
+        let _ = (receiver, visit, lent);
+        <#path>::__step(#receiver #visit #(#arguments),*)
+    })
+}
+
+/// The place of a value that the node takes.
+fn taken_read(read: usize) -> Ident {
+    format_ident!("read_{read}")
 }
 
 fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
@@ -204,7 +247,7 @@ fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
         Mode::MaybeTake => "maybe_take",
     };
     let method = Ident::new(method, key.span());
-    quote!(args.#method(#read, #key))
+    quote!(#method(#read, #key))
 }
 
 /// All that it writes: whatever its action, and then with each action.
@@ -256,50 +299,48 @@ fn actions(contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
         .collect()
 }
 
-/// How it is run, and how its outcome is taken apart.
+/// How it is run.
 fn runs(
     path: &TokenStream,
     contract: &Contract,
     call: &TokenStream,
     loader: &TokenStream,
 ) -> TokenStream {
-    let take_apart = take_apart(path, contract, loader);
     let keys = (0..contract.reads.len()).map(|read| format_ident!("key_{read}"));
     let keys = quote!(#(let #keys = #loader::Key::new();)*);
     if contract.kind == Kind::Human {
         return quote! {
             #loader::Runs::Human {
-                prompt: |mut args| { let _ = &mut args; #call },
+                prompt: |lent| { let _ = lent; #call },
                 question: #loader::QuestionType::of::<#path>(),
                 read: |value| ::core::result::Result::Ok(::std::boxed::Box::new(<#path as #loader::Human>::from_json(value)?)),
-                take_apart: #take_apart,
             }
         };
     }
     quote! {
-        #loader::Runs::Step {
-            step: |receiver, visit, mut args| {
-                #keys
-                let _ = (receiver, &visit, &mut args);
-                let work = #call;
-                #loader::boxed(work)
-            },
-            take_apart: #take_apart,
-        }
+        #loader::Runs::Step(|call| {
+            #keys
+            let #loader::Call { receiver, visit, args, outcome } = call;
+            let work = #call;
+            #loader::boxed(outcome, work)
+        })
     }
 }
 
-/// A function that takes the outcome apart.
+/// A function that writes what the outcome consists of, and returns the number of the action.
 fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
     if contract.writes_its_outcome() {
-        return quote!(|outcome, taken| taken.write(0, outcome));
+        return quote!(|outcome, writer| {
+            writer.write(0, outcome);
+            0
+        });
     }
     let places: Vec<Ident> = (0..contract.writes.len())
         .map(|index| format_ident!("written_{index}"))
         .collect();
     let writes = places.iter().enumerate();
-    let writes =
-        writes.map(|(number, place)| quote!(taken.write(#number, ::std::boxed::Box::new(#place));));
+    let writes = writes
+        .map(|(number, place)| quote!(writer.write(#number, ::std::boxed::Box::new(#place));));
     let opened =
         quote!(let outcome = #loader::opened::<<#path as #loader::Step>::Outcome>(outcome););
     if contract.actions.is_empty() {
@@ -307,30 +348,43 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
             [] => quote!(let _ = outcome;),
             places => quote!(let (#(#places),*) = outcome;),
         };
-        return quote!(|outcome, taken| { #opened #apart #(#writes)* let _ = taken; });
+        return quote!(|outcome, writer| { let _ = &writer; #opened #apart #(#writes)* 0 });
     }
     let apart = match &places[..] {
         [] => quote!(let action = outcome;),
         places => quote!(let (#(#places,)* action) = outcome;),
     };
     let mut number = contract.writes.len();
-    let arms = contract.actions.iter().enumerate().map(|(index, ActionPort { variant, writes, .. })| {
-        let variant = ident(&plain(variant), variant.span());
-        let fields: Vec<Ident> = writes.iter().map(|port| ident(&plain(&port.name), port.name.span())).collect();
-        let places: Vec<Ident> = (0..fields.len()).map(|field| format_ident!("field_{field}")).collect();
-        let writes: Vec<TokenStream> = places
-            .iter()
-            .map(|place| {
-                let write = quote!(taken.write(#number, ::std::boxed::Box::new(#place)););
-                number += 1;
-                write
-            })
-            .collect();
-        quote!(__Action::#variant { #(#fields: #places),* } => { taken.action(#index); #(#writes)* })
-    });
+    let arms = contract.actions.iter().enumerate().map(
+        |(
+            index,
+            ActionPort {
+                variant, writes, ..
+            },
+        )| {
+            let variant = ident(&plain(variant), variant.span());
+            let fields: Vec<Ident> = writes
+                .iter()
+                .map(|port| ident(&plain(&port.name), port.name.span()))
+                .collect();
+            let places: Vec<Ident> = (0..fields.len())
+                .map(|field| format_ident!("field_{field}"))
+                .collect();
+            let writes: Vec<TokenStream> = places
+                .iter()
+                .map(|place| {
+                    let write = quote!(writer.write(#number, ::std::boxed::Box::new(#place)););
+                    number += 1;
+                    write
+                })
+                .collect();
+            quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
+        },
+    );
     let arms: Vec<TokenStream> = arms.collect();
     quote! {
-        |outcome, taken| {
+        |outcome, writer| {
+            let _ = &writer;
             #opened
             #apart
             #(#writes)*

@@ -16,7 +16,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Path, Token, braced, bracketed};
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, is_type_name, located};
+use crate::names::{here, is_type_name, keyword_in, located};
 use crate::protocol::macro_path;
 use crate::report::Report;
 use crate::text::type_text;
@@ -30,25 +30,34 @@ struct Entry {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let path = match input.parse() {
+            Ok(path) => path,
+            Err(_) => return Err(input.error("expected the name of a node or a flow")),
+        };
+        let version = match input.parse::<Option<Token![@]>>()? {
+            Some(sign) => Some(behind(input, sign.span, VERSION)?),
+            None => None,
+        };
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(sign) => Some(behind(input, sign.span, "expected a value after `=`")?),
+            None => None,
+        };
         Ok(Entry {
-            path: input.parse()?,
-            version: match input.parse::<Option<Token![@]>>()? {
-                Some(_) => Some(version(input)?),
-                None => None,
-            },
-            value: match input.parse::<Option<Token![=]>>()? {
-                Some(_) => Some(input.parse()?),
-                None => None,
-            },
+            path,
+            version,
+            value,
         })
     }
 }
 
-/// The version behind an `@`.
-fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
+const VERSION: &str = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";
+
+/// What is behind a sign. If there is nothing, the error is at the sign.
+fn behind<T: Parse>(input: ParseStream<'_>, sign: Span, expected: &str) -> syn::Result<T> {
+    let is_empty = input.is_empty() || input.peek(Token![,]);
     input.parse().map_err(|error| {
-        let text = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";
-        syn::Error::new(error.span(), text)
+        let span = if is_empty { sign } else { error.span() };
+        syn::Error::new(span, expected)
     })
 }
 
@@ -98,6 +107,11 @@ fn check<'a>(
     seen: &mut HashMap<(String, Option<String>), &'a Path>,
     report: &mut Report,
 ) -> bool {
+    if let Some(word) = keyword_in(&entry.path) {
+        let text = format!("`{word}` is a word of Rust and names no node");
+        report.text(word.span(), text);
+        return false;
+    }
     let version = entry.version.as_ref().map(LitStr::value);
     if let Some(wrong) = &entry.version
         && let text = wrong.value()

@@ -1,5 +1,7 @@
 //! Flows of any type, behind one trait object.
 
+use std::error::Error;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -87,6 +89,26 @@ pub enum RunError {
     Input(Unstorable),
     /// A value of the output cannot be turned into JSON.
     Output(Unstorable),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Failed(failed) => failed.fmt(f),
+            RunError::Input(unstorable) => write!(f, "input {unstorable}"),
+            RunError::Output(unstorable) => write!(f, "output {unstorable}"),
+        }
+    }
+}
+
+impl Error for RunError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RunError::Failed(failed) => failed.source(),
+            // Their message is all there is.
+            RunError::Input(_) | RunError::Output(_) => None,
+        }
+    }
 }
 
 impl<E, F> AnyFlow<E> for F

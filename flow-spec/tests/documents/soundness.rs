@@ -435,6 +435,32 @@ fn a_node_may_say_less_than_its_flow_writes() {
 }
 
 #[test]
+fn a_node_without_actions_writes_nothing_when_it_fails() {
+    let value = json!({ "type": "object", "properties": { "answer": {} }, "required": ["answer"] });
+    let mut ask = json!({ "type": "ask", "id": "ask", "outputs": value, "fallible": true });
+    let report = json!({ "type": "report", "id": "report", "inputs": value });
+    let unsound = |ask: &Value| {
+        said(flow(
+            &[ask.clone(), report.clone()],
+            &[("ask", "error", "report")],
+            &[
+                ("ask", "default", "default"),
+                ("report", "default", "failed"),
+            ],
+        ))
+    };
+    assert_snapshot!(unsound(&ask), @r#"
+    /edges/0/to: `report` reads `answer`, which is not written on every path to it [F007]
+    this path does not write it: start >> ask - "error" >> report
+    `ask` has failed on this path, so it wrote nothing
+    help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
+    "#);
+    // In documents of other tools, "error" may be an action like any other.
+    ask["fallible"] = false.into();
+    assert_eq!(unsound(&ask), "");
+}
+
+#[test]
 fn a_document_that_a_program_put_together_is_read_first() {
     let mut flow = FlowDocument::new("Qa", "qa");
     flow.entry_node_id = Some("answer".to_owned());

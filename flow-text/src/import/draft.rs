@@ -28,10 +28,11 @@ pub(super) struct Route {
 }
 
 impl Draft {
-    pub(super) fn new(id: &str) -> Self {
+    /// A draft of a workflow whose first values are in this field.
+    pub(super) fn new(id: &str, values: &'static str) -> Self {
         Draft {
             flow: FlowDocument::new(id, key(id)),
-            origins: Origins::default(),
+            origins: Origins::new(values),
         }
     }
 

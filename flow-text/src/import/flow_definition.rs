@@ -21,7 +21,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     let fields = ["id", "startNode", "nodes", "initialState"];
     let mut object = Object::of(value, "", "a flow definition", &fields, problems)?;
     let id = object.required_name("id", "name the flow: `\"id\": \"research\"`");
-    let mut draft = Draft::new(&id);
+    let mut draft = Draft::new(&id, "initialState");
     draft.note("/name".to_owned(), "/id");
     for (name, value) in object.object("initialState").into_iter().flatten() {
         draft.input(name, Some(value), inside("/initialState", name));

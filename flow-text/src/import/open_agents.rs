@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::__private::{Object, inside, wrong};
 use flow_spec::document::{Problems, RetrySettings, types};
-use flow_spec::{Code, ERROR_ACTION, Problem, did_you_mean};
+use flow_spec::{Code, ERROR_ACTION, ERROR_KEY, Problem, did_you_mean};
 use serde_json::{Value, json};
 
 use super::draft::{Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key};
@@ -52,7 +52,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     let fields = ["id", "description", "context", "steps"];
     let mut object = Object::of(value, "", "a workflow", &fields, problems)?;
     let id = object.required_name("id", "name the workflow: `\"id\": \"release\"`");
-    let mut draft = Draft::new(&id);
+    let mut draft = Draft::new(&id, "context");
     draft.note("/name".to_owned(), "/id");
     draft.flow.description = object.text("description");
     draft.input(INPUT, None, "/id".to_owned());
@@ -308,6 +308,10 @@ fn check_keys(steps: &[Step], draft: &Draft, problems: &mut Problems) {
             }
             None if taken => {
                 let message = format!("the context has a value `{key}` already");
+                Problem::new(Code::Name, at, message)
+            }
+            None if key == ERROR_KEY => {
+                let message = format!("`{key}` is the error of the step that failed last");
                 Problem::new(Code::Name, at, message)
             }
             None => {

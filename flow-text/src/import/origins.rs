@@ -1,24 +1,47 @@
-//! Where the parts of a document come from.
+//! Where the parts of a document come from, and how its problems are told to the author of a
+//! workflow.
 
 use std::collections::HashMap;
 
-use flow_spec::Problem;
+use flow_spec::{Code, Problem};
 
 /// The pointers in the text, by the pointers in the document.
-#[derive(Debug, Default)]
-pub(crate) struct Origins(HashMap<String, String>);
+#[derive(Debug)]
+pub(crate) struct Origins {
+    pointers: HashMap<String, String>,
+    /// The field of the workflow that has the first values.
+    values: &'static str,
+}
+
+/// Words of an advice that only the author of a document can follow.
+const OF_DOCUMENTS: [&str; 7] = [
+    "inputs",
+    "`required`",
+    "`condition`",
+    "`edges`",
+    "`ends`",
+    "`fallible`",
+    "`mappings`",
+];
 
 impl Origins {
+    pub(super) fn new(values: &'static str) -> Self {
+        Origins {
+            pointers: HashMap::new(),
+            values,
+        }
+    }
+
     /// Notes that a part of the document comes from there.
     pub(super) fn note(&mut self, part: String, origin: String) {
-        self.0.insert(part, origin);
+        self.pointers.insert(part, origin);
     }
 
     /// The pointer in the text of what is at a pointer in the document, or around it.
     pub(crate) fn of(&self, pointer: &str) -> &str {
         let mut rest = Some(pointer);
         while let Some(part) = rest {
-            if let Some(origin) = self.0.get(part) {
+            if let Some(origin) = self.pointers.get(part) {
                 return origin;
             }
             rest = part.rsplit_once('/').map(|(around, _)| around);
@@ -33,6 +56,29 @@ impl Origins {
         for (pointer, _) in &mut problem.related {
             *pointer = self.of(pointer).to_owned();
         }
+        let follows = |help: &String| OF_DOCUMENTS.iter().any(|word| help.contains(word));
+        if problem.help.as_ref().is_some_and(follows) {
+            problem.help = Some(self.advice(problem.code));
+        }
         problem
+    }
+
+    /// What the author of a workflow can do about a mistake.
+    fn advice(&self, code: Code) -> String {
+        let advice = match code {
+            Code::UnknownAction | Code::UnroutedAction => {
+                "use a node without actions: a workflow knows only success and errors"
+            }
+            Code::CannotFail => "let the node return a `Result`, or remove this",
+            Code::UnassignedRead => {
+                let values = self.values;
+                return format!(
+                    "let an earlier step write it, add it to `{values}`, or let the node read it as an `Option`"
+                );
+            }
+            Code::WriterTypes | Code::ForkConflict => "let one of them write another key",
+            _ => "change the workflow, or the node of the program",
+        };
+        advice.to_owned()
     }
 }

@@ -12,6 +12,7 @@ mod law;
 mod pages;
 mod places;
 mod source;
+mod workflows;
 mod yaml;
 
 use flow_text::{Format, read};

@@ -2,7 +2,7 @@
 
 use flow_spec::document::__private::{Object, inside, wrong};
 use flow_spec::document::{Problems, RetrySettings, SettingsDocument};
-use flow_spec::{Code, Problem, did_you_mean};
+use flow_spec::{Code, ERROR_KEY, Problem, did_you_mean};
 use serde_json::{Map, Value};
 
 use crate::import::draft::{MOST_MILLISECONDS, key};
@@ -134,7 +134,22 @@ pub(super) fn node(value: &Value, pointer: &str, problems: &mut Problems) -> Opt
         _ => looped(&mut object),
     };
     let (on_success, on_error) = (next(&mut object, "onSuccess"), next(&mut object, "onError"));
-    let key = object.name("outputAdapter").unwrap_or_else(|| key(&id));
+    let given = object.name("outputAdapter");
+    let place = object.at(if given.is_some() {
+        "outputAdapter"
+    } else {
+        "id"
+    });
+    let key = given.unwrap_or_else(|| key(&id));
+    let has_result = matches!(
+        kind,
+        Kind::Agent { .. } | Kind::Human { .. } | Kind::Wait { .. }
+    );
+    if has_result && key == ERROR_KEY {
+        let message = format!("`{key}` is the error of the node that failed last");
+        let problem = Problem::new(Code::Name, place, message);
+        object.problems.push(problem.help("choose another name"));
+    }
     Some(Node {
         title: object.name("label"),
         kind,

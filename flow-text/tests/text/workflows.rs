@@ -1,0 +1,169 @@
+//! Workflows of other tools: how they are told, and where their problems are.
+
+use flow_spec::document::{MappingsDocument, RetrySettings};
+use flow_text::{Format, Notation, read, read_all, to_yaml};
+use insta::assert_snapshot;
+
+use crate::said;
+
+const RELEASE: &str = "\
+# Deploys what was built.
+id: release-app
+steps:
+  - id: build
+    type: agent
+    agent: app-builder@1.0.0-rc
+    max_retries: 3
+    retry_delay: 200 # ms
+    on_success: deploy
+    on_error: build
+  - { id: deploy, type: agent, agent: deployer, on_success: end, on_error: end }
+";
+
+const DEFINITION: &str = r#"{
+  "id": "ask", "startNode": "wait",
+  "nodes": [
+    { "id": "wait", "type": "wait", "durationMs": 50, "onSuccess": "who" },
+    { "id": "who", "type": "human", "message": "Who is {it}?", "timeoutMs": 1000, "onError": "who" }
+  ]
+}"#;
+
+#[test]
+fn a_workflow_becomes_a_document() {
+    let document = read(RELEASE.as_bytes(), Format::Yaml).unwrap();
+    assert_eq!(document.notation(), Notation::OpenAgents);
+    let flow = document.flow();
+    assert_eq!(
+        (&*flow.name, &*flow.namespace),
+        ("release-app", "release_app")
+    );
+    let build = &flow.nodes[0];
+    assert_eq!(
+        (&*build.id, &*build.r#type),
+        ("build", "app_builder@1.0.0-rc")
+    );
+    let retry = RetrySettings {
+        attempts: 3,
+        wait: Some("200ms".to_owned()),
+        backoff: Some(2.0),
+        max_wait: None,
+        jitter: None,
+        only_if: None,
+    };
+    assert_eq!(build.settings.retry, Some(retry));
+    assert_ne!(build.mappings, MappingsDocument::default());
+    let ends: Vec<(Option<&str>, &str)> = flow
+        .ends
+        .iter()
+        .map(|end| (end.condition.as_deref(), &*end.label))
+        .collect();
+    assert_eq!(
+        ends,
+        [(Some("default"), "default"), (Some("error"), "failed")]
+    );
+    assert_eq!(document.check(), []);
+
+    // What it became is a document like any other.
+    let written = to_yaml(flow);
+    let again = read(written.as_bytes(), Format::Yaml).unwrap();
+    assert_eq!(again.notation(), Notation::Flow);
+    assert_eq!(again.flow(), flow);
+    assert_eq!(again.check(), []);
+}
+
+#[test]
+fn a_place_is_that_in_the_workflow() {
+    let document = read(RELEASE.as_bytes(), Format::Yaml).unwrap();
+    for (pointer, in_text, place) in [
+        ("/nodes/0/type", "/steps/0/agent", "6:12"),
+        (
+            "/nodes/0/settings/retry/attempts",
+            "/steps/0/max_retries",
+            "7:18",
+        ),
+        ("/nodes/1", "/steps/1", "11:5"),
+        ("/edges/1/condition", "/steps/0/on_error", "10:15"),
+        ("/ends/0", "/steps/1/on_success", "11:61"),
+        ("/inputs/properties/input", "/id", "2:5"),
+        ("/version", "", "2:1"),
+    ] {
+        assert_eq!(document.pointer_in_text(pointer), in_text);
+        assert_eq!(document.place(pointer).to_string(), place, "{pointer}");
+    }
+}
+
+#[test]
+fn a_list_has_flows_of_all_kinds() {
+    let release = read(RELEASE.as_bytes(), Format::Yaml).unwrap();
+    let flow = release.flow().to_json();
+    let list = format!("[{flow}, {DEFINITION}]");
+    let documents = read_all(list.as_bytes(), Format::Json).unwrap();
+    let kinds: Vec<Notation> = documents.iter().map(|one| one.notation()).collect();
+    assert_eq!(kinds, [Notation::Flow, Notation::FlowDefinition]);
+    assert_eq!(
+        documents[1].pointer_in_text("/nodes/1/params"),
+        "/1/nodes/1"
+    );
+    assert_eq!(
+        documents[1].flow().nodes[1].params["prompt"],
+        "Who is {{it}}?"
+    );
+
+    let broken = list.replace("\"onSuccess\": \"who\"", "\"onSuccess\": \"why\"");
+    let problems = read_all(broken.as_bytes(), Format::Json).unwrap_err();
+    assert_eq!(problems[0].pointer, "/1/nodes/0/onSuccess");
+}
+
+#[test]
+fn all_problems_are_reported_at_once() {
+    assert_snapshot!(said("{ id: [], steps: {} }", Format::Yaml), @"
+    1:3: `id` is a list, and should be a string [F023]
+    at /id
+    1:11: `steps` is an object, and should be a list [F023]
+    at /steps
+    ");
+    assert_snapshot!(said("{ steps: [x, { type: 3 }, {}, { type: agnet }] }", Format::Yaml), @r#"
+    1:1: `id` is missing [F023]
+    help: name the workflow: `"id": "release"`
+    1:11: a step is "x", and should be an object [F023]
+    at /steps/0
+    1:22: `type` is 3, and should be a string [F023]
+    at /steps/1/type
+    1:27: `type` is missing [F023]
+    at /steps/2
+    help: say what the step is: `agent`, `approval`, `parallel`, `condition`
+    1:39: there is no type of step `agnet` [F004]
+    at /steps/3/type
+    help: did you mean `agent`?
+    "#);
+    assert_snapshot!(said("{ id: x, steps: [{ id: p, type: parallel, agents: [a, '', 3], on_sucess: p }] }", Format::Yaml), @r#"
+    1:63: there is no field `on_sucess` here [F023]
+    at /steps/0/on_sucess
+    help: did you mean `on_success`?
+    1:55: an agent is "", and should be its name [F023]
+    at /steps/0/agents/1
+    1:59: an agent is 3, and should be its name [F023]
+    at /steps/0/agents/2
+    "#);
+    assert_snapshot!(said("{ startNode: a, nodes: [x, { id: a, type: loop }, { id: b, type: wait }] }", Format::Yaml), @r#"
+    1:1: `id` is missing [F023]
+    help: name the flow: `"id": "research"`
+    1:25: a node is "x", and should be an object [F023]
+    at /nodes/0
+    1:28: `loopNodeId` is missing [F023]
+    at /nodes/1
+    help: name the node that runs again and again: `"loopNodeId": "improve"`
+    1:28: `continueCondition` is missing [F023]
+    at /nodes/1
+    help: write the condition in CEL: `"continueCondition": "count < 3"`
+    1:51: `durationMs` is missing [F023]
+    at /nodes/2
+    help: say how long it waits, in milliseconds: `"durationMs": 5000`; or name a registered node that polls: `"pollCondition": "is_ready"`
+    "#);
+    assert_snapshot!(said("{ id: x, startNode: a, nodes: [{ id: a, type: wait, durationMs: 1e3, pollCondition: '' }] }", Format::Yaml), @"
+    1:65: `durationMs` is 1000.0, and should be a number of milliseconds, from 1 to 1000000000000 [F023]
+    at /nodes/0/durationMs
+    1:85: `pollCondition` is empty [F023]
+    at /nodes/0/pollCondition
+    ");
+}
