@@ -7,6 +7,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::Number;
 
 use super::{Param, ParamError};
+use crate::provided::accepted;
 
 /// Reads a value of a certain kind, which a loose text may stand for.
 macro_rules! loose {
@@ -154,6 +155,7 @@ impl<'de> SeqAccess<'de> for Items {
             return Ok(None);
         };
         let value = seed.deserialize(item);
+        let value = value.inspect(|_| accepted());
         value.map(Some).map_err(|error| error.within(index))
     }
 
@@ -200,6 +202,7 @@ impl<'de> MapAccess<'de> for Fields {
         match self.current.take() {
             Some((name, value)) => {
                 let value = seed.deserialize(value);
+                let value = value.inspect(|_| accepted());
                 value.map_err(|error| error.within(name))
             }
             None => Err(ParamError::custom("a value was read before its name")),

@@ -58,3 +58,13 @@ pub(super) fn refuse(error: DependencyError) {
         }
     });
 }
+
+/// Forgets why a dependency in a param was refused, because the param was accepted all the same: an
+/// untagged enum tries one variant after the other.
+pub(crate) fn accepted() {
+    LOADS.with_borrow_mut(|loads| {
+        if let Some(load) = loads.last_mut() {
+            load.refused = None;
+        }
+    });
+}

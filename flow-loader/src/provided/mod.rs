@@ -19,7 +19,7 @@ pub use credentials::{Credentials, Environment};
 pub use dependency::{Dependency, DependencyError};
 #[cfg(feature = "credential-file")]
 pub use file::{CredentialFile, CredentialFileError, CredentialKey};
-pub(crate) use loading::loading;
+pub(crate) use loading::{accepted, loading};
 pub(crate) use lookup::Missing;
 
 /// What a program provides to documents, by name.

@@ -317,3 +317,31 @@ fn a_load_that_panics_leaves_nothing_behind() {
         "{message}"
     );
 }
+
+#[derive(Deserialize)]
+struct Served {
+    member: Member,
+    #[serde(flatten)]
+    rest: std::collections::BTreeMap<String, u16>,
+    port: u16,
+}
+
+#[node(writes = answer)]
+impl Served {
+    fn exec(&self, question: &str) -> String {
+        let is_model = matches!(self.member, Member::Model { .. });
+        format!("{question}{}{is_model}{}", self.port, self.rest.len())
+    }
+}
+
+#[test]
+fn an_error_is_not_that_of_a_dependency_that_was_found_elsewhere() {
+    let registry = models().with(registry![Served]);
+    // As a model, `vectors` is refused, before it is taken as an embedder.
+    let params = json!({ "member": { "model": "vectors" }, "port": "x" });
+    assert_eq!(
+        refused("Served", &params, &registry),
+        "these are not the settings of `Served`: invalid type: string \"x\", expected u16 [F016]\n\
+         at /nodes/0/params/port"
+    );
+}
