@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow_durable::{MemoryStore, Runtime, StartOptions};
-use flow_loader::{Format, LoadedFlow, Registry, load, registry};
+use flow_loader::{Registry, registry};
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::support::loaded;
 use super::{finished, problems, run};
 
 pub(crate) const RESEARCH: &str = include_str!("research.json");
@@ -67,10 +68,6 @@ pub(crate) fn researchers() -> Registry {
         summarize,
         apologize
     ]
-}
-
-fn loaded(text: &str, registry: &Registry) -> LoadedFlow {
-    load(text, Format::Json, registry).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ mod damage;
 mod damaged;
 mod flow_definition;
 mod open_agents;
+mod page;
 #[path = "../law/support.rs"]
 mod support;
 

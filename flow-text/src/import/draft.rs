@@ -1,8 +1,10 @@
 //! A document that is being made from a workflow.
 
-use flow_spec::document::__private::inside;
+use flow_spec::document::__private::{inside, wrong};
 use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, types};
-use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument, property};
+use flow_spec::{
+    Code, DEFAULT_ACTION, FlowDocument, NodeDocument, Problem, did_you_mean, property,
+};
 use serde_json::{Map, Value, json};
 
 use super::origins::Origins;
@@ -154,4 +156,23 @@ pub(super) fn human(id: &str, message: &str) -> NodeDocument {
 /// A name as one that Rust and CEL can say: `code-review` is `code_review`.
 pub(super) fn key(name: &str) -> String {
     name.replace('-', "_")
+}
+
+/// The problem of a step or a node that does not say which of these types it has.
+pub(super) fn no_type(value: &Value, pointer: &str, what: &str, types: &[&str]) -> Problem {
+    let at = inside(pointer, "type");
+    match value.get("type") {
+        _ if !value.is_object() => wrong(pointer, &format!("a {what}"), "an object", value),
+        None => {
+            let help = format!("say what the {what} is: `{}`", types.join("`, `"));
+            Problem::new(Code::Document, pointer, "`type` is missing").help(help)
+        }
+        Some(Value::String(name)) => {
+            let message = format!("there is no type of {what} `{name}`");
+            let mut problem = Problem::new(Code::UnknownNode, at, message);
+            problem.help = did_you_mean(name, types.iter().copied());
+            problem
+        }
+        Some(other) => wrong(&at, "`type`", "a string", other),
+    }
 }

@@ -5,7 +5,7 @@
 mod nodes;
 mod parts;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::__private::{Object, inside};
 use flow_spec::document::{Problems, types};
@@ -80,10 +80,11 @@ fn add(draft: &mut Draft, nodes: &[Node], parts: &Parts, index: usize, node: &No
     // The nodes of a parallel node have no edges.
     let is_free = !parts.is_in_branch(index);
     let after = || parts.after(nodes, index);
+    let fails = parts.routes_error(nodes, index);
     let last = match &node.kind {
         Kind::Agent { agent: name } => {
             let mut made = agent(&node.id, &name.id);
-            made.fallible = node.on_error.is_some() || node.settings.retry.is_some();
+            made.fallible = fails || node.settings.retry.is_some();
             let pointer = add_node(draft, node, made);
             draft.note(inside(&pointer, "type"), &*name.pointer);
             draft.note(inside(&pointer, "outputs"), &*name.pointer);
@@ -92,13 +93,14 @@ fn add(draft: &mut Draft, nodes: &[Node], parts: &Parts, index: usize, node: &No
         }
         Kind::Human { message } => {
             let mut made = human(&node.id, message);
-            made.fallible = node.on_error.is_some();
+            made.fallible = fails;
             add_node(draft, node, made);
             draft.result(&node.key, &node.pointer);
             node.id.clone()
         }
         Kind::Wait { duration, poll } => {
-            add_wait(draft, node, duration.as_deref(), poll.as_ref(), is_free)
+            let poll = poll.as_ref().map(|poll| (poll, fails));
+            add_wait(draft, node, duration.as_deref(), poll, is_free)
         }
         Kind::Parallel { children, limit } => {
             let branches = parts.branches(nodes, children);
@@ -108,7 +110,7 @@ fn add(draft: &mut Draft, nodes: &[Node], parts: &Parts, index: usize, node: &No
             node.id.clone()
         }
         Kind::Branch { cases, default } => {
-            add_branch(draft, node, cases, default);
+            add_branch(draft, node, cases, default.as_ref());
             return;
         }
         Kind::Loop { body, condition } => {
@@ -132,21 +134,11 @@ fn add(draft: &mut Draft, nodes: &[Node], parts: &Parts, index: usize, node: &No
 }
 
 /// Adds a node of the document for a node of the definition.
-fn add_node(draft: &mut Draft, node: &Node, made: NodeDocument) -> String {
-    let settings = &node.settings;
-    let made = NodeDocument {
-        title: node.title.clone(),
-        settings: flow_spec::document::SettingsDocument {
-            retry: settings.retry.clone(),
-            timeout: settings.timeout.clone(),
-            ..made.settings
-        },
-        mappings: flow_spec::document::MappingsDocument {
-            inputs: node.reads.clone(),
-            ..made.mappings
-        },
-        ..made
-    };
+fn add_node(draft: &mut Draft, node: &Node, mut made: NodeDocument) -> String {
+    made.title = node.title.clone();
+    made.settings.retry = node.settings.retry.clone();
+    made.settings.timeout = node.settings.timeout.clone();
+    made.mappings.inputs = node.reads.clone();
     let pointer = draft.node(made, &node.pointer);
     for (part, field) in [
         ("id", "id"),
@@ -161,24 +153,27 @@ fn add_node(draft: &mut Draft, node: &Node, made: NodeDocument) -> String {
     pointer
 }
 
-/// Adds a wait: a pause, a poll, or a poll after a pause. Returns the id of the last of them.
+/// Adds a wait: a pause, a poll, which may fail, or a poll after a pause. Returns the id of the last
+/// of them.
 fn add_wait(
     draft: &mut Draft,
     node: &Node,
     duration: Option<&str>,
-    poll: Option<&Reference>,
+    poll: Option<(&Reference, bool)>,
     is_free: bool,
 ) -> String {
     if let Some(duration) = duration {
-        let made = built_in(&node.id, types::WAIT, json!({ "duration": duration }));
+        let mut made = built_in(&node.id, types::WAIT, json!({ "duration": duration }));
+        made.title = node.title.clone();
         draft.node(made, &node.pointer);
     }
-    let Some(poll) = poll else {
+    let Some((poll, fails)) = poll else {
         return node.id.clone();
     };
     let id = node.poll_id();
     let mut made = agent(&id, &poll.id);
-    made.fallible = node.on_error.is_some();
+    made.title = node.title.clone();
+    made.fallible = fails;
     made.mappings.inputs = node.reads.clone();
     let pointer = draft.node(made, &node.pointer);
     draft.note(inside(&pointer, "type"), &*poll.pointer);
@@ -193,30 +188,29 @@ fn add_branch(
     draft: &mut Draft,
     node: &Node,
     cases: &[(String, Reference)],
-    default: &Option<Reference>,
+    default: Option<&Reference>,
 ) {
-    let action = |to: &Option<&Reference>| to.map_or("end", |to| to.id.as_str()).to_owned();
-    let otherwise = default.as_ref().filter(|to| !to.id.is_empty());
-    let listed: Vec<Value> = cases
-        .iter()
-        .map(|(when, to)| json!({ "when": when, "action": to.id }))
-        .collect();
-    let params = json!({ "cases": listed, "otherwise": action(&otherwise) });
+    let action = |to: Option<&Reference>| to.map_or("end", |to| to.id.as_str()).to_owned();
+    let listed = cases.iter();
+    let listed = listed.map(|(when, to)| json!({ "when": when, "action": to.id }));
+    let listed: Vec<Value> = listed.collect();
+    let params = json!({ "cases": listed, "otherwise": action(default) });
     let pointer = add_node(draft, node, built_in(&node.id, types::BRANCH, params));
-    let mut routed: Vec<String> = Vec::new();
     for (index, (_, to)) in cases.iter().enumerate() {
         let case = format!("{pointer}/params/cases/{index}");
         let origin = format!("{}/cases/{index}", node.pointer);
         draft.note(inside(&case, "when"), inside(&origin, "condition"));
         draft.note(inside(&case, "action"), &*to.pointer);
     }
-    let targets = cases.iter().map(|(_, to)| Some(to)).chain([otherwise]);
-    for to in targets {
-        let action = action(&to);
-        if !routed.contains(&action) {
-            let at = to.map_or_else(|| inside(&node.pointer, "default"), |to| to.pointer.clone());
+    let mut routed = HashSet::new();
+    for to in cases.iter().map(|(_, to)| Some(to)).chain([default]) {
+        let action = action(to);
+        if routed.insert(action.clone()) {
+            let at = match to {
+                Some(to) => to.pointer.clone(),
+                None => inside(&node.pointer, "default"),
+            };
             draft.route(&node.id, route(&action, to.map(|to| to.id.as_str()), &at));
-            routed.push(action);
         }
     }
 }

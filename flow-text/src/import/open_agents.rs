@@ -7,7 +7,7 @@ use flow_spec::document::{Problems, RetrySettings, types};
 use flow_spec::{Code, ERROR_ACTION, ERROR_KEY, Problem, did_you_mean};
 use serde_json::{Value, json};
 
-use super::draft::{Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key};
+use super::draft::{Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key, no_type};
 
 /// The target that ends a workflow.
 const END: &str = "end";
@@ -101,7 +101,7 @@ fn step(value: &Value, pointer: &str, problems: &mut Problems) -> Option<Step> {
         Some("parallel") => &["id", "type", "agents", "on_success", "on_error"],
         Some("condition") => &["id", "type", "cases", "default"],
         _ => {
-            problems.push(no_type(value, pointer));
+            problems.push(no_type(value, pointer, "step", &TYPES));
             return None;
         }
     };
@@ -137,25 +137,6 @@ fn step(value: &Value, pointer: &str, problems: &mut Problems) -> Option<Step> {
         kind,
         routes,
     })
-}
-
-/// The problem of a step that does not say what it is.
-fn no_type(value: &Value, pointer: &str) -> Problem {
-    let at = inside(pointer, "type");
-    match value.get("type") {
-        _ if !value.is_object() => wrong(pointer, "a step", "an object", value),
-        None => {
-            let problem = Problem::new(Code::Document, pointer, "`type` is missing");
-            problem.help(format!("say what the step is: `{}`", TYPES.join("`, `")))
-        }
-        Some(Value::String(name)) => {
-            let message = format!("there is no type of step `{name}`");
-            let mut problem = Problem::new(Code::UnknownNode, at, message);
-            problem.help = did_you_mean(name, TYPES);
-            problem
-        }
-        Some(other) => wrong(&at, "`type`", "a string", other),
-    }
 }
 
 /// How often an agent is called. Pauses double each time.

@@ -114,6 +114,35 @@ fn a_list_has_flows_of_all_kinds() {
     assert_eq!(problems[0].pointer, "/1/nodes/0/onSuccess");
 }
 
+/// Without a registry, a node can fail if it is said what follows then.
+#[test]
+fn errors_lead_where_the_workflow_says() {
+    let definition = r#"{ "id": "x", "startNode": "all", "nodes": [
+        { "id": "all", "type": "parallel", "children": ["a", "w"], "onError": "sorry" },
+        { "id": "a", "type": "agent" },
+        { "id": "w", "type": "wait", "durationMs": 5, "pollCondition": "is_there", "label": "Is it there?" },
+        { "id": "sorry", "type": "agent" }
+    ] }"#;
+    let workflow = r#"{ "id": "x", "steps": [
+        { "id": "all", "type": "parallel", "agents": ["a", "b"], "on_success": "end", "on_error": "sorry" },
+        { "id": "sorry", "type": "agent", "agent": "apologize", "on_success": "end" }
+    ] }"#;
+    for text in [definition, workflow] {
+        assert_eq!(said(text, Format::Json), "");
+        let alone = text
+            .replace(r#", "onError": "sorry""#, "")
+            .replace(r#", "on_error": "sorry""#, "");
+        assert!(said(alone, Format::Json).contains("no edge leads to `sorry` [F005]"));
+    }
+    let document = read(definition.as_bytes(), Format::Json).unwrap();
+    let titles = document
+        .flow()
+        .nodes
+        .iter()
+        .filter_map(|node| node.title.as_deref());
+    assert_eq!(titles.collect::<Vec<_>>(), ["Is it there?"; 2]);
+}
+
 #[test]
 fn all_problems_are_reported_at_once() {
     assert_snapshot!(said("{ id: [], steps: {} }", Format::Yaml), @"

@@ -1,11 +1,11 @@
 //! The nodes of a definition, as they are written.
 
-use flow_spec::document::__private::{Object, inside, wrong};
+use flow_spec::document::__private::{Object, inside};
 use flow_spec::document::{Problems, RetrySettings, SettingsDocument};
-use flow_spec::{Code, ERROR_KEY, Problem, did_you_mean};
+use flow_spec::{Code, ERROR_KEY, Problem};
 use serde_json::{Map, Value};
 
-use crate::import::draft::{MOST_MILLISECONDS, key};
+use crate::import::draft::{MOST_MILLISECONDS, key, no_type};
 
 const TYPES: [&str; 6] = ["agent", "branch", "parallel", "human", "wait", "loop"];
 
@@ -106,7 +106,7 @@ impl Node {
 pub(super) fn node(value: &Value, pointer: &str, problems: &mut Problems) -> Option<Node> {
     let named = value.get("type").and_then(Value::as_str);
     let Some(fields) = fields(named) else {
-        problems.push(no_type(value, pointer));
+        problems.push(no_type(value, pointer, "node", &TYPES));
         return None;
     };
     let all: Vec<&'static str> = ["id", "type", "label", "metadata"]
@@ -196,25 +196,6 @@ fn fields(named: Option<&str>) -> Option<&'static [&'static str]> {
         "loop" => &["loopNodeId", "continueCondition", "onSuccess"],
         _ => return None,
     })
-}
-
-/// The problem of a node that does not say what it is.
-fn no_type(value: &Value, pointer: &str) -> Problem {
-    let at = inside(pointer, "type");
-    match value.get("type") {
-        _ if !value.is_object() => wrong(pointer, "a node", "an object", value),
-        None => {
-            let problem = Problem::new(Code::Document, pointer, "`type` is missing");
-            problem.help(format!("say what the node is: `{}`", TYPES.join("`, `")))
-        }
-        Some(Value::String(name)) => {
-            let message = format!("there is no type of node `{name}`");
-            let mut problem = Problem::new(Code::UnknownNode, at, message);
-            problem.help = did_you_mean(name, TYPES);
-            problem
-        }
-        Some(other) => wrong(&at, "`type`", "a string", other),
-    }
 }
 
 fn reference(object: &Object<'_, '_>, id: String, field: &str) -> Reference {

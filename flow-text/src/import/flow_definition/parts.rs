@@ -42,6 +42,14 @@ impl Parts {
         self.branches.contains_key(&node)
     }
 
+    /// Returns true if it is said what follows when a node fails: at the node, or at the parallel
+    /// node in whose branch it is.
+    pub(super) fn routes_error(&self, nodes: &[Node], node: usize) -> bool {
+        let around = self.branches.get(&node).map(|around| &nodes[*around]);
+        let around = around.is_some_and(|around| around.on_error.is_some());
+        around || nodes[node].on_error.is_some()
+    }
+
     /// Where a node leads if it succeeds, and where that is written.
     pub(super) fn after<'n>(&self, nodes: &'n [Node], node: usize) -> (Option<&'n str>, String) {
         let looped = self.loops.get(&node).map(|looped| &nodes[*looped]);
