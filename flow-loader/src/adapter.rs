@@ -175,6 +175,7 @@ pub struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes a value, by its number. It is dropped if nothing reads it.
+    #[inline]
     pub fn write(&mut self, number: usize, value: AnyValue) {
         if let Some(key) = self.keys[number] {
             self.place.set(key, value);

@@ -168,11 +168,13 @@ impl<'a> Args<'a> {
         inputs.collect()
     }
 
+    #[inline]
     fn taken(&mut self, read: usize) -> Option<Taken<'_>> {
         self.place.taken(self.level, self.at, read)
     }
 
     /// The values to borrow, after some were taken.
+    #[inline]
     pub fn lent(self) -> Lent<'a> {
         Lent {
             level: self.level,
@@ -210,6 +212,7 @@ impl<'a> Lent<'a> {
         shown.unwrap_or_else(|| misread(read))
     }
 
+    #[inline]
     fn value(self, read: usize) -> Option<&'a (dyn Any + Sync)> {
         self.around.value(self.level, self.at, read)
     }

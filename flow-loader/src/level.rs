@@ -177,10 +177,12 @@ impl Node {
 }
 
 impl Level {
+    #[inline]
     pub(crate) fn node(&self, NodeIndex(index): NodeIndex) -> &Node {
         &self.nodes[index]
     }
 
+    #[inline]
     pub(crate) fn key(&self, KeyIndex(index): KeyIndex) -> &Key {
         &self.keys[index]
     }

@@ -149,6 +149,7 @@ impl ValueType {
     }
 
     /// A clone of a value of this type, which is `T`.
+    #[inline]
     pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
         let mut clone: Option<T> = None;
         (self.clone_functions().into)(value, &mut clone);
@@ -160,6 +161,7 @@ impl ValueType {
         (self.clone_functions().boxed)(value)
     }
 
+    #[inline]
     fn clone_functions(&self) -> CloneFunctions {
         match self.clone {
             Some(functions) => functions,

@@ -37,6 +37,7 @@ enum Repr {
 }
 
 impl Outcome {
+    #[inline]
     pub(crate) fn new(value: AnyValue, ty: &'static ValueType) -> Self {
         Outcome(Repr::Value(value, ty))
     }
@@ -46,6 +47,7 @@ impl Outcome {
     /// # Errors
     ///
     /// Why the stored value cannot be read, in words.
+    #[inline]
     pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
         let stored = match self.0 {
             Repr::Value(value, _) => return Ok(value),

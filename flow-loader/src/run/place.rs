@@ -51,6 +51,7 @@ pub(crate) enum Taken<'s> {
 
 impl Place<'_> {
     /// The same place, for a while.
+    #[inline]
     pub(crate) fn reborrow(&mut self) -> Place<'_> {
         match self {
             Place::Loop(state) => Place::Loop(state),
@@ -59,6 +60,7 @@ impl Place<'_> {
         }
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, key: KeyIndex, value: AnyValue) {
         match self {
             Place::Loop(state) => state.cells_mut().set(key, value),
@@ -68,6 +70,7 @@ impl Place<'_> {
     }
 
     /// A value that the node takes. `None` if there is none.
+    #[inline]
     pub(crate) fn taken(&mut self, level: &Level, at: NodeIndex, read: usize) -> Option<Taken<'_>> {
         if let Place::Shared(around) = self
             && let Some(item) = around.item_at(read)
@@ -103,6 +106,7 @@ impl Place<'_> {
 }
 
 impl<'s> Place<'s> {
+    #[inline]
     pub(crate) fn into_around(self) -> Around<'s> {
         match self {
             Place::Loop(state) => Around::of(state, None),
@@ -113,6 +117,7 @@ impl<'s> Place<'s> {
 }
 
 impl<'s> Around<'s> {
+    #[inline]
     fn of(state: &'s LoadedState, own: Option<&'s Own>) -> Self {
         Around {
             state,
@@ -121,6 +126,7 @@ impl<'s> Around<'s> {
         }
     }
 
+    #[inline]
     pub(crate) fn get(&self, key: KeyIndex) -> Option<&'s AnyValue> {
         let own = self
             .own
@@ -129,11 +135,13 @@ impl<'s> Around<'s> {
     }
 
     /// The item, if it is this read of the body.
+    #[inline]
     fn item_at(&self, read: usize) -> Option<&'s Item<'s>> {
         self.item.filter(|item| item.port.read == read)
     }
 
     /// The value of a read.
+    #[inline]
     pub(crate) fn value(
         &self,
         level: &Level,

@@ -113,6 +113,7 @@ impl From<Cells> for LoadedState {
 
 impl LoadedState {
     /// The values of a state that is in use.
+    #[inline]
     pub(crate) fn cells(&self) -> &Cells {
         match &self.0 {
             Repr::Values(cells) => cells,
@@ -120,6 +121,7 @@ impl LoadedState {
         }
     }
 
+    #[inline]
     pub(crate) fn cells_mut(&mut self) -> &mut Cells {
         match &mut self.0 {
             Repr::Values(cells) => cells,
@@ -129,10 +131,12 @@ impl LoadedState {
 }
 
 impl Cells {
+    #[inline]
     pub(crate) fn get(&self, KeyIndex(key): KeyIndex) -> Option<&AnyValue> {
         self.values[key].as_ref()
     }
 
+    #[inline]
     pub(crate) fn set(&mut self, KeyIndex(key): KeyIndex, value: AnyValue) {
         self.values[key] = Some(value);
     }
@@ -141,6 +145,7 @@ impl Cells {
         self.values[key] = value;
     }
 
+    #[inline]
     pub(crate) fn remove(&mut self, KeyIndex(key): KeyIndex) -> Option<AnyValue> {
         self.values[key].take()
     }

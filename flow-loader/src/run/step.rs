@@ -12,6 +12,7 @@ use crate::run::outcome::{LoadedEngine, Outcome};
 use crate::value::AnyValue;
 
 /// The work of a visit to a function or a type. It has taken its values, and runs when it is polled.
+#[inline]
 pub(crate) fn work<'a>(
     scope: &'a Scope<'a>,
     node: &'a Node,

@@ -139,6 +139,7 @@ enum Left {
 }
 
 /// The route on which a node was left, or its failure.
+#[inline]
 fn route(
     level: &Level,
     node: &Node,
