@@ -8,14 +8,13 @@ use std::sync::Arc;
 use flow_runtime::Policy;
 use flow_runtime::engine::{Failed, QuestionType, Visit};
 use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::args::{Args, Lent};
-use crate::catalog::NodeKind;
-use crate::level::KeyIndex;
+use crate::args::{Args, Lent, Writer};
+use crate::outcome::Outcome;
 use crate::params::{Param, ParamError};
-use crate::run::{Outcome, Place};
 use crate::value::{AnyValue, Probe, SchemaFunction, ValueType};
 
 /// A registered node.
@@ -79,6 +78,22 @@ pub struct About {
     pub settings: &'static str,
     /// The question that it asks people.
     pub prompt: Option<&'static str>,
+}
+
+/// What an entry of a registry is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum NodeKind {
+    /// A function.
+    #[default]
+    Function,
+    /// A type, of which a document can make values with different `params`.
+    Type,
+    /// A type that people are asked for: a node `flow.human` that `expects` it.
+    Human,
+    /// A flow.
+    Flow,
 }
 
 impl fmt::Debug for Adapter {
@@ -164,23 +179,6 @@ pub enum Make {
     Default(fn() -> Receiver),
     /// Nothing says what it is.
     Missing,
-}
-
-/// Writes what comes of a visit.
-pub struct Writer<'a> {
-    /// The key of each value.
-    pub(crate) keys: &'a [Option<KeyIndex>],
-    pub(crate) place: Place<'a>,
-}
-
-impl Writer<'_> {
-    /// Writes a value, by its number. It is dropped if nothing reads it.
-    #[inline]
-    pub fn write(&mut self, number: usize, value: AnyValue) {
-        if let Some(key) = self.keys[number] {
-            self.place.set(key, value);
-        }
-    }
 }
 
 /// What a node is called with.

@@ -7,24 +7,49 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::level::{Level, NodeIndex};
-use crate::run::{Around, Place, Taken};
-use crate::value::{AnyValue, Probe, opened};
+use crate::value::{AnyValue, Probe, ValueType, opened};
 
-/// The values of one visit to a node, by the numbers of its reads: first it takes some of them, and
-/// then it borrows the others.
-pub struct Args<'a> {
-    pub(crate) level: &'a Level,
-    pub(crate) at: NodeIndex,
-    pub(crate) place: Place<'a>,
+/// The values that a visit reads and writes, by their numbers.
+pub(crate) trait Values: Send + Sync {
+    /// A value that the node takes. `None` if there is none.
+    fn taken(&mut self, read: usize) -> Option<Taken<'_>>;
+    /// A value that it borrows.
+    fn value(&self, read: usize) -> Option<&(dyn Any + Sync)>;
+    /// A value as it is shown.
+    fn shown(&self, read: usize) -> Option<&(dyn Display + Send + Sync)>;
+    /// Writes a value. It is dropped if nothing reads it.
+    fn write(&mut self, number: usize, value: AnyValue);
+}
+
+/// A value that a node takes.
+pub(crate) enum Taken<'s> {
+    Moved(AnyValue),
+    /// It is to be cloned, because it is read once more.
+    Copied(&'s (dyn Any + Sync), &'static ValueType),
+}
+
+/// What a node reads: first it takes some of the values, and then it borrows the others.
+pub struct Args<'a>(Access<'a>);
+
+enum Access<'a> {
+    Own(&'a mut (dyn Values + 'a)),
+    /// For one of several attempts of the flow. A node that its flow tries again takes nothing.
+    Shared(&'a (dyn Values + 'a)),
 }
 
 /// The values that a node borrows.
 #[derive(Clone, Copy)]
-pub struct Lent<'a> {
-    pub(crate) level: &'a Level,
-    pub(crate) at: NodeIndex,
-    pub(crate) around: Around<'a>,
+pub struct Lent<'a>(&'a (dyn Values + 'a));
+
+/// Writes what comes of a visit.
+pub struct Writer<'a>(pub(crate) &'a mut (dyn Values + 'a));
+
+impl Writer<'_> {
+    /// Writes a value, by its number. It is dropped if nothing reads it.
+    #[inline]
+    pub fn write(&mut self, number: usize, value: AnyValue) {
+        self.0.write(number, value);
+    }
 }
 
 /// The type as which a node reads a value, which rustc infers from a call of the node.
@@ -138,6 +163,10 @@ fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
 }
 
 impl<'a> Args<'a> {
+    pub(crate) fn new(values: &'a mut (dyn Values + 'a)) -> Self {
+        Args(Access::Own(values))
+    }
+
     /// A value that the node takes.
     pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
         match self.taken(read) {
@@ -158,28 +187,19 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The values as the inputs of the flow that the node is.
-    pub(crate) fn inputs(mut self) -> Vec<Option<AnyValue>> {
-        let reads = 0..self.level.node(self.at).reads.len();
-        let inputs = reads.map(|read| match self.taken(read)? {
-            Taken::Moved(value) => Some(value),
-            Taken::Copied(value, ty) => Some(ty.cloned_box(value)),
-        });
-        inputs.collect()
-    }
-
-    #[inline]
     fn taken(&mut self, read: usize) -> Option<Taken<'_>> {
-        self.place.taken(self.level, self.at, read)
+        match &mut self.0 {
+            Access::Own(values) => values.taken(read),
+            Access::Shared(_) => misread(read),
+        }
     }
 
     /// The values to borrow, after some were taken.
     #[inline]
     pub fn lent(self) -> Lent<'a> {
-        Lent {
-            level: self.level,
-            at: self.at,
-            around: self.place.into_around(),
+        match self.0 {
+            Access::Own(values) => Lent(values),
+            Access::Shared(values) => Lent(values),
         }
     }
 }
@@ -187,7 +207,7 @@ impl<'a> Args<'a> {
 impl<'a> Lent<'a> {
     /// A value that is read by reference.
     pub fn borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> &'a R {
-        match self.value(read).and_then(view) {
+        match self.0.value(read).and_then(view) {
             Some(value) => value,
             None => misread(read),
         }
@@ -195,7 +215,7 @@ impl<'a> Lent<'a> {
 
     /// A value that is read by reference if there is one.
     pub fn maybe_borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> Option<&'a R> {
-        let value = self.value(read)?;
+        let value = self.0.value(read)?;
         if let Some(value) = view(value) {
             return Some(value);
         }
@@ -208,22 +228,13 @@ impl<'a> Lent<'a> {
 
     /// A value that is shown.
     pub fn shown(self, read: usize) -> &'a (dyn Display + Send + Sync) {
-        let shown = self.around.shown(self.level, self.at, read);
+        let shown = self.0.shown(read);
         shown.unwrap_or_else(|| misread(read))
     }
 
-    #[inline]
-    fn value(self, read: usize) -> Option<&'a (dyn Any + Sync)> {
-        self.around.value(self.level, self.at, read)
-    }
-
-    /// The same values for another attempt of the flow. A node that its flow tries again takes none.
+    /// The same values for another attempt of the flow.
     pub(crate) fn again(self) -> Args<'a> {
-        Args {
-            level: self.level,
-            at: self.at,
-            place: Place::Shared(self.around),
-        }
+        Args(Access::Shared(self.0))
     }
 }
 

@@ -8,7 +8,7 @@ use semver::Version;
 use serde::Serialize;
 
 use crate::Registry;
-use crate::adapter::{Adapter, Make};
+use crate::adapter::{Adapter, Make, NodeKind};
 use crate::load::{completed_flow, completed_node};
 use crate::registry::{Entry, Item};
 use crate::value::{SchemaFunction, short_name};
@@ -114,22 +114,6 @@ pub struct CatalogDependency {
     pub name: String,
     /// Its type.
     pub rust_type: String,
-}
-
-/// What an entry of a registry is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum NodeKind {
-    /// A function.
-    #[default]
-    Function,
-    /// A type, of which a document can make values with different `params`.
-    Type,
-    /// A type that people are asked for: a node `flow.human` that `expects` it.
-    Human,
-    /// A flow.
-    Flow,
 }
 
 impl Registry {

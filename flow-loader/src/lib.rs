@@ -10,6 +10,7 @@ mod folder;
 mod level;
 mod load;
 mod loaded;
+mod outcome;
 mod params;
 mod prompt;
 mod provided;
@@ -17,7 +18,8 @@ mod registry;
 mod run;
 mod value;
 
-pub use catalog::{Catalog, CatalogDependency, CatalogNode, NodeKind};
+pub use adapter::NodeKind;
+pub use catalog::{Catalog, CatalogDependency, CatalogNode};
 pub use flow_macros::registry;
 pub use flow_text::Format;
 #[cfg(feature = "watch")]
@@ -25,11 +27,12 @@ pub use folder::Watch;
 pub use folder::{FileProblem, Folder, Reload, load_file};
 pub use load::{LoadError, load, load_document};
 pub use loaded::LoadedFlow;
+pub use outcome::Outcome;
 #[cfg(feature = "credential-file")]
 pub use provided::{CredentialFile, CredentialFileError, CredentialKey};
 pub use provided::{Credentials, Dependency, DependencyError, Environment};
 pub use registry::Registry;
-pub use run::{LoadedEngine, LoadedNode, LoadedState, Outcome};
+pub use run::{LoadedEngine, LoadedNode, LoadedState};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use semver::Version;
 
@@ -42,11 +45,10 @@ pub mod __private {
     pub use flow_runtime::{Human, Policy};
 
     pub use crate::adapter::{
-        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, Mode, ReadType, Runs,
-        StepFunction, Work, WriteType, Writer, boxed, makes, nothing, receiver,
+        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, Mode, NodeKind, ReadType,
+        Runs, StepFunction, Work, WriteType, boxed, makes, nothing, receiver,
     };
-    pub use crate::args::{Args, Key, Lent};
-    pub use crate::catalog::NodeKind;
+    pub use crate::args::{Args, Key, Lent, Writer};
     pub use crate::params::{Param, ParamError};
     pub use crate::value::{
         AnyValue, ListType, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, probes,

@@ -8,9 +8,8 @@ use flow_spec::{
 };
 use serde_json::Value;
 
-use crate::adapter::{About, Adapter};
+use crate::adapter::{About, Adapter, NodeKind};
 use crate::answer::any_answer;
-use crate::catalog::NodeKind;
 use crate::registry::{Entry, Item, Unfound, name_and_version};
 
 use crate::condition::Condition;

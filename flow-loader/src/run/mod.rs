@@ -3,15 +3,14 @@
 
 mod branches;
 mod conditions;
+mod engine;
 mod join;
-mod outcome;
 mod place;
 mod state;
 mod step;
 mod visit;
 
-pub use outcome::{LoadedEngine, LoadedNode, Outcome};
-pub(crate) use place::{Around, Place, Taken};
+pub use engine::{LoadedEngine, LoadedNode};
 pub use state::LoadedState;
 pub(crate) use state::{read, written};
 pub(crate) use visit::drive;

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt::Display;
 
+use crate::args::{Taken, Values};
 use crate::level::{KeyIndex, Kind, Level, Node, NodeIndex};
 use crate::run::state::{LoadedState, Own};
 use crate::value::{AnyValue, Shown, ValueType};
@@ -12,8 +13,7 @@ pub(crate) enum Place<'s> {
     Loop(&'s mut LoadedState),
     /// In a branch of a fork, which sees the state as it was at the fork and what it writes itself.
     Branch(&'s LoadedState, &'s mut Own),
-    /// Where others read the same values: as the body of a loop over items, or in one of several
-    /// attempts.
+    /// Where others read the same values: in a loop over items.
     Shared(Around<'s>),
 }
 
@@ -42,14 +42,55 @@ pub(crate) struct ItemPort {
     display: Option<Shown>,
 }
 
-/// A value that a node takes.
-pub(crate) enum Taken<'s> {
-    Moved(AnyValue),
-    /// It is to be cloned, because it is read once more.
-    Copied(&'s (dyn Any + Sync), &'static ValueType),
+/// The values of a visit.
+pub(crate) struct Visited<'s> {
+    pub(crate) level: &'s Level,
+    pub(crate) at: NodeIndex,
+    pub(crate) place: Place<'s>,
+}
+
+impl Values for Visited<'_> {
+    fn taken(&mut self, read: usize) -> Option<Taken<'_>> {
+        self.place.taken(self.level, self.at, read)
+    }
+
+    fn value(&self, read: usize) -> Option<&(dyn Any + Sync)> {
+        self.place.around().value(self.level, self.at, read)
+    }
+
+    fn shown(&self, read: usize) -> Option<&(dyn Display + Send + Sync)> {
+        self.place.around().shown(self.level, self.at, read)
+    }
+
+    fn write(&mut self, number: usize, value: AnyValue) {
+        if let Some(key) = self.level.node(self.at).writes[number] {
+            self.place.set(key, value);
+        }
+    }
+}
+
+impl Visited<'_> {
+    /// The values as the inputs of the flow that the node is.
+    pub(crate) fn inputs(mut self) -> Vec<Option<AnyValue>> {
+        let reads = 0..self.level.node(self.at).reads.len();
+        let inputs = reads.map(|read| match self.taken(read)? {
+            Taken::Moved(value) => Some(value),
+            Taken::Copied(value, ty) => Some(ty.cloned_box(value)),
+        });
+        inputs.collect()
+    }
 }
 
 impl Place<'_> {
+    #[inline]
+    pub(crate) fn around(&self) -> Around<'_> {
+        match self {
+            Place::Loop(state) => Around::of(state, None),
+            Place::Branch(base, own) => Around::of(base, Some(own)),
+            Place::Shared(around) => *around,
+        }
+    }
+
     /// The same place, for a while.
     #[inline]
     pub(crate) fn reborrow(&mut self) -> Place<'_> {
@@ -102,17 +143,6 @@ impl Place<'_> {
             Place::Shared(around) => around.get(key),
         };
         value.map(|value| Taken::Copied(&**value, level.key(key).ty))
-    }
-}
-
-impl<'s> Place<'s> {
-    #[inline]
-    pub(crate) fn into_around(self) -> Around<'s> {
-        match self {
-            Place::Loop(state) => Around::of(state, None),
-            Place::Branch(base, own) => Around::of(base, Some(own)),
-            Place::Shared(around) => around,
-        }
     }
 }
 

@@ -8,7 +8,8 @@ use futures_util::future::BoxFuture;
 use crate::adapter::{Adapter, Call, Receiver, Runs, StepFunction, Work};
 use crate::args::Args;
 use crate::level::Node;
-use crate::run::outcome::{LoadedEngine, Outcome};
+use crate::outcome::Outcome;
+use crate::run::engine::LoadedEngine;
 use crate::value::AnyValue;
 
 /// The work of a visit to a function or a type. It has taken its values, and runs when it is polled.

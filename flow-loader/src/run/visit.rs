@@ -8,14 +8,14 @@ use flow_runtime::engine::{Failed, Scope, StateHooks, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
 
-use crate::adapter::{Runs, Writer};
-use crate::args::Args;
+use crate::adapter::Runs;
+use crate::args::{Args, Writer};
 use crate::level::{Branch, Kind, Level, Node, NodeIndex, Output, Route, RouteIndex, Target};
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
+use crate::run::engine::LoadedEngine;
 use crate::run::join::all;
-use crate::run::outcome::LoadedEngine;
-use crate::run::place::{Around, Item, ItemPort, Place, items};
+use crate::run::place::{Around, Item, ItemPort, Place, Visited, items};
 use crate::run::state::{LoadedState, Own, read};
 use crate::run::step::{ask, opened, work};
 use crate::value::{AnyValue, ItemResult};
@@ -195,11 +195,12 @@ async fn visit<E: LoadedEngine>(
     let Kind::Step { adapter, receiver } = &node.kind else {
         return visit_part(level, engine, scope, at, place).await;
     };
-    let args = Args {
+    let mut values = Visited {
         level,
         at,
         place: place.reborrow(),
     };
+    let args = Args::new(&mut values);
     let outcome = match adapter.runs {
         Runs::Step(run) => {
             let work = work(scope, node, adapter, receiver.as_ref(), run, args);
@@ -211,11 +212,7 @@ async fn visit<E: LoadedEngine>(
         }
         Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
     };
-    let mut writer = Writer {
-        keys: &node.writes,
-        place: place.reborrow(),
-    };
-    let action = (adapter.take_apart)(outcome, &mut writer);
+    let action = (adapter.take_apart)(outcome, &mut Writer(&mut values));
     Ok(Left::Action(action))
 }
 
@@ -235,7 +232,7 @@ fn visit_part<'s, E: LoadedEngine>(
             Kind::Flow(inner) => {
                 let inputs = || {
                     let place = place.reborrow();
-                    Args { level, at, place }.inputs()
+                    Visited { level, at, place }.inputs()
                 };
                 let returned = flow(engine, scope, node, inner, inputs).await?;
                 for (key, value) in node.writes.iter().zip(returned.values) {
@@ -253,16 +250,14 @@ fn visit_part<'s, E: LoadedEngine>(
                 Ok(Left::Action(0))
             }
             Kind::Each { .. } => {
-                let around = place.reborrow().into_around();
-                let results = each(level, engine, scope, at, around).await?;
+                let results = each(level, engine, scope, at, place.around()).await?;
                 if let (Some(results), Some(Some(key))) = (results, node.writes.first()) {
                     place.set(*key, results);
                 }
                 Ok(Left::Action(0))
             }
             Kind::Branch { cases, otherwise } => {
-                let around = place.reborrow().into_around();
-                let route = first_that_holds(level, node, scope, cases, around)?;
+                let route = first_that_holds(level, node, scope, cases, place.around())?;
                 Ok(Left::Route(route.unwrap_or(*otherwise)))
             }
             Kind::Wait(duration) => {
@@ -426,7 +421,7 @@ fn one_item<'a, E: LoadedEngine>(
         let scope = scope.item(index);
         let scope = &scope;
         engine.item_started(scope);
-        let args = || Args {
+        let values = || Visited {
             level,
             at: body,
             place: Place::Shared(Around {
@@ -436,19 +431,21 @@ fn one_item<'a, E: LoadedEngine>(
         };
         let (result, action) = match &node.kind {
             Kind::Step { adapter, receiver } => {
+                let mut values = values();
+                let args = Args::new(&mut values);
                 let outcome = match adapter.runs {
                     Runs::Step(run) => {
-                        let work = work(scope, node, adapter, receiver.as_ref(), run, args());
+                        let work = work(scope, node, adapter, receiver.as_ref(), run, args);
                         let outcome = engine.step(scope, work).await?;
                         opened(engine, scope, adapter, outcome).await?
                     }
-                    Runs::Human { .. } => ask(engine, scope, node, adapter, args()).await?,
+                    Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
                 };
                 let action = (adapter.action)(&*outcome).to_owned();
                 ((!adapter.returns_nothing).then_some(outcome), action)
             }
             Kind::Flow(inner) => {
-                let returned = flow(engine, scope, node, inner, || args().inputs()).await?;
+                let returned = flow(engine, scope, node, inner, || values().inputs()).await?;
                 let value = returned.values.into_iter().next().flatten();
                 (value, returned.end)
             }

@@ -2,29 +2,11 @@
 
 use std::fmt;
 
-use flow_runtime::engine::{Engine, StateHooks, Step};
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::run::state::LoadedState;
 use crate::value::{AnyValue, ValueType};
-
-/// A node of a loaded flow, as engines see it. Engines do not know which one it is: see the path of
-/// its visit.
-#[derive(Debug)]
-pub struct LoadedNode;
-
-impl Step for LoadedNode {
-    type Outcome = Outcome;
-    type Actions = ();
-}
-
-/// An engine that runs loaded flows: one that requires nothing of outcomes and values, or that they
-/// can be stored.
-pub trait LoadedEngine: Engine<LoadedNode> + StateHooks<LoadedState> {}
-
-impl<E: Engine<LoadedNode> + StateHooks<LoadedState>> LoadedEngine for E {}
 
 /// The outcome of a node, of any type: a value, or JSON that an engine has stored and that only the
 /// flow can read.

@@ -1,0 +1,22 @@
+//! What engines see of a loaded flow.
+
+use flow_runtime::engine::{Engine, StateHooks, Step};
+
+use crate::outcome::Outcome;
+use crate::run::state::LoadedState;
+
+/// A node of a loaded flow, as engines see it. Engines do not know which one it is: see the path of
+/// its visit.
+#[derive(Debug)]
+pub struct LoadedNode;
+
+impl Step for LoadedNode {
+    type Outcome = Outcome;
+    type Actions = ();
+}
+
+/// An engine that runs loaded flows: one that requires nothing of outcomes and values, or that they
+/// can be stored.
+pub trait LoadedEngine: Engine<LoadedNode> + StateHooks<LoadedState> {}
+
+impl<E: Engine<LoadedNode> + StateHooks<LoadedState>> LoadedEngine for E {}
