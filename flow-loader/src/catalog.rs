@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::Registry;
 use crate::adapter::{Adapter, Make, NodeKind};
-use crate::load::{completed_flow, completed_node};
+use crate::load::known::{completed_flow, completed_node};
 use crate::registry::{Entry, Item};
 use crate::value::{SchemaFunction, short_name};
 

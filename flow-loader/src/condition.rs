@@ -8,6 +8,9 @@ pub(crate) use with::Condition;
 
 #[cfg(feature = "cel")]
 mod with {
+    use std::collections::BTreeSet;
+
+    use cel::common::ast::{EntryExpr, Expr, IdedExpr, MapExpr, StructExpr};
     use cel::{Context, Program, Value as CelValue};
     use serde_json::Value;
 
@@ -66,11 +69,58 @@ mod with {
     }
 
     fn names(program: &Program) -> Vec<String> {
-        let references = program.references();
-        let names = references.variables().into_iter();
-        let mut names: Vec<String> = names.map(str::to_owned).collect();
-        names.sort_unstable();
-        names
+        let mut names = BTreeSet::new();
+        add_names(program.expression(), &mut Vec::new(), &mut names);
+        names.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Adds the names in an expression that are not those of variables of its own, such as the item in
+    /// `a.exists(item, item > 1)`.
+    fn add_names<'e>(
+        expression: &'e IdedExpr,
+        own: &mut Vec<&'e str>,
+        names: &mut BTreeSet<&'e str>,
+    ) {
+        if let Expr::Ident(name) = &expression.expr {
+            if !own.contains(&name.as_str()) {
+                names.insert(name);
+            }
+            return;
+        }
+        let mut add = |expression: &'e IdedExpr| add_names(expression, own, names);
+        match &expression.expr {
+            Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
+            Expr::Select(select) => add(&select.operand),
+            Expr::Call(call) => call
+                .target
+                .as_deref()
+                .into_iter()
+                .chain(&call.args)
+                .for_each(add),
+            Expr::List(list) => list.elements.iter().for_each(add),
+            Expr::Map(MapExpr { entries }) | Expr::Struct(StructExpr { entries, .. }) => {
+                for entry in entries {
+                    match &entry.expr {
+                        EntryExpr::StructField(field) => add(&field.value),
+                        EntryExpr::MapEntry(entry) => {
+                            add(&entry.key);
+                            add(&entry.value);
+                        }
+                    }
+                }
+            }
+            Expr::Comprehension(all) => {
+                add(&all.iter_range);
+                add(&all.accu_init);
+                let outer = own.len();
+                own.extend([all.iter_var.as_str(), &all.accu_var]);
+                own.extend(all.iter_var2.as_deref());
+                for part in [&all.loop_cond, &all.loop_step, &all.result] {
+                    add_names(part, own, names);
+                }
+                own.truncate(outer);
+            }
+        }
     }
 
     /// A function in an expression that CEL does not have.
@@ -131,12 +181,18 @@ mod with {
             assert_eq!(holds("a > 0.5", 0.75.into()), Ok(true));
             assert_eq!(holds("a in ['x', 'y']", "x".into()), Ok(true));
             assert_eq!(holds("size(a) > 3", "abc".into()), Ok(false));
+            assert_eq!(holds("a.exists(one, one > 1)", vec![1, 2].into()), Ok(true));
             assert!(holds("a + 1", 3.into()).is_err());
         }
 
         #[test]
         fn a_condition_names_its_keys() {
             assert_eq!(Condition::names("b > 1 && size(a) > 0"), ["a", "b"]);
+            let names = Condition::names("a.exists(one, one > b) && {'x': c}['x'] == [d][0]");
+            assert_eq!(names, ["a", "b", "c", "d"]);
+            // The name is a variable of its own only inside.
+            let names = Condition::names("a.all(one, b.all(two, one == two)) && one");
+            assert_eq!(names, ["a", "b", "one"]);
             assert!(Condition::parse("c > 1", &["a"]).is_err());
             assert!(Condition::parse("c >", &["c"]).is_err());
         }

@@ -12,6 +12,7 @@ mod load;
 mod loaded;
 mod outcome;
 mod params;
+mod probes;
 mod prompt;
 mod provided;
 mod registry;
@@ -51,8 +52,11 @@ pub mod __private {
     pub use crate::args::{Args, Key, Lent, Writer};
     pub use crate::params::{Param, ParamError};
     pub use crate::value::{
-        AnyValue, ListType, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, probes,
-        schema_of, value_type,
+        AnyValue, ListType, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, schema_of,
+        value_type,
     };
+    pub mod probes {
+        pub use crate::probes::*;
+    }
     pub use crate::{__make as make, __schema_of as schema_of, __value_type as value_type};
 }

@@ -2,7 +2,7 @@
 //!
 //! What a type can do is found out where a node is registered, for types of which nothing is
 //! required: generated code calls a method on a [`Probe`], and rustc chooses between an
-//! implementation for types that can do it and one for all others.
+//! implementation for types that can do it and one for all others: see `probes`.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -473,87 +473,6 @@ fn unopened<T>() -> ! {
         "loading compares types, and this value is not a `{}`",
         type_name::<T>()
     )
-}
-
-/// Chooses by what a type can do. Generated code imports all of them; for a `Probe<T>`, rustc takes
-/// the first that applies.
-pub mod probes {
-    use super::{Collection, No, Optional, Probe, Yes};
-    use serde::Serialize;
-    use serde::de::Deserialize;
-    use std::fmt::Display;
-
-    /// A probe of the items of a collection.
-    pub trait HasItem {
-        /// The item.
-        type Item;
-        /// The probe.
-        fn item(&self) -> Probe<Self::Item> {
-            Probe::new()
-        }
-    }
-
-    impl<C: Collection + 'static> HasItem for Probe<C> {
-        type Item = C::Item;
-    }
-
-    /// A type without items.
-    pub trait HasNoItem {
-        /// A probe of a type that can do nothing.
-        fn item(&self) -> Probe<No> {
-            Probe::new()
-        }
-    }
-
-    impl<T> HasNoItem for &Probe<T> {}
-
-    macro_rules! probes {
-        ($($yes:ident $no:ident $method:ident [$($bounds:tt)*] $of:ty;)*) => {$(
-            /// The type can do this.
-            pub trait $yes {
-                /// Yes.
-                fn $method(&self) -> Yes {
-                    Yes
-                }
-            }
-
-            impl<T: $($bounds)*> $yes for Probe<$of> {}
-
-            /// The type cannot do this.
-            pub trait $no {
-                /// No.
-                fn $method(&self) -> No {
-                    No
-                }
-            }
-
-            impl<T> $no for &Probe<T> {}
-        )*};
-    }
-    probes! {
-        IsJson IsNotJson json [Serialize + Deserialize<'static> + Send + Sync + 'static] T;
-        IsClone IsNotClone cloned [Clone + Send + Sync + 'static] T;
-        IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static] T;
-        IsCollection IsNotCollection items [Collection + 'static] T;
-        IsOption IsNotOption option [Optional<Value: Send + Sync + 'static> + 'static] T;
-    }
-
-    #[cfg(feature = "schemars")]
-    probes! {
-        IsSchema IsNotSchema schema [schemars::JsonSchema] T;
-    }
-
-    /// Without the feature `schemars`, no type is known to have a schema.
-    #[cfg(not(feature = "schemars"))]
-    pub trait IsNotSchema {
-        /// No.
-        fn schema(&self) -> No {
-            No
-        }
-    }
-
-    #[cfg(not(feature = "schemars"))]
-    impl<T> IsNotSchema for Probe<T> {}
 }
 
 /// The value type of what a probe stands for. For generated code.

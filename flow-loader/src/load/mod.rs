@@ -6,11 +6,13 @@ mod build;
 mod check;
 mod complete;
 mod human;
+pub(crate) mod known;
 mod only;
 mod params;
 mod ports;
 mod receiver;
 mod resolve;
+mod room;
 mod settings;
 mod types;
 mod uses;
@@ -21,7 +23,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flow_spec::document::Problems;
-use flow_spec::{Code, FlowDocument, NodeDocument, Problem};
+use flow_spec::{Code, FlowDocument, Problem};
 
 use crate::adapter::Adapter;
 use flow_text::{Document, Format};
@@ -29,7 +31,7 @@ use flow_text::{Document, Format};
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
 
-use resolve::Room;
+use room::Room;
 
 /// Loads a flow from a document, with the nodes and flows of a registry.
 ///
@@ -111,27 +113,6 @@ pub fn load_document(
     registry: &Registry,
 ) -> Result<LoadedFlow, Vec<Problem>> {
     Loader::load(document, registry)
-}
-
-/// A node of a document with nothing but what is known of it.
-pub(crate) fn completed_node(adapter: &Adapter) -> NodeDocument {
-    let mut node = NodeDocument::default();
-    let registry = Registry::new();
-    Loader::new(&registry).complete_node(&mut node, adapter, "", false);
-    node
-}
-
-/// A node of a document that is this flow, with what is known of it. The flow may be unsound.
-pub(crate) fn completed_flow(flow: &FlowDocument, registry: &Registry) -> NodeDocument {
-    let mut loader = Loader::new(registry);
-    let mut flow = loader.resolve(flow);
-    loader.complete(&mut flow, "");
-    let mut node = NodeDocument {
-        internal_flow: Some(Box::new(flow)),
-        ..NodeDocument::default()
-    };
-    complete::complete_flow(&mut node);
-    node
 }
 
 /// Mistakes that can follow from a node that is not known.
