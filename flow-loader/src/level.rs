@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::adapter::{Adapter, Mode, Receiver};
 use crate::condition::Condition;
+use crate::list::ListType;
 use crate::prompt::Prompt;
-use crate::value::{ListType, ValueType};
+use crate::value::ValueType;
 
 /// One flow of a document.
 pub(crate) struct Level {

@@ -8,6 +8,7 @@ mod catalog;
 mod condition;
 mod folder;
 mod level;
+mod list;
 mod load;
 mod loaded;
 mod outcome;
@@ -50,9 +51,10 @@ pub mod __private {
         Runs, StepFunction, Work, WriteType, boxed, makes, nothing, receiver,
     };
     pub use crate::args::{Args, Key, Lent, Writer};
+    pub use crate::list::ListType;
     pub use crate::params::{Param, ParamError};
     pub use crate::value::{
-        AnyValue, ListType, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, schema_of,
+        AnyValue, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, schema_of,
         value_type,
     };
     pub mod probes {

@@ -9,11 +9,12 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
 
-use flow_runtime::NodeError;
 use flow_spec::document::Property;
 use serde::Serialize;
 use serde::de::Deserialize;
 use serde_json::Value;
+
+use crate::list::{JsonOfLists, ListType, list_type};
 
 /// A value of any type.
 pub type AnyValue = Box<dyn Any + Send + Sync>;
@@ -24,7 +25,7 @@ pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 /// What the program knows about a type.
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
-    name: fn() -> &'static str,
+    pub(crate) name: fn() -> &'static str,
     /// How a value is cloned. `None` if the type is not `Clone`.
     pub(crate) clone: Option<CloneFunctions>,
     /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
@@ -38,8 +39,8 @@ pub struct ValueType {
     pub(crate) option: Option<OptionFunctions>,
     /// Its JSON Schema. `None` if the type is not `JsonSchema`, or without the feature `schemars`.
     pub(crate) schema: Option<SchemaFunction>,
-    /// The type of a list of such values. `None` for the type of a list itself, and for that of the
-    /// value in an `Option`.
+    /// The type of a list of such values. `None` for the type of a list of lists, and for that of
+    /// the value in an `Option`.
     pub(crate) list: Option<&'static ListType>,
 }
 
@@ -77,47 +78,6 @@ pub struct OptionFunctions {
     /// The type of the value.
     pub(crate) inner: &'static ValueType,
     pub(crate) take: fn(AnyValue) -> Option<AnyValue>,
-}
-
-/// Lists of values of one type: the results of a loop over items.
-pub struct ListType {
-    pub(crate) plain: &'static ValueType,
-    pub(crate) make: fn(Vec<AnyValue>) -> AnyValue,
-    /// Lists of results, of a loop that keeps errors.
-    pub(crate) of_results: &'static ValueType,
-    pub(crate) make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
-}
-
-/// The result of one item of a loop: the value, if the body returns one.
-pub(crate) type ItemResult = Result<Option<AnyValue>, NodeError>;
-
-impl ListType {
-    /// The results of a loop, one for each item.
-    pub(crate) fn collected(
-        &self,
-        results: impl Iterator<Item = ItemResult>,
-        keeps_errors: bool,
-    ) -> AnyValue {
-        // A body that returns nothing has results only if errors are kept.
-        let value = |value: Option<AnyValue>| value.unwrap_or_else(|| Box::new(()));
-        if keeps_errors {
-            return (self.make_of_results)(results.map(|result| result.map(value)).collect());
-        }
-        let values = results.map(|result| match result {
-            Ok(result) => value(result),
-            Err(error) => unreachable!("the loop has failed before: {error}"),
-        });
-        (self.make)(values.collect())
-    }
-
-    /// The type of the results, of a loop that keeps errors or not.
-    pub(crate) fn ty(&self, keeps_errors: bool) -> &'static ValueType {
-        if keeps_errors {
-            self.of_results
-        } else {
-            self.plain
-        }
-    }
 }
 
 impl ValueType {
@@ -401,8 +361,8 @@ pub const fn value_type<T, J, C, D, I, E, O, S>(
 ) -> &'static ValueType
 where
     T: Send + Sync + 'static,
-    J: JsonOf<T> + JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>>,
-    C: CloneOf<T> + CloneOf<Vec<T>>,
+    J: JsonOf<T> + JsonOfLists<T> + JsonOfLists<Vec<T>>,
+    C: CloneOf<T> + CloneOf<Vec<T>> + CloneOf<Vec<Vec<T>>>,
     D: DisplayOf<T>,
     I: ItemsOf<T, E>,
     O: OptionOf<T, J, C>,
@@ -418,35 +378,15 @@ where
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
             option: <O as OptionOf<T, J, C>>::FUNCTIONS,
             schema: S::FUNCTION,
-            list: Some(&ListType {
-                plain: &ValueType {
-                    id: TypeId::of::<Vec<T>>,
-                    name: type_name::<Vec<T>>,
-                    clone: <C as CloneOf<Vec<T>>>::FUNCTIONS,
-                    json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
-                    display: None,
-                    items: <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
-                    option: None,
-                    schema: None,
-                    list: None,
-                },
-                make: |items| Box::new(items.into_iter().map(opened::<T>).collect::<Vec<T>>()),
-                of_results: &ValueType {
-                    id: TypeId::of::<Vec<Result<T, NodeError>>>,
-                    name: type_name::<Vec<Result<T, NodeError>>>,
-                    clone: None,
-                    json: <J as JsonOf<Vec<Result<T, NodeError>>>>::FUNCTIONS,
-                    display: None,
-                    items: <Yes as ItemsOf<Vec<Result<T, NodeError>>, No>>::FUNCTIONS,
-                    option: None,
-                    schema: None,
-                    list: None,
-                },
-                make_of_results: |items| {
-                    let items = items.into_iter().map(|item| item.map(opened::<T>));
-                    Box::new(items.collect::<Vec<Result<T, NodeError>>>())
-                },
-            }),
+            list: Some(&list_type::<T, J, C>(
+                <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
+                Some(
+                    const {
+                        let items = <Yes as ItemsOf<Vec<Vec<T>>, No>>::FUNCTIONS;
+                        &list_type::<Vec<T>, J, C>(items, None)
+                    },
+                ),
+            )),
         }
     }
 }

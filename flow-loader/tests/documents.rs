@@ -362,3 +362,67 @@ async fn an_inner_flow_and_a_journal_have_defaults_too() {
         journal[0]
     );
 }
+
+#[node(writes = one)]
+fn first(number: &u64) -> u64 {
+    *number
+}
+
+#[node(writes = two)]
+fn second(number: &u64) -> u64 {
+    number + 1
+}
+
+flow! {
+    Both(number: u64) -> (one: u64, two: u64) {
+        start >> first >> second >> end;
+    }
+}
+
+flow! {
+    AllBoth(numbers: Vec<u64>) -> (boths: Vec<BothOutput>) {
+        node boths: for number in numbers { Both };
+        start >> boths >> end;
+    }
+}
+
+flow! {
+    Row(numbers: Vec<u64>) -> (row: Vec<u64>) {
+        node row: for number in numbers { first };
+        start >> row >> end;
+    }
+}
+
+flow! {
+    Grid(rows: Vec<Vec<u64>>) -> (grid: Vec<Vec<u64>>) {
+        node grid: for numbers in rows { Row };
+        start >> grid >> end;
+    }
+}
+
+flow! {
+    Grids(sheets: Vec<Vec<Vec<u64>>>) -> (grids: Vec<Vec<Vec<u64>>>) {
+        node grids: for rows in sheets { Grid };
+        start >> grids >> end;
+    }
+}
+
+#[test]
+fn results_of_a_loop_that_no_list_can_hold() {
+    let nodes = registry![first, second];
+    assert!(load(Grid::SPEC, Format::Json, &nodes).is_ok());
+    let said = |spec: &str| {
+        let error = load(spec, Format::Json, &nodes).unwrap_err();
+        let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
+        assert_eq!(error.problems().len(), 1, "{error}");
+        lines[0].split_once(": ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        said(AllBoth::SPEC),
+        "`boths` cannot collect its results: `Both` returns several values [F023]"
+    );
+    assert_eq!(
+        said(Grids::SPEC),
+        "`grids` cannot collect its results: `Grid` returns lists of lists [F023]"
+    );
+}

@@ -1416,7 +1416,10 @@ flow_law::law! {
         TwoSteps,
         TwoStepsEach,
         GroupItems,
+        Groups,
+        GroupsInOrder,
         Leaves,
+        Twigs,
         Judged,
         JudgeSteps,
         NotesOne,
@@ -1441,10 +1444,7 @@ flow_law::law! {
     types: [Group, BTreeMap<String, u64>, BTreeSet<String>, Box<[String]>, [String; 2]],
     not_json: [JudgeFlows],
     left_out: [
-        GroupsInOrder: "the loader knows no lists of lists",
-        Groups: "the loader knows no lists of lists",
-        Twigs: "the loader knows no lists of lists",
-        Tree: "the loader knows no lists of lists",
+        Tree: "the loader knows no lists of lists of lists",
         Collections: "the loader does not iterate over maps",
     ],
 }

@@ -39,7 +39,7 @@ impl Loader<'_> {
         }
         let checked = self.checked(flow, pointer)?;
         let uses = &Uses::of(flow);
-        let keys = self.keys(flow, uses, pointer, &inner, checked.graph());
+        let keys = self.keys(flow, uses, pointer, &inner, checked.graph())?;
         let lists = flow.nodes.iter();
         let lists = lists.map(|node| self.list(uses, pointer, node, &inner));
         let parts = Parts {

@@ -9,7 +9,7 @@ use flow_spec::{
 
 use crate::adapter::{Adapter, Mode};
 use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
-use crate::value::ListType;
+use crate::list::ListType;
 
 use super::human::prompt;
 use super::types::{Keys, key};

@@ -8,7 +8,8 @@ use flow_spec::{Code, EdgeMapping, FlowDocument, Graph, NodeDocument};
 use serde_json::{Map, Value};
 
 use crate::level::{Key, Level};
-use crate::value::{ListType, Probe, ValueType};
+use crate::list::ListType;
+use crate::value::{Probe, ValueType};
 
 use super::Loader;
 use super::uses::{Uses, body};
@@ -96,7 +97,7 @@ fn of_text(rust_type: &str) -> &'static ValueType {
         .strip_prefix("Vec<")
         .and_then(|rest| rest.strip_suffix('>'));
     if let Some(list) = item.and_then(|item| of_text(item).list) {
-        return list.plain;
+        return list.ty(false);
     }
     macro_rules! known {
         ($($ty:ty)*) => {
@@ -110,7 +111,8 @@ fn of_text(rust_type: &str) -> &'static ValueType {
 }
 
 impl Loader<'_> {
-    /// The keys of a flow. `inner` are the flows in it, by the positions of their nodes.
+    /// The keys of a flow. `inner` are the flows in it, by the positions of their nodes. `None` if the
+    /// type of a key is not known, which is reported.
     pub(super) fn keys(
         &mut self,
         flow: &FlowDocument,
@@ -118,18 +120,26 @@ impl Loader<'_> {
         pointer: &str,
         inner: &HashMap<usize, Level>,
         graph: &Graph,
-    ) -> Keys {
+    ) -> Option<Keys> {
         let errors = graph.nodes.iter().any(|node| node.fallible);
         let mut keys = Keys::default();
         for (name, ..) in flow.inputs.values() {
             keys.add(name);
         }
         for (index, node) in flow.nodes.iter().enumerate() {
-            if let Some((list, results)) = self.results(uses, pointer, node, inner) {
+            for name in node
+                .outputs
+                .properties
+                .keys()
+                .filter(|_| body(node).is_some())
+            {
+                let place = format!("{pointer}/nodes/{index}");
+                let Some(list) = self.list(uses, pointer, node, inner) else {
+                    self.uncollected((flow, uses), node, inner, place);
+                    return None;
+                };
                 let ty = list.ty(node.settings.collect_errors);
-                for name in results {
-                    self.write(&mut keys, name, ty, format!("{pointer}/nodes/{index}"));
-                }
+                self.write(&mut keys, key(&node.mappings.outputs, name), ty, place);
             }
             if errors && uses.routes(&node.id, flow_spec::ERROR_ACTION) {
                 *keys.add(flow_spec::ERROR_KEY) = Some(node_error());
@@ -155,7 +165,28 @@ impl Loader<'_> {
         for (_, ty) in &mut keys.all {
             ty.get_or_insert_with(any_json);
         }
-        keys
+        Some(keys)
+    }
+
+    /// Reports a loop over items whose results have no type.
+    fn uncollected(
+        &mut self,
+        (flow, uses): (&FlowDocument, &Uses<'_>),
+        node: &NodeDocument,
+        inner: &HashMap<usize, Level>,
+        place: String,
+    ) {
+        let Some(index) = body(node).and_then(|body| uses.position(body)) else {
+            unreachable!("the analysis accepted a loop without a body")
+        };
+        let body = &flow.nodes[index].r#type;
+        let reason = match inner.get(&index).map(|level| &level.outputs[..]) {
+            Some([_, _, ..]) => format!("`{body}` returns several values"),
+            _ => format!("`{body}` returns lists of lists"),
+        };
+        let message = format!("`{}` cannot collect its results: {reason}", node.id);
+        let help = format!("let `{body}` return one value, of a type of its own");
+        self.problem(Code::Document, place, message, Some(help));
     }
 
     fn write(&mut self, keys: &mut Keys, name: &str, ty: &'static ValueType, pointer: String) {
@@ -195,24 +226,6 @@ impl Loader<'_> {
                 .collect(),
             None => Vec::new(),
         }
-    }
-
-    /// The type of the results of a loop over items, and the names under which they are written.
-    fn results<'n>(
-        &self,
-        uses: &Uses<'_>,
-        pointer: &str,
-        node: &'n NodeDocument,
-        inner: &HashMap<usize, Level>,
-    ) -> Option<(&'static ListType, Vec<&'n str>)> {
-        let list = self.list(uses, pointer, node, inner)?;
-        let names = node.outputs.properties.keys();
-        Some((
-            list,
-            names
-                .map(|name| key(&node.mappings.outputs, name))
-                .collect(),
-        ))
     }
 
     /// The lists of the results of a loop over items. `None` if it has none.
@@ -260,7 +273,7 @@ impl Loader<'_> {
             let read = reads.find(|read| key(mappings, read.name) == item)?;
             read.ty?
         };
-        Some(ty.list?.plain)
+        Some(ty.list?.ty(false))
     }
 
     /// Gives each input that no node writes the type of its first reader.

@@ -11,6 +11,7 @@ use futures_util::future::BoxFuture;
 use crate::adapter::Runs;
 use crate::args::{Args, Writer};
 use crate::level::{Branch, Kind, Level, Node, NodeIndex, Output, Route, RouteIndex, Target};
+use crate::list::ItemResult;
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::engine::LoadedEngine;
@@ -18,7 +19,7 @@ use crate::run::join::all;
 use crate::run::place::{Around, Item, ItemPort, Place, Visited, items};
 use crate::run::state::{LoadedState, Own, read};
 use crate::run::step::{ask, opened, work};
-use crate::value::{AnyValue, ItemResult};
+use crate::value::AnyValue;
 
 /// What a flow returned.
 pub(crate) struct Returned {

@@ -1,0 +1,94 @@
+//! Lists of values of one type: the results of loops over items.
+
+use std::any::{TypeId, type_name};
+
+use flow_runtime::NodeError;
+
+use crate::value::{AnyValue, CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes, opened};
+
+/// Lists of values of one type.
+pub struct ListType {
+    plain: ValueType,
+    make: fn(Vec<AnyValue>) -> AnyValue,
+    /// Lists of results, of a loop that keeps errors.
+    of_results: ValueType,
+    make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
+}
+
+/// The result of one item of a loop: the value, if the body returns one.
+pub(crate) type ItemResult = Result<Option<AnyValue>, NodeError>;
+
+impl ListType {
+    /// The results of a loop, one for each item.
+    pub(crate) fn collected(
+        &self,
+        results: impl Iterator<Item = ItemResult>,
+        keeps_errors: bool,
+    ) -> AnyValue {
+        // A body that returns nothing has results only if errors are kept.
+        let value = |value: Option<AnyValue>| value.unwrap_or_else(|| Box::new(()));
+        if keeps_errors {
+            return (self.make_of_results)(results.map(|result| result.map(value)).collect());
+        }
+        let values = results.map(|result| match result {
+            Ok(result) => value(result),
+            Err(error) => unreachable!("the loop has failed before: {error}"),
+        });
+        (self.make)(values.collect())
+    }
+
+    /// The type of the results, of a loop that keeps errors or not.
+    pub(crate) fn ty(&'static self, keeps_errors: bool) -> &'static ValueType {
+        if keeps_errors {
+            &self.of_results
+        } else {
+            &self.plain
+        }
+    }
+}
+
+/// Whether lists of `T` and of its results are `Serialize` and `Deserialize`.
+pub trait JsonOfLists<T>: JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>> {}
+
+impl<T, J: JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>>> JsonOfLists<T> for J {}
+
+/// The lists of a type, given how a list is iterated over, and the lists of such lists.
+pub(crate) const fn list_type<T, J, C>(
+    items: Option<ItemFunctions>,
+    list: Option<&'static ListType>,
+) -> ListType
+where
+    T: Send + Sync + 'static,
+    J: JsonOfLists<T>,
+    C: CloneOf<Vec<T>>,
+{
+    ListType {
+        plain: ValueType {
+            id: TypeId::of::<Vec<T>>,
+            name: type_name::<Vec<T>>,
+            clone: <C as CloneOf<Vec<T>>>::FUNCTIONS,
+            json: <J as JsonOf<Vec<T>>>::FUNCTIONS,
+            display: None,
+            items,
+            option: None,
+            schema: None,
+            list,
+        },
+        make: |items| Box::new(items.into_iter().map(opened::<T>).collect::<Vec<T>>()),
+        of_results: ValueType {
+            id: TypeId::of::<Vec<Result<T, NodeError>>>,
+            name: type_name::<Vec<Result<T, NodeError>>>,
+            clone: None,
+            json: <J as JsonOf<Vec<Result<T, NodeError>>>>::FUNCTIONS,
+            display: None,
+            items: <Yes as ItemsOf<Vec<Result<T, NodeError>>, No>>::FUNCTIONS,
+            option: None,
+            schema: None,
+            list: None,
+        },
+        make_of_results: |items| {
+            let items = items.into_iter().map(|item| item.map(opened::<T>));
+            Box::new(items.collect::<Vec<Result<T, NodeError>>>())
+        },
+    }
+}
