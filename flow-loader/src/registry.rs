@@ -160,7 +160,7 @@ impl Registry {
     /// }
     ///
     /// fn is_busy(error: &NodeError) -> bool {
-    ///     error.to_string().contains("busy")
+    ///     format!("{error:#}").contains("busy")
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() {
