@@ -11,6 +11,7 @@ use flow_spec::{
 };
 use serde_json::Value;
 
+use crate::adapter::Adapter;
 use crate::condition::Condition;
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target};
 
@@ -121,23 +122,19 @@ impl Loader<'_> {
         let routes = routes(parts, NodeId(index));
         let graph = parts.checked.graph().node(NodeId(index));
         let named = |action: &str| {
-            routes
-                .iter()
-                .position(|route| route.action == action)
-                .map(RouteIndex)
+            let at = routes.iter().position(|route| route.action == action);
+            at.map(RouteIndex)
         };
-        let actions: Vec<&str> = match &adapter {
-            Some(adapter) => adapter.actions.iter().map(|action| action.name).collect(),
-            None => vec![DEFAULT_ACTION],
+        let by_action = match &adapter {
+            Some(adapter) => adapter.actions.iter().map(|it| named(it.name)).collect(),
+            None => vec![named(DEFAULT_ACTION)],
         };
-        let by_action = actions.iter().map(|action| named(action)).collect();
         let own_end = level.is_some()
             && graph
                 .actions
                 .iter()
                 .any(|action| action.name == ERROR_ACTION);
-        let times_out = adapter.as_ref().is_some_and(|adapter| adapter.times_out)
-            || (node.r#type == types::HUMAN && node.settings.timeout.is_some());
+        let times_out = times_out(node, adapter.as_deref());
         let of_loop = parts.uses.loop_of(&node.id).map(|each| &each.settings);
         let policy = policy(&node.settings, of_loop, adapter.as_deref(), self.registry);
         let reads = reads(
@@ -296,4 +293,10 @@ fn route(parts: &Parts<'_>, index: usize) -> Route {
         to: target(&edge.to),
         mappings: mappings.collect(),
     }
+}
+
+/// Returns true if the node can have no answer in time.
+fn times_out(node: &NodeDocument, adapter: Option<&Adapter>) -> bool {
+    adapter.is_some_and(|adapter| adapter.times_out)
+        || (node.r#type == types::HUMAN && node.settings.timeout.is_some())
 }

@@ -31,34 +31,22 @@ pub(super) fn adapter(
     let runs = runs(&path, contract, &call, &loader);
     let take_apart = take_apart(&path, contract, &loader);
     let make = make(&path, value, contract, &loader);
-    let schema = match contract.kind {
-        Kind::Type => quote!(#loader::schema_of!(#path)),
-        _ => quote!(::core::option::Option::None),
-    };
+    let schema = schema(&path, contract.kind, &loader);
     let about = about(contract, &loader);
-    let fallible = contract.fallible();
-    let times_out = contract.times_out();
+    let (fallible, times_out) = (contract.fallible(), contract.times_out());
     let only_times_out = contract.failure == Failure::Timeout;
     let action = action(&path, contract, &loader);
     let returns_nothing = contract.returns_nothing();
     let takes_policy = contract.attempts.takes_policy();
-    let retry = contract.about.settings.retry.as_ref();
-    let retry_if = match retry.and_then(|retry| retry.only_if.as_deref()) {
-        Some(function) => quote!(::core::option::Option::Some(#function)),
-        None => quote!(::core::option::Option::None),
-    };
-    let types = keys
-        .iter()
-        .filter(|_| contract.kind != Kind::Human)
-        .map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
+    let retry_if = retry_if(contract);
     let used = used(contract.kind, &call, &loader);
+    let types = keys.iter().filter(|_| contract.kind != Kind::Human);
+    let types = types.map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     quote_spanned! {site=> {
         #alias
         #(#types)*
-        if false {
-            // Not run: rustc infers from it as what the node reads its values.
-            #used
-        }
+        // Not run: rustc infers from it as what the node reads its values.
+        if false { #used }
         #loader::Adapter {
             name: #name,
             path: ::core::any::type_name::<#path>(),
@@ -81,6 +69,23 @@ pub(super) fn adapter(
             about: #about,
         }
     }}
+}
+
+/// The schema of a type with settings.
+fn schema(path: &TokenStream, kind: Kind, loader: &TokenStream) -> TokenStream {
+    match kind {
+        Kind::Type => quote!(#loader::schema_of!(#path)),
+        _ => quote!(::core::option::Option::None),
+    }
+}
+
+/// The name of the function that decides whether another attempt follows.
+fn retry_if(contract: &Contract) -> TokenStream {
+    let retry = contract.about.settings.retry.as_ref();
+    match retry.and_then(|retry| retry.only_if.as_deref()) {
+        Some(function) => quote!(::core::option::Option::Some(#function)),
+        None => quote!(::core::option::Option::None),
+    }
 }
 
 /// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
@@ -355,33 +360,11 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
         places => quote!(let (#(#places,)* action) = outcome;),
     };
     let mut number = contract.writes.len();
-    let arms = contract.actions.iter().enumerate().map(
-        |(
-            index,
-            ActionPort {
-                variant, writes, ..
-            },
-        )| {
-            let variant = ident(&plain(variant), variant.span());
-            let fields: Vec<Ident> = writes
-                .iter()
-                .map(|port| ident(&plain(&port.name), port.name.span()))
-                .collect();
-            let places: Vec<Ident> = (0..fields.len())
-                .map(|field| format_ident!("field_{field}"))
-                .collect();
-            let writes: Vec<TokenStream> = places
-                .iter()
-                .map(|place| {
-                    let write = quote!(writer.write(#number, ::std::boxed::Box::new(#place)););
-                    number += 1;
-                    write
-                })
-                .collect();
-            quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
-        },
-    );
-    let arms: Vec<TokenStream> = arms.collect();
+    let mut arms = Vec::new();
+    for (index, action) in contract.actions.iter().enumerate() {
+        arms.push(action_taken_apart(action, index, number));
+        number += action.writes.len();
+    }
     quote! {
         |outcome, writer| {
             let _ = &writer;
@@ -392,6 +375,23 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
             match action { #(#arms)* }
         }
     }
+}
+
+/// The arm of an action, which writes the fields of its variant: they have the numbers from `first`.
+fn action_taken_apart(action: &ActionPort, index: usize, first: usize) -> TokenStream {
+    let ActionPort {
+        variant, writes, ..
+    } = action;
+    let variant = ident(&plain(variant), variant.span());
+    let fields = writes.iter();
+    let fields = fields.map(|port| ident(&plain(&port.name), port.name.span()));
+    let fields: Vec<Ident> = fields.collect();
+    let places = (0..fields.len()).map(|field| format_ident!("field_{field}"));
+    let places: Vec<Ident> = places.collect();
+    let writes = (first..)
+        .zip(&places)
+        .map(|(number, place)| quote!(writer.write(#number, ::std::boxed::Box::new(#place));));
+    quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
 }
 
 /// The action in an outcome, as a function of it.
