@@ -399,18 +399,14 @@ impl Plan<'_> {
                 Kind::Human => Some(quote_spanned!(site=> true)),
                 Kind::Flow => {
                     let ty = node_type(self.flow, instance);
-                    Some(quote_spanned!(site=> <#ty>::__ASKS_PEOPLE))
+                    Some(quote_spanned!(site=> #rt::asks_people!(#ty)))
                 }
                 Kind::Function | Kind::Type => None,
             }
         });
         quote_spanned! {site=>
             #[doc(hidden)]
-            pub const __ASKS_PEOPLE: bool = {
-                #[allow(unused_imports, reason = "for flows with mistakes")]
-                use #rt::Unresolved as _;
-                false #(|| #asking)*
-            };
+            pub const __ASKS_PEOPLE: bool = false #(|| #asking)*;
         }
     }
 

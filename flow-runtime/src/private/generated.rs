@@ -1,6 +1,16 @@
 //! Macros that generated code calls, whatever features are enabled. Without the feature, they
 //! expand to nothing.
 
+/// Whether a flow asks people, or false if its definition has errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __asks_people {
+    ($flow:ty) => {{
+        use $crate::__private::Unresolved as _;
+        <$flow>::__ASKS_PEOPLE
+    }};
+}
+
 /// `impl Export` for a flow.
 #[cfg(feature = "json")]
 #[doc(hidden)]

@@ -174,8 +174,8 @@ pub use crate::question::{Form, form};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{
-    __export_flow as export, __flow_stored as stored, __flow_values as values,
-    __human_node as human,
+    __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
+    __flow_values as values, __human_node as human,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

@@ -107,11 +107,12 @@ fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStrea
                     #(.field(#texts, (&&#rt::Printed(#names)).field()))*.finish()
             }
         });
+    let has_outputs = fields.iter().any(|fields| !fields.is_empty());
+    let traits = has_outputs.then(|| quote!(use #rt::{PrintedDebug as _, PrintedOpaque as _};));
     quote! {
         impl ::core::fmt::Debug for #outcome {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #[allow(unused_imports, reason = "for ends without outputs")]
-                use #rt::{PrintedDebug as _, PrintedOpaque as _};
+                #traits
                 match self { #(#arms),* }
             }
         }
