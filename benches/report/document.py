@@ -53,7 +53,7 @@ HOW = f"""## How it is measured
   samples of a millisecond or more; the figure is the median of the rounds, the range that of the rounds. A run that
   takes half a second or more has *one round*, of three runs; in Python, one that takes more than {SINGLE_RUN_SECONDS} s
   is *one run*, with none before it to warm up.
-- **Instructions**: what callgrind counts of 2n runs, less what it counts of n. They repeat, so they are what is aimed
+- **Instructions**: what callgrind counts of n runs, less what it counts of none. They repeat, so they are what is aimed
   at and what CI compares (`benches/check`). Not counted: what runs on several threads, the loading of a document, and
   Python. The same commit may be compiled otherwise in another directory: that was seen of statig with an observer, not
   of ours or by hand.

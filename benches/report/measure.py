@@ -125,7 +125,7 @@ def has_callgrind():
 
 
 def instructions(contenders, say, workloads=WORKLOADS):
-    """Instructions per run: what callgrind counts of 2n runs, less what it counts of n. Two at a time, as nothing is
+    """Instructions per run: what callgrind counts of n runs, less what it counts of none. Two at a time, as nothing is
     timed.
     """
     pairs = [
@@ -146,20 +146,22 @@ def counted(contender, workload):
         return found if "wrong" in found else None
     runs = workload.counted_runs if contender.is_own else min(workload.counted_runs, LIBRARY_RUNS)
     try:
-        once, twice = (callgrind(contender, workload.name, repeated) for repeated in (runs, 2 * runs))
+        none, all_ = (callgrind(contender, workload.name, repeated) for repeated in (0, runs))
     except subprocess.TimeoutExpired:
         return {"wrong": f"takes longer than {COUNTED_AT_MOST_SECONDS} s in callgrind"}
     except Failed as error:
         return {"wrong": str(error)}
-    return round((twice - once) / runs)
+    return round((all_ - none) / runs)
 
 
 def callgrind(contender, workload, runs):
+    """The instructions of that many runs, without what comes before them (`counted_runs` in harness/src/measure.rs)."""
     done = subprocess.run(
         [
             "valgrind",
             "--tool=callgrind",
             "--callgrind-out-file=/dev/null",
+            "--toggle-collect=*counted_runs*",
             *contender.command,
             "repeat",
             workload,
