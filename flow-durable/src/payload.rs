@@ -51,6 +51,16 @@ pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// Why a payload is not a value of its type, without the place in a line that nobody wrote.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(reason) if error.is_data() => reason.to_owned(),
+        _ => text,
+    }
+}
+
 /// A node's error as JSON.
 pub(crate) fn of_error(error: &NodeError) -> String {
     serde_json::to_string(error)

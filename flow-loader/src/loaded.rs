@@ -134,14 +134,16 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 
     fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
         unstorable_key(&self.level)?;
-        let inputs = inputs(&self.level, input)?;
+        let values = inputs(&self.level, input)?;
         let mut stored = Saved::default();
-        for (port, value) in self.level.inputs.iter().zip(inputs) {
+        for (port, value) in self.level.inputs.iter().zip(values) {
             if let (Some(value), Some(key)) = (value, port.key) {
                 let value = written(&port.name, self.level.key(key).ty, &*value)?;
                 stored.0.insert(port.name.clone(), value);
             }
         }
+        // A number too large for its `f32` is infinite, which JSON does not have.
+        inputs(&self.level, stored.clone())?;
         Ok(stored)
     }
 

@@ -1,5 +1,6 @@
 //! The outcome of a step, for an engine that may store it.
 
+use std::any::type_name;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer};
@@ -31,19 +32,41 @@ impl Outcome {
     /// Why the stored value cannot be read, in words.
     #[inline]
     pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
-        let stored = match self.0 {
-            Repr::Value(value, _) => return Ok(value),
-            Repr::Stored(stored) => stored,
-        };
-        let reason = match ty.json {
-            Some(json) => match (json.read)(*stored) {
-                Ok(value) => return Ok(value),
-                Err(error) => error.to_string(),
-            },
-            None => "the type is not `Deserialize`".to_owned(),
-        };
-        let name = ty.short_name();
-        Err(format!("the recorded value is not a `{name}`: {reason}"))
+        match self.0 {
+            Repr::Value(value, _) => Ok(value),
+            Repr::Stored(stored) => read(*stored, ty).map_err(|reason| {
+                let name = ty.short_name();
+                format!("the recorded value is not a `{name}`: {reason}")
+            }),
+        }
+    }
+
+    /// The name of the value's type, if it is known.
+    pub(crate) fn type_name(&self) -> &'static str {
+        match self.0 {
+            Repr::Value(_, ty) => ty.name(),
+            Repr::Stored(_) => type_name::<Self>(),
+        }
+    }
+
+    /// What was read back from the JSON of this outcome, as a value of its type.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not one, in words.
+    pub(crate) fn read_back(&self, read_back: Outcome) -> Result<Outcome, String> {
+        match (&self.0, read_back.0) {
+            (Repr::Value(_, ty), Repr::Stored(stored)) => Ok(Outcome::new(read(*stored, ty)?, ty)),
+            (_, read_back) => Ok(Outcome(read_back)),
+        }
+    }
+}
+
+/// The value of a type that is stored as this JSON.
+fn read(stored: Value, ty: &ValueType) -> Result<AnyValue, String> {
+    match ty.json {
+        Some(json) => (json.read)(stored).map_err(|error| error.to_string()),
+        None => Err("the type is not `Deserialize`".to_owned()),
     }
 }
 

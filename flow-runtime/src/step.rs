@@ -1,5 +1,7 @@
 //! Nodes as engines see them.
 
+use std::any::type_name;
+
 use crate::policy::Policy;
 
 /// A node that is one step: a function, or a type with `exec`.
@@ -8,6 +10,24 @@ pub trait Step {
     type Outcome: Send;
     /// Its enum of actions; `()` if it has none.
     type Actions;
+
+    /// The name of the outcome's type. It differs from the name of [`Outcome`](Self::Outcome) only
+    /// for nodes whose types are known at run time.
+    fn outcome_type(_outcome: &Self::Outcome) -> &'static str {
+        type_name::<Self::Outcome>()
+    }
+
+    /// The outcome that a replay will return, given the outcome and what was read back from its
+    /// JSON. An engine that stores outcomes calls this before it stores one.
+    ///
+    /// # Errors
+    ///
+    /// Why a replay could not read the JSON, in words: only for nodes whose types are known at run
+    /// time, where reading a [`Stored`](crate::engine::Stored) outcome succeeds for any JSON.
+    fn read_back(_outcome: &Self::Outcome, read: Self::Outcome) -> Result<Self::Outcome, String> {
+        Ok(read)
+    }
+
     /// Its own settings.
     #[doc(hidden)]
     const POLICY: &'static Policy = &Policy::DEFAULT;

@@ -328,8 +328,6 @@ flow_law::law! {
         Waits,
         Taken,
         Later,
-    ],
-    left_out: [
-        Values: "the message of a value that cannot be stored names another type",
+        Values { inputs: [json!({ "levels": 100 }), json!({ "levels": 101 })] },
     ],
 }

@@ -118,7 +118,7 @@ async fn what_does_not_survive_as_json_is_found_out_at_once() {
     assert_eq!((execution, &*path), (Some(started.id()), "ratio.ratio"));
     assert_eq!(
         reason,
-        "`f64` does not survive as JSON: invalid type: null, expected f64 at line 1 column 4"
+        "`f64` does not survive as JSON: invalid type: null, expected f64"
     );
     let (status, journal, _) = seen(&runtime, started.id()).await;
     assert_eq!(status, Status::Running);
@@ -325,11 +325,11 @@ flow_law::law! {
     nodes: [ratio, after, table, one, two, fickle],
     flows: [
         Pair,
+        Ratio,
+        Table,
     ],
     left_out: [
         Watched: "its node takes the real time",
         Once: "its nodes count across runs",
-        Ratio: "the message of a value that cannot be stored names another type",
-        Table: "the message of a value that cannot be stored names another type",
     ],
 }

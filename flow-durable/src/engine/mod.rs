@@ -5,6 +5,7 @@ mod people;
 mod relay;
 mod snapshot;
 
+use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -95,8 +96,9 @@ impl Durable {
             Ok(value) => value,
             Err(error) => {
                 let reason = format!(
-                    "the recorded value is not a `{}`: {error}",
-                    short_name::<T>()
+                    "the recorded value is not a `{}`: {}",
+                    short_name(type_name::<T>()),
+                    payload::reason(&error),
                 );
                 self.journal.halt(self.unreadable_at(place, reason)).await
             }
@@ -140,14 +142,17 @@ impl Durable {
 
     /// Records a step's outcome, and returns the value that a replay will return. The next step
     /// waits until it is stored.
-    async fn record<T: Stored>(&self, place: &Place, outcome: T) -> T {
+    async fn record<N: Step<Outcome: Stored>>(
+        &self,
+        place: &Place,
+        outcome: N::Outcome,
+    ) -> N::Outcome {
         let stored = serde_json::to_string(&outcome)
             .map_err(|error| error.to_string())
             .and_then(|payload| {
                 payload::check(&payload, VALUE_DEPTH)?;
-                let read =
-                    serde_json::from_str::<T>(&payload).map_err(|error| error.to_string())?;
-                Ok((read, payload))
+                let read = serde_json::from_str(&payload).map_err(|error| payload::reason(&error));
+                Ok((N::read_back(&outcome, read?)?, payload))
             });
         match stored {
             Ok((outcome, payload)) => {
@@ -161,7 +166,8 @@ impl Durable {
                 outcome
             }
             Err(reason) => {
-                let reason = format!("`{}` does not survive as JSON: {reason}", short_name::<T>());
+                let ty = short_name(N::outcome_type(&outcome));
+                let reason = format!("`{ty}` does not survive as JSON: {reason}");
                 self.halt_unstorable(place, reason).await
             }
         }
@@ -222,10 +228,10 @@ fn run_id(journal: &Journal) -> RunId {
 }
 
 /// The name of a type without its modules.
-fn short_name<T>() -> String {
+fn short_name(name: &str) -> String {
     let mut short = String::new();
     let mut word = String::new();
-    for letter in std::any::type_name::<T>().chars() {
+    for letter in name.chars() {
         match letter {
             ':' => word.clear(),
             letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
@@ -445,7 +451,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             carry_out(scope, self.run.is_limited(), work).await
         };
         match result {
-            Ok(outcome) => Ok(self.record(&place, outcome).await),
+            Ok(outcome) => Ok(self.record::<N>(&place, outcome).await),
             Err(failed) => {
                 self.record_failure(&place, &failed);
                 Err(failed)

@@ -13,6 +13,14 @@ pub struct LoadedNode;
 impl Step for LoadedNode {
     type Outcome = Outcome;
     type Actions = ();
+
+    fn outcome_type(outcome: &Outcome) -> &'static str {
+        outcome.type_name()
+    }
+
+    fn read_back(outcome: &Outcome, read: Outcome) -> Result<Outcome, String> {
+        outcome.read_back(read)
+    }
 }
 
 /// An engine that runs loaded flows: one that requires nothing of outcomes and values, or that they

@@ -60,8 +60,8 @@ pub trait AnyFlow<E>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// A value of the input is missing, has another type, or cannot be written as JSON; or the flow
-    /// has values that cannot.
+    /// A value of the input is missing, has another type, or cannot be written as JSON and read
+    /// back; or the flow has values that cannot.
     fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable>;
 
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
@@ -134,7 +134,10 @@ where
     }
 
     fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
-        F::save_input(&F::load_input(input)?)
+        let stored = F::save_input(&F::load_input(input)?)?;
+        // A number too large for its `f32` is infinite, which JSON does not have.
+        F::load_input(stored.clone())?;
+        Ok(stored)
     }
 
     fn run<'a>(

@@ -230,7 +230,7 @@ pub(crate) async fn to_its_end(runtime: &Runtime, execution: Execution, answers:
             ended: Err(error
                 .to_string()
                 .replace(&execution.id().to_string(), "<id>")),
-            happened: Vec::new(),
+            happened: journal(&execution).await.unwrap_or_default(),
         },
         Err(_) => Ran {
             ended: Err("it waits forever".to_owned()),
