@@ -43,6 +43,8 @@ pub(crate) struct RouteIndex(pub(crate) usize);
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) ty: &'static ValueType,
+    /// True if the program names no type of it: it is JSON, which others may have as any type.
+    pub(crate) untyped: bool,
 }
 
 pub(crate) struct Input {
@@ -60,6 +62,7 @@ pub(crate) struct Output {
     pub(crate) key: Option<KeyIndex>,
     /// True if what is written is an `Option` of what is returned.
     pub(crate) flattens: bool,
+    pub(crate) optional: bool,
     pub(crate) ty: Option<&'static ValueType>,
 }
 
@@ -125,14 +128,28 @@ pub(crate) enum Kind {
         item: String,
         concurrency: Option<usize>,
         collects_errors: bool,
-        /// The type of the results. `None` if there are none.
-        list: Option<&'static ListType>,
+        results: Results,
     },
     Branch {
         cases: Vec<(Condition, RouteIndex)>,
         otherwise: RouteIndex,
     },
     Wait(Duration),
+}
+
+/// How the results of a loop over items are kept.
+#[derive(Clone, Copy)]
+pub(crate) enum Results {
+    /// There are none.
+    Nothing,
+    /// As a list that the program has a type for.
+    List(&'static ListType),
+    /// As JSON, of which the key is read. The body is a flow.
+    Json {
+        /// True if a result is an object with the outputs and the end, as the output struct of a
+        /// compiled flow; otherwise it is the only output, or `null` if there is none.
+        whole: bool,
+    },
 }
 
 /// A branch of a fork.
@@ -178,6 +195,29 @@ impl Node {
 }
 
 impl Level {
+    /// The type of a key, if the program names one.
+    pub(crate) fn typed(&self, key: KeyIndex) -> Option<&'static ValueType> {
+        let key = self.key(key);
+        (!key.untyped).then_some(key.ty)
+    }
+
+    /// Returns true if this is a key of which the program names no type.
+    pub(crate) fn is_untyped(&self, key: Option<KeyIndex>) -> bool {
+        key.is_some_and(|key| self.key(key).untyped)
+    }
+
+    /// Returns true if all ends have the same label.
+    pub(crate) fn has_one_end(&self) -> bool {
+        let routes = self.nodes.iter().flat_map(|node| &node.routes);
+        let targets = routes.chain([&self.start]).map(|route| &route.to);
+        let mut labels = targets.filter_map(|target| match target {
+            Target::End(label) => Some(label),
+            Target::Node(_) => None,
+        });
+        let first = labels.next();
+        labels.all(|label| Some(label) == first)
+    }
+
     #[inline]
     pub(crate) fn node(&self, NodeIndex(index): NodeIndex) -> &Node {
         &self.nodes[index]

@@ -15,8 +15,8 @@ pub struct ListType {
     make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
 }
 
-/// The result of one item of a loop: the value, if the body returns one.
-pub(crate) type ItemResult = Result<Option<AnyValue>, NodeError>;
+/// The result of one item of a loop.
+pub(crate) type ItemResult = Result<AnyValue, NodeError>;
 
 impl ListType {
     /// The results of a loop, one for each item.
@@ -25,16 +25,10 @@ impl ListType {
         results: impl Iterator<Item = ItemResult>,
         keeps_errors: bool,
     ) -> AnyValue {
-        // A body that returns nothing has results only if errors are kept.
-        let value = |value: Option<AnyValue>| value.unwrap_or_else(|| Box::new(()));
         if keeps_errors {
-            return (self.make_of_results)(results.map(|result| result.map(value)).collect());
+            return (self.make_of_results)(results.collect());
         }
-        let values = results.map(|result| match result {
-            Ok(result) => value(result),
-            Err(error) => unreachable!("the loop has failed before: {error}"),
-        });
-        (self.make)(values.collect())
+        (self.make)(results.map(without_error).collect())
     }
 
     /// The type of the results, of a loop that keeps errors or not.
@@ -44,6 +38,14 @@ impl ListType {
         } else {
             &self.plain
         }
+    }
+}
+
+/// The value of an item, in a loop that keeps no errors.
+pub(crate) fn without_error(result: ItemResult) -> AnyValue {
+    match result {
+        Ok(value) => value,
+        Err(error) => unreachable!("the loop has failed before: {error}"),
     }
 }
 

@@ -363,9 +363,14 @@ async fn an_inner_flow_and_a_journal_have_defaults_too() {
     );
 }
 
+/// A value that is only in memory.
+#[derive(Debug)]
+pub struct Handle;
+
 #[node(writes = one)]
-fn first(number: &u64) -> u64 {
-    *number
+fn first(number: &u64) -> Handle {
+    assert!(*number > 0);
+    Handle
 }
 
 #[node(writes = two)]
@@ -374,8 +379,14 @@ fn second(number: &u64) -> u64 {
 }
 
 flow! {
-    Both(number: u64) -> (one: u64, two: u64) {
+    Both(number: u64) -> (one: Handle, two: u64) {
         start >> first >> second >> end;
+    }
+}
+
+flow! {
+    Second(number: u64) -> (two: u64, number: u64) {
+        start >> second >> end;
     }
 }
 
@@ -386,43 +397,67 @@ flow! {
     }
 }
 
-flow! {
-    Row(numbers: Vec<u64>) -> (row: Vec<u64>) {
-        node row: for number in numbers { first };
-        start >> row >> end;
-    }
+#[node]
+fn seconds(all: &[SecondOutput]) -> usize {
+    all.len()
 }
 
 flow! {
-    Grid(rows: Vec<Vec<u64>>) -> (grid: Vec<Vec<u64>>) {
-        node grid: for numbers in rows { Row };
-        start >> grid >> end;
+    Seconds(numbers: Vec<u64>) -> (seconds: usize) {
+        node all: for number in numbers { Second };
+        start >> all >> seconds >> end;
     }
 }
 
-flow! {
-    Grids(sheets: Vec<Vec<Vec<u64>>>) -> (grids: Vec<Vec<Vec<u64>>>) {
-        node grids: for rows in sheets { Grid };
-        start >> grids >> end;
-    }
-}
-
+/// Results that have no type in the program are JSON, which these are not.
 #[test]
-fn results_of_a_loop_that_no_list_can_hold() {
-    let nodes = registry![first, second];
-    assert!(load(Grid::SPEC, Format::Json, &nodes).is_ok());
+fn results_of_a_loop_that_cannot_be_json() {
+    let nodes = registry![first, second, seconds];
     let said = |spec: &str| {
         let error = load(spec, Format::Json, &nodes).unwrap_err();
-        let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
         assert_eq!(error.problems().len(), 1, "{error}");
-        lines[0].split_once(": ").unwrap().1.to_owned()
+        error.to_string()
     };
     assert_eq!(
         said(AllBoth::SPEC),
-        "`boths` cannot collect its results: `Both` returns several values [F023]"
+        "1:351: `boths` cannot keep its results as JSON: `one` of `Both` is a `Handle`, which is not \
+         `Serialize` and `Deserialize` [F023]\nat /nodes/0\nhelp: derive both for `Handle`"
     );
     assert_eq!(
-        said(Grids::SPEC),
-        "`grids` cannot collect its results: `Grid` returns lists of lists [F023]"
+        said(Seconds::SPEC),
+        "1:347: `all` writes `all` as JSON, and `Vec<SecondOutput>`, as which it is read, is not \
+         `Serialize` and `Deserialize` [F008]\nat /nodes/0\nhelp: derive both; the derives of a flow go \
+         to its output as well"
     );
+}
+
+/// A loop over a flow that returns nothing has no results to list.
+#[test]
+fn results_of_a_loop_over_nothing() {
+    let document = "
+version: 2.0.0
+name: Loops
+namespace: loops
+inputs: { type: object, properties: { numbers: {} }, required: [numbers] }
+entryNodeId: done
+nodes:
+  - type: flow.each
+    id: done
+    params: { item: number, over: numbers, body: seen }
+    outputs: { type: object, properties: { done: {} }, required: [done] }
+  - { type: seen, id: seen }
+edges: []
+ends:
+  - { from: done, condition: default, label: default }
+";
+    let error = load(document, Format::Yaml, &registry![seen]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "8:5: `done` has no results: `seen` returns nothing [F023]\nat /nodes/0\nhelp: remove `outputs`"
+    );
+}
+
+#[node]
+fn seen(number: &u64) {
+    let _ = number;
 }

@@ -6,7 +6,7 @@ use quote::ToTokens as _;
 
 use crate::report::Report;
 
-pub(crate) use flow_spec::{RESERVED_NAMES as RESERVED, snake_case};
+pub(crate) use flow_spec::{RESERVED_NAMES as RESERVED, camel_case, snake_case};
 
 /// Reports a node that is named by a word of the language.
 pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
@@ -18,23 +18,6 @@ pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
         report.error(Code::Name, name.span(), message, help);
     }
     is_reserved
-}
-
-/// `needs_revision` → `NeedsRevision`.
-pub(crate) fn camel_case(name: &str) -> String {
-    let name = name.strip_prefix("r#").unwrap_or(name);
-    let mut camel = String::with_capacity(name.len());
-    for part in name.split(['_', '-', '.']) {
-        let mut letters = part.chars();
-        if let Some(first) = letters.next() {
-            if first.is_ascii_digit() && camel.is_empty() {
-                camel.push('_');
-            }
-            camel.extend(first.to_uppercase());
-            camel.push_str(letters.as_str());
-        }
-    }
-    camel
 }
 
 /// Returns true if the name starts with a capital letter, like those of types.

@@ -34,6 +34,32 @@ pub fn snake_case(name: &str) -> String {
     snake
 }
 
+/// A name in camel case, as `flow!` names the variants of its enums.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::camel_case;
+///
+/// assert_eq!(camel_case("needs_revision"), "NeedsRevision");
+/// assert_eq!(camel_case("2nd"), "_2nd");
+/// ```
+pub fn camel_case(name: &str) -> String {
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let mut camel = String::with_capacity(name.len());
+    for part in name.split(['_', '-', '.']) {
+        let mut letters = part.chars();
+        if let Some(first) = letters.next() {
+            if first.is_ascii_digit() && camel.is_empty() {
+                camel.push('_');
+            }
+            camel.extend(first.to_uppercase());
+            camel.push_str(letters.as_str());
+        }
+    }
+    camel
+}
+
 /// Words of Rust that can be names with `r#` before them.
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",

@@ -527,6 +527,7 @@ fn judge(draft: &str) -> Verdict {
 }
 
 flow! {
+    #[derive(Serialize, Deserialize)]
     Judged(draft: String) -> (reason: Option<String>) {
         start >> judge;
         judge - "good" >> end("last");
@@ -1421,6 +1422,7 @@ flow_law::law! {
         Leaves,
         Twigs,
         Judged,
+        JudgeFlows,
         JudgeSteps,
         NotesOne,
         NothingReturned,
@@ -1440,11 +1442,10 @@ flow_law::law! {
         Deliver(Deliver::builder().courier(Courier { speed: 2, calls: Calls::default() }).build())
             with [Courier = Courier { speed: 2, calls: Calls::default() }],
         DeliverFlows,
+        Tree,
     ],
     types: [Group, BTreeMap<String, u64>, BTreeSet<String>, Box<[String]>, [String; 2]],
-    not_json: [JudgeFlows],
     left_out: [
-        Tree: "the loader knows no lists of lists of lists",
         Collections: "the loader does not iterate over maps",
     ],
 }

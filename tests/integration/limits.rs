@@ -461,8 +461,6 @@ flow_law::law! {
         Inner,
         HoldsItems,
         HeldBatch,
-    ],
-    left_out: [
-        Everywhere: "the loader knows no lists of lists",
+        Everywhere,
     ],
 }

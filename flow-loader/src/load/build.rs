@@ -41,8 +41,8 @@ impl Loader<'_> {
         let checked = self.checked(flow, pointer)?;
         let uses = &Uses::of(flow);
         let keys = self.keys(flow, uses, pointer, &inner, checked.graph())?;
-        let lists = flow.nodes.iter();
-        let lists = lists.map(|node| self.list(uses, pointer, node, &inner));
+        let results = flow.nodes.iter();
+        let results = results.map(|node| self.results(uses, pointer, node, &inner));
         let parts = Parts {
             flow,
             pointer,
@@ -51,7 +51,7 @@ impl Loader<'_> {
             keys: &keys,
             uses,
             edges: edges_by_node(checked.graph()),
-            lists: lists.collect(),
+            results: results.collect(),
         };
         let mut nodes = Vec::new();
         for (index, node) in flow.nodes.iter().enumerate() {
@@ -208,7 +208,7 @@ impl Loader<'_> {
                 item: text("item").to_owned(),
                 concurrency: concurrency(&node.settings),
                 collects_errors: node.settings.collect_errors,
-                list: parts.lists[index],
+                results: parts.results[index],
             }),
             types::BRANCH => self.branch(parts, index, node, routes),
             types::WAIT => Some(Kind::Wait(duration(text("duration")))),

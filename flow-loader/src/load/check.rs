@@ -7,13 +7,13 @@ use flow_spec::document::__private::inside;
 use flow_spec::{Code, Take};
 
 use crate::adapter::Mode;
-use crate::level::{Kind, Level, Node, NodeIndex, Read, Route};
+use crate::level::{Key, KeyIndex, Kind, Level, Node, NodeIndex, Read, Results, Route};
 use crate::value::{ItemFunctions, ValueType, short_name};
 
 use super::Loader;
 
-/// The item that the body of a loop reads: its key, and the type of the collection.
-type Item<'a> = (&'a str, &'static ValueType);
+/// The item that the body of a loop reads: its name, and the collection.
+type Item<'a> = (&'a str, &'a Key);
 
 impl Loader<'_> {
     /// Checks the values of a flow.
@@ -26,13 +26,18 @@ impl Loader<'_> {
         for (index, node) in level.nodes.iter().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
             if let (Kind::Each { .. }, Some(over)) = (&node.kind, collection(level, node))
-                && over.items.is_none()
+                && over.ty.items.is_none()
+                && !over.untyped
             {
-                let text = over.short_name();
+                let text = over.ty.short_name();
                 let message = format!("`{}` loops over a `{text}`", node.name);
                 let help = "loop over a `Vec`, a `VecDeque`, an array or a set".to_owned();
                 let place = format!("{pointer}/params/over");
                 self.problem(Code::TypeMismatch, place, message, Some(help));
+            }
+            if let Some(message) = unread_json(level, node) {
+                let help = "derive both; the derives of a flow go to its output as well".to_owned();
+                self.problem(Code::TypeMismatch, pointer.clone(), message, Some(help));
             }
             for route in &node.routes {
                 if let Err((code, message)) = check_mappings(level, route) {
@@ -71,6 +76,31 @@ impl Loader<'_> {
     }
 }
 
+/// What a node writes as JSON to a key whose type cannot be read from it, as a sentence.
+fn unread_json(level: &Level, node: &Node) -> Option<String> {
+    let written: Vec<Option<KeyIndex>> = match &node.kind {
+        Kind::Each {
+            results: Results::Json { .. },
+            ..
+        } => node.writes.clone(),
+        Kind::Flow(inner) => {
+            let writes = node.writes.iter().zip(&inner.outputs);
+            writes
+                .filter(|(_, output)| inner.is_untyped(output.key))
+                .map(|(key, _)| *key)
+                .collect()
+        }
+        _ => return None,
+    };
+    let mut keys = written.into_iter().flatten().map(|key| level.key(key));
+    let key = keys.find(|key| !key.ty.is_json())?;
+    let (node, key, ty) = (&node.name, &key.name, key.ty.short_name());
+    Some(format!(
+        "`{node}` writes `{key}` as JSON, and `{ty}`, as which it is read, is not `Serialize` and \
+         `Deserialize`"
+    ))
+}
+
 /// Checks what an edge clones.
 fn check_mappings(level: &Level, route: &Route) -> Result<(), (Code, String)> {
     for mapping in &route.mappings {
@@ -94,17 +124,16 @@ fn check_mappings(level: &Level, route: &Route) -> Result<(), (Code, String)> {
 fn items(level: &Level) -> HashMap<NodeIndex, Item<'_>> {
     let mut items = HashMap::new();
     for node in &level.nodes {
-        if let (Kind::Each { body, item, .. }, Some(ty)) = (&node.kind, collection(level, node)) {
-            items.insert(*body, (item.as_str(), ty));
+        if let (Kind::Each { body, item, .. }, Some(over)) = (&node.kind, collection(level, node)) {
+            items.insert(*body, (item.as_str(), over));
         }
     }
     items
 }
 
-/// The type of what a loop runs over.
-fn collection(level: &Level, each: &Node) -> Option<&'static ValueType> {
-    let key = each.reads.first()?.key?;
-    Some(level.key(key).ty)
+/// What a loop runs over.
+fn collection<'a>(level: &'a Level, each: &Node) -> Option<&'a Key> {
+    Some(level.key(each.reads.first()?.key?))
 }
 
 fn check_read(
@@ -131,7 +160,16 @@ fn check_read(
         let message = format!("`{name}` reads `{key}` as {wanted}, and it is {found}");
         Err((Code::TypeMismatch, message))
     };
-    if let Some((_, collection)) = item.filter(|(item, _)| item == key) {
+    if let Some((_, over)) = item.filter(|(item, _)| item == key) {
+        let collection = over.ty;
+        if over.untyped || wants_json(node, number) {
+            let is_read = wanted(node, number).is_some_and(ValueType::is_json);
+            if is_read && collection.is_json() {
+                return Ok(());
+            }
+            let found = collection.items.map(|items| (items.name)());
+            return mismatch(found.unwrap_or_else(|| collection.name()));
+        }
         // A loop over something else is reported at the loop.
         return match collection.items {
             Some(items) if shows && items.display.is_some() => Ok(()),
@@ -176,6 +214,7 @@ fn fits(node: &Node, number: usize, ty: &'static ValueType) -> bool {
                 Mode::MaybeTake => is_own(ty) || in_option.is_some_and(is_own),
             }
         }
+        Kind::Flow(_) if wants_json(node, number) => ty.is_json(),
         Kind::Flow(inner) => {
             let input = &inner.inputs[number];
             let wanted = input.key.map(|key| inner.key(key).ty);
@@ -204,6 +243,14 @@ fn is_item(node: &Node, number: usize, items: ItemFunctions) -> bool {
             wanted.is_none_or(|wanted| (wanted.id)() == (items.id)() && wanted.clone.is_some())
         }
         _ => true,
+    }
+}
+
+/// Whether a node is a flow that reads any JSON.
+fn wants_json(node: &Node, number: usize) -> bool {
+    match &node.kind {
+        Kind::Flow(inner) => inner.is_untyped(inner.inputs[number].key),
+        _ => false,
     }
 }
 

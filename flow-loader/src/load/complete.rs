@@ -97,7 +97,11 @@ impl Loader<'_> {
         let adapter = body.and_then(|body| self.adapters.get(&format!("{pointer}/nodes/{body}")));
         let has_results = match (adapter, body) {
             (Some(adapter), _) => !adapter.returns_nothing,
-            (None, Some(body)) => flow.nodes[body].outputs.properties.len() == 1,
+            (None, Some(body)) => {
+                let body = &flow.nodes[body];
+                let ends = body.actions.as_ref().map_or(1, Vec::len);
+                !body.outputs.is_empty() || ends > 1
+            }
             (None, None) => false,
         };
         let node = &mut flow.nodes[index];

@@ -12,6 +12,7 @@ mod params;
 mod ports;
 mod receiver;
 mod resolve;
+mod results;
 mod room;
 mod settings;
 mod types;

@@ -8,8 +8,7 @@ use flow_spec::{
 };
 
 use crate::adapter::{Adapter, Mode};
-use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, TakenBy};
-use crate::list::ListType;
+use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, Results, TakenBy};
 
 use super::human::prompt;
 use super::types::{Keys, key};
@@ -26,8 +25,8 @@ pub(super) struct Parts<'a> {
     pub(super) uses: &'a Uses<'a>,
     /// The edges that leave each node, by their positions in the graph.
     pub(super) edges: HashMap<NodeId, Vec<usize>>,
-    /// The types of the results of the loops over items, by the positions of the nodes.
-    pub(super) lists: Vec<Option<&'static ListType>>,
+    /// How the results of the nodes are kept that are loops over items, by position.
+    pub(super) results: Vec<Results>,
 }
 
 /// The edges that leave each node, by their positions.
@@ -156,12 +155,13 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
 
 pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
     let output = |(name, rust_type, required): (&str, Option<&str>, bool)| {
-        let ty = parts.keys.ty(name);
+        let ty = parts.keys.final_type(name);
         let returned = rust_type.map_or(0, flow_spec::options);
         Output {
             name: name.to_owned(),
             key: parts.key(name),
             flattens: !required && ty.is_some_and(|ty| ty.options() > returned),
+            optional: !required,
             ty,
         }
     };

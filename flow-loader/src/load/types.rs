@@ -7,8 +7,7 @@ use flow_runtime::NodeError;
 use flow_spec::{Code, EdgeMapping, FlowDocument, Graph, NodeDocument};
 use serde_json::{Map, Value};
 
-use crate::level::{Key, Level};
-use crate::list::ListType;
+use crate::level::{Key, Level, Results};
 use crate::value::{Probe, ValueType};
 
 use super::Loader;
@@ -30,11 +29,17 @@ impl Keys {
         self.index(key).and_then(|index| self.all[index].1)
     }
 
+    /// The type of a key, which is JSON if none is known. `None` if there is no such key.
+    pub(super) fn final_type(&self, key: &str) -> Option<&'static ValueType> {
+        Some(self.all[self.index(key)?].1.unwrap_or_else(any_json))
+    }
+
     /// All keys with their types.
     pub(super) fn typed(&self) -> Vec<Key> {
         let key = |(name, ty): &(String, Option<&'static ValueType>)| Key {
             name: name.clone(),
-            ty: ty.unwrap_or_else(|| unreachable!("each key has been given a type")),
+            ty: ty.unwrap_or_else(any_json),
+            untyped: ty.is_none(),
         };
         self.all.iter().map(key).collect()
     }
@@ -91,19 +96,19 @@ fn any_json() -> &'static ValueType {
     crate::__value_type!(Probe::<Value>::new())
 }
 
-/// The type of an input that no node names, as its author wrote it, or else any JSON.
-fn of_text(rust_type: &str) -> &'static ValueType {
+/// The type of an input that no node names, as its author wrote it.
+fn of_text(rust_type: &str) -> Option<&'static ValueType> {
     let item = rust_type
         .strip_prefix("Vec<")
         .and_then(|rest| rest.strip_suffix('>'));
-    if let Some(list) = item.and_then(|item| of_text(item).list) {
-        return list.ty(false);
+    if let Some(list) = item.and_then(|item| of_text(item)?.list) {
+        return Some(list.ty(false));
     }
     macro_rules! known {
         ($($ty:ty)*) => {
             match rust_type {
-                $(stringify!($ty) => crate::__value_type!(Probe::<$ty>::new()),)*
-                _ => any_json(),
+                $(stringify!($ty) => Some(crate::__value_type!(Probe::<$ty>::new())),)*
+                _ => None,
             }
         };
     }
@@ -134,11 +139,12 @@ impl Loader<'_> {
                 .filter(|_| body(node).is_some())
             {
                 let place = format!("{pointer}/nodes/{index}");
-                let Some(list) = self.list(uses, pointer, node, inner) else {
-                    self.uncollected((flow, uses), node, inner, place);
-                    return None;
+                let results = self.results(uses, pointer, node, inner);
+                self.check_results((flow, uses), &place, node, inner, results)?;
+                let ty = match results {
+                    Results::List(list) => Some(list.ty(node.settings.collect_errors)),
+                    _ => None,
                 };
-                let ty = list.ty(node.settings.collect_errors);
                 self.write(&mut keys, key(&node.mappings.outputs, name), ty, place);
             }
             if errors && uses.routes(&node.id, flow_spec::ERROR_ACTION) {
@@ -158,39 +164,23 @@ impl Loader<'_> {
         self.type_inputs(flow, uses, pointer, inner, &mut keys);
         keys.type_mapped(graph);
         for (name, rust_type, _) in flow.inputs.values() {
-            keys.add(name)
-                .get_or_insert_with(|| of_text(rust_type.unwrap_or_default()));
+            let ty = keys.add(name);
+            *ty = ty.or_else(|| of_text(rust_type?));
         }
         keys.type_mapped(graph);
-        for (_, ty) in &mut keys.all {
-            ty.get_or_insert_with(any_json);
-        }
         Some(keys)
     }
 
-    /// Reports a loop over items whose results have no type.
-    fn uncollected(
+    /// Gives a key the type of what is written to it. `None` if that is JSON of any type.
+    fn write(
         &mut self,
-        (flow, uses): (&FlowDocument, &Uses<'_>),
-        node: &NodeDocument,
-        inner: &HashMap<usize, Level>,
-        place: String,
+        keys: &mut Keys,
+        name: &str,
+        ty: Option<&'static ValueType>,
+        pointer: String,
     ) {
-        let Some(index) = body(node).and_then(|body| uses.position(body)) else {
-            unreachable!("the analysis accepted a loop without a body")
-        };
-        let body = &flow.nodes[index].r#type;
-        let reason = match inner.get(&index).map(|level| &level.outputs[..]) {
-            Some([_, _, ..]) => format!("`{body}` returns several values"),
-            _ => format!("`{body}` returns lists of lists"),
-        };
-        let message = format!("`{}` cannot collect its results: {reason}", node.id);
-        let help = format!("let `{body}` return one value, of a type of its own");
-        self.problem(Code::Document, place, message, Some(help));
-    }
-
-    fn write(&mut self, keys: &mut Keys, name: &str, ty: &'static ValueType, pointer: String) {
         let known = keys.add(name);
+        let Some(ty) = ty else { return };
         match known {
             Some(known) if !known.is(ty) => {
                 let message = format!(
@@ -205,50 +195,31 @@ impl Loader<'_> {
         }
     }
 
-    /// What a node writes, under its own names.
+    /// What a node writes, under its own names. The type is `None` for JSON of any type.
     fn written(
         &self,
         pointer: &str,
         index: usize,
         inner: &HashMap<usize, Level>,
-    ) -> Vec<(String, &'static ValueType)> {
+    ) -> Vec<(String, Option<&'static ValueType>)> {
         if let Some(level) = inner.get(&index) {
             let outputs = level.outputs.iter();
             return outputs
-                .filter_map(|output| Some((output.name.clone(), output.returned_type()?)))
+                .filter_map(|output| {
+                    let ty = output.returned_type()?;
+                    let ty = Some(ty).filter(|_| !level.is_untyped(output.key));
+                    Some((output.name.clone(), ty))
+                })
                 .collect();
         }
         match self.adapters.get(&format!("{pointer}/nodes/{index}")) {
             Some(adapter) => adapter
                 .writes
                 .iter()
-                .map(|write| (write.name.to_owned(), write.ty))
+                .map(|write| (write.name.to_owned(), Some(write.ty)))
                 .collect(),
             None => Vec::new(),
         }
-    }
-
-    /// The lists of the results of a loop over items. `None` if it has none.
-    pub(super) fn list(
-        &self,
-        uses: &Uses<'_>,
-        pointer: &str,
-        node: &NodeDocument,
-        inner: &HashMap<usize, Level>,
-    ) -> Option<&'static ListType> {
-        let body = body(node)?;
-        let index = uses.position(body)?;
-        if let Some(level) = inner.get(&index) {
-            return match &level.outputs[..] {
-                [only] => only.returned_type()?.list,
-                _ => None,
-            };
-        }
-        let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
-        if adapter.returns_nothing && !node.settings.collect_errors {
-            return None;
-        }
-        adapter.outcome.list
     }
 
     /// The type of a list of the items that the body of a loop reads.
@@ -266,7 +237,7 @@ impl Loader<'_> {
         let ty = if let Some(level) = inner.get(&index) {
             let mut inputs = level.inputs.iter();
             let input = inputs.find(|input| key(mappings, &input.name) == item)?;
-            level.key(input.key?).ty
+            level.typed(input.key?)?
         } else {
             let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
             let mut reads = adapter.reads.iter();
@@ -276,7 +247,7 @@ impl Loader<'_> {
         Some(ty.list?.ty(false))
     }
 
-    /// Gives each input that no node writes the type of its first reader.
+    /// Gives each key without a type that of its first reader: an input, or what is written as JSON.
     fn type_inputs(
         &self,
         flow: &FlowDocument,
@@ -289,7 +260,7 @@ impl Loader<'_> {
             let types: Vec<(String, &'static ValueType)> = if let Some(level) = inner.get(&index) {
                 let inputs = level.inputs.iter();
                 let typed =
-                    inputs.filter_map(|input| Some((input.name.clone(), level.key(input.key?).ty)));
+                    inputs.filter_map(|input| Some((input.name.clone(), level.typed(input.key?)?)));
                 typed.collect()
             } else if let Some(adapter) = self.adapters.get(&format!("{pointer}/nodes/{index}")) {
                 adapter

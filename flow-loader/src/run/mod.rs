@@ -6,6 +6,7 @@ mod conditions;
 mod engine;
 mod join;
 mod place;
+mod results;
 mod state;
 mod step;
 mod visit;

@@ -3,9 +3,12 @@
 use std::any::Any;
 use std::fmt::Display;
 
+use flow_runtime::engine::Unstorable;
+use serde_json::Value;
+
 use crate::args::{Taken, Values};
 use crate::level::{KeyIndex, Kind, Level, Node, NodeIndex};
-use crate::run::state::{LoadedState, Own};
+use crate::run::state::{LoadedState, Own, written};
 use crate::value::{AnyValue, Shown, ValueType};
 
 /// Where a node runs, which decides where its values are.
@@ -29,6 +32,15 @@ pub(crate) struct Around<'s> {
 pub(crate) struct Item<'s> {
     pub(crate) value: &'s (dyn Any + Sync),
     pub(crate) port: ItemPort,
+    /// How it is shown.
+    pub(crate) display: Option<Shown>,
+}
+
+/// An item of a collection.
+pub(crate) enum ItemValue<'s> {
+    Borrowed(&'s (dyn Any + Sync)),
+    /// It was read from JSON.
+    Owned(AnyValue),
 }
 
 /// Where and how the body of a loop reads the item.
@@ -38,8 +50,8 @@ pub(crate) struct ItemPort {
     read: usize,
     /// The type as which the body takes it. `None` if it cannot take it.
     ty: Option<&'static ValueType>,
-    /// How it is shown.
-    display: Option<Shown>,
+    /// True if the body is a flow that reads any JSON.
+    untyped: bool,
 }
 
 /// The values of a visit.
@@ -70,14 +82,24 @@ impl Values for Visited<'_> {
 }
 
 impl Visited<'_> {
-    /// The values as the inputs of the flow that the node is.
-    pub(crate) fn inputs(mut self) -> Vec<Option<AnyValue>> {
-        let reads = 0..self.level.node(self.at).reads.len();
-        let inputs = reads.map(|read| match self.taken(read)? {
-            Taken::Moved(value) => Some(value),
-            Taken::Copied(value, ty) => Some(ty.cloned_box(value)),
-        });
-        inputs.collect()
+    /// The values as the inputs of this flow, which the node is.
+    pub(crate) fn inputs(mut self, inner: &Level) -> Result<Vec<Option<AnyValue>>, Unstorable> {
+        let mut inputs = Vec::with_capacity(inner.inputs.len());
+        for (read, input) in inner.inputs.iter().enumerate() {
+            let value = self.taken(read).map(|taken| match taken {
+                Taken::Moved(value) => value,
+                Taken::Copied(value, ty) => ty.cloned_box(value),
+            });
+            let from = self.level.node(self.at).reads[read].key;
+            inputs.push(match (value, from) {
+                (Some(value), Some(key)) if inner.is_untyped(input.key) && !value.is::<Value>() => {
+                    let ty = self.level.key(key).ty;
+                    Some(Box::new(written(&input.name, ty, &*value)?) as AnyValue)
+                }
+                (value, _) => value,
+            });
+        }
+        Ok(inputs)
     }
 }
 
@@ -192,7 +214,7 @@ impl<'s> Around<'s> {
         read: usize,
     ) -> Option<&'s (dyn Display + Send + Sync)> {
         let display = match self.item_at(read) {
-            Some(item) => item.port.display,
+            Some(item) => item.display,
             None => level.key(level.node(at).reads[read].key?).ty.display,
         };
         match display {
@@ -204,29 +226,65 @@ impl<'s> Around<'s> {
 
 impl ItemPort {
     /// The read of the body that is the item. `None` if it does not read the item.
-    pub(crate) fn of(body: &Node, item: &str, display: Option<Shown>) -> Option<Self> {
+    pub(crate) fn of(body: &Node, item: &str) -> Option<Self> {
         let read = body.reads.iter().position(|read| read.name == item)?;
-        let ty = match &body.kind {
-            Kind::Step { adapter, .. } => adapter.reads.get(read).and_then(|port| port.ty),
-            Kind::Flow(inner) => inner.inputs[read].key.map(|key| inner.key(key).ty),
-            _ => None,
+        let (ty, untyped) = match &body.kind {
+            Kind::Step { adapter, .. } => (adapter.reads.get(read).and_then(|port| port.ty), false),
+            Kind::Flow(inner) => {
+                let key = inner.inputs[read].key;
+                (key.map(|key| inner.key(key).ty), inner.is_untyped(key))
+            }
+            _ => (None, false),
         };
-        Some(ItemPort { read, ty, display })
+        Some(ItemPort { read, ty, untyped })
     }
 }
 
-/// The items of a loop, and how they are shown.
+impl ItemValue<'_> {
+    pub(crate) fn any(&self) -> &(dyn Any + Sync) {
+        match self {
+            ItemValue::Borrowed(value) => *value,
+            ItemValue::Owned(value) => &**value,
+        }
+    }
+}
+
+/// The items of a loop, and how they are shown. If the collection is JSON, or the body reads any
+/// JSON, they are read from JSON.
 pub(crate) fn items<'s>(
     level: &Level,
     node: &Node,
     around: Around<'s>,
-) -> (Vec<&'s (dyn Any + Sync)>, Option<Shown>) {
-    let Some(key) = node.reads[0].key else {
+    port: Option<ItemPort>,
+) -> Result<(Vec<ItemValue<'s>>, Option<Shown>), Unstorable> {
+    let found = node.reads[0]
+        .key
+        .map(|key| (level.key(key), around.get(key)));
+    let Some((key, Some(value))) = found else {
         unreachable!("the analysis accepted a read of a key that is not written")
     };
-    match (around.get(key), level.key(key).ty.items) {
-        (Some(value), Some(items)) => ((items.all)(&**value), items.display),
-        (_, None) => unreachable!("loading checks that a loop has a collection"),
-        (None, _) => unreachable!("the analysis accepted a read of a key that is not written"),
+    match key.ty.items {
+        Some(items) if !port.is_some_and(|port| port.untyped) => {
+            let all = (items.all)(&**value).into_iter();
+            return Ok((all.map(ItemValue::Borrowed).collect(), items.display));
+        }
+        Some(_) => {}
+        None if key.untyped => {}
+        None => unreachable!("loading checks that a loop has a collection"),
     }
+    let unfit = |reason: String| Unstorable {
+        key: key.name.clone(),
+        reason,
+    };
+    let Value::Array(all) = written(&key.name, key.ty, &**value)? else {
+        return Err(unfit("it is not a list".to_owned()));
+    };
+    let item = |item: Value| match port.and_then(|port| port.ty?.json) {
+        Some(json) => (json.read)(item).map_err(|error| unfit(error.to_string())),
+        None => Ok(Box::new(item) as AnyValue),
+    };
+    let all = all
+        .into_iter()
+        .map(|value| Ok(ItemValue::Owned(item(value)?)));
+    Ok((all.collect::<Result<_, _>>()?, None))
 }

@@ -4,22 +4,25 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use flow_runtime::__private::{AtOnce, Limit, is_deadline, node_error, numbered as numbered_item};
-use flow_runtime::engine::{Failed, Scope, StateHooks, Visit};
+use flow_runtime::engine::{Failed, Scope, StateHooks, Unstorable, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
 
 use crate::adapter::Runs;
 use crate::args::{Args, Writer};
-use crate::level::{Branch, Kind, Level, Node, NodeIndex, Output, Route, RouteIndex, Target};
+use crate::level::{
+    Branch, Kind, Level, Node, NodeIndex, Output, Results, Route, RouteIndex, Target,
+};
 use crate::list::ItemResult;
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::engine::LoadedEngine;
 use crate::run::join::all;
-use crate::run::place::{Around, Item, ItemPort, Place, Visited, items};
+use crate::run::place::{Around, Item, ItemPort, ItemValue, Place, Visited, items};
+use crate::run::results::{collected, result_of};
 use crate::run::state::{LoadedState, Own, read};
 use crate::run::step::{ask, opened, work};
-use crate::value::AnyValue;
+use crate::value::{AnyValue, opened as from_any};
 
 /// What a flow returned.
 pub(crate) struct Returned {
@@ -233,13 +236,21 @@ fn visit_part<'s, E: LoadedEngine>(
             Kind::Flow(inner) => {
                 let inputs = || {
                     let place = place.reborrow();
-                    Visited { level, at, place }.inputs()
+                    Visited { level, at, place }.inputs(inner)
                 };
                 let returned = flow(engine, scope, node, inner, inputs).await?;
-                for (key, value) in node.writes.iter().zip(returned.values) {
-                    if let (Some(key), Some(value)) = (key, value) {
-                        place.set(*key, value);
-                    }
+                let outputs = inner.outputs.iter().zip(&node.writes);
+                for ((output, key), value) in outputs.zip(returned.values) {
+                    let (Some(key), Some(value)) = (key, value) else {
+                        continue;
+                    };
+                    let value = if inner.is_untyped(output.key) {
+                        let value = read(level.key(*key), from_any(value));
+                        or_unreadable(engine, scope, value).await?
+                    } else {
+                        value
+                    };
+                    place.set(*key, value);
                 }
                 Ok(Left::End(returned.end))
             }
@@ -269,17 +280,29 @@ fn visit_part<'s, E: LoadedEngine>(
     })
 }
 
+/// What was written as JSON or read from it, unless that failed.
+async fn or_unreadable<E: LoadedEngine, T>(
+    engine: &E,
+    scope: &Scope<'_>,
+    value: Result<T, Unstorable>,
+) -> Result<T, Failed> {
+    match value {
+        Ok(value) => Ok(value),
+        Err(unfit) => Err(engine.unreadable(scope, unfit.to_string()).await),
+    }
+}
+
 /// Runs a flow, and tries it again as a whole if the outer flow says so.
 async fn flow<E: LoadedEngine>(
     engine: &E,
     scope: &Scope<'_>,
     node: &Node,
     inner: &Arc<Level>,
-    mut inputs: impl FnMut() -> Vec<Option<AnyValue>> + Send,
+    mut inputs: impl FnMut() -> Result<Vec<Option<AnyValue>>, Unstorable> + Send,
 ) -> Result<Returned, Failed> {
     let mut attempts = Visit::new(scope, &node.policy).flow_attempts();
     loop {
-        let inputs = inputs();
+        let inputs = or_unreadable(engine, scope, inputs()).await?;
         let index = attempts.index();
         let result = {
             let attempt = pin!(async {
@@ -365,24 +388,30 @@ async fn each<E: LoadedEngine>(
         item,
         concurrency,
         collects_errors,
-        list,
+        results: kept_as,
     } = &node.kind
     else {
         unreachable!("this is called for a loop over items")
     };
-    let (items, display) = items(level, node, around);
-    let port = ItemPort::of(level.node(*body), item, display);
+    let port = ItemPort::of(level.node(*body), item);
+    let found = items(level, node, around, port);
+    let (items, display) = or_unreadable(engine, scope, found).await?;
     let run = |(index, value)| {
-        let item = port.map(|port| Item { value, port });
-        one_item(level, engine, scope, *body, around, (index, item))
+        let item = port.map(|port| Item {
+            value,
+            port,
+            display,
+        });
+        let body = (*body, *kept_as);
+        one_item(level, engine, scope, body, around, (index, item))
     };
     let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
-    let kept = |result: Result<Option<AnyValue>, Failed>| match result {
+    let kept = |result: Result<AnyValue, Failed>| match result {
         Ok(value) => Ok(Ok(value)),
         Err(failed) if *collects_errors => node_error(failed).map(Err),
         Err(failed) => Err(failed),
     };
-    let mut numbered = (0u32..).zip(items);
+    let mut numbered = (0u32..).zip(items.iter().map(ItemValue::any));
     match concurrency {
         None => {
             for (index, value) in numbered {
@@ -405,18 +434,22 @@ async fn each<E: LoadedEngine>(
             }
         }
     }
-    Ok(list.map(|list| list.collected(results.into_iter().flatten(), *collects_errors)))
+    let (results, Some(Some(key))) = (results.into_iter().flatten(), node.writes.first()) else {
+        return Ok(None);
+    };
+    let results = collected(level.key(*key), results, *kept_as, *collects_errors);
+    or_unreadable(engine, scope, results).await.map(Some)
 }
 
-/// Runs the body for one item. The result is `None` if the body returns nothing.
+/// Runs the body for one item, and returns what the loop keeps of it.
 fn one_item<'a, E: LoadedEngine>(
     level: &'a Arc<Level>,
     engine: &'a E,
     scope: &'a Scope<'a>,
-    body: NodeIndex,
+    (body, kept_as): (NodeIndex, Results),
     around: Around<'a>,
     (index, item): (u32, Option<Item<'a>>),
-) -> BoxFuture<'a, Result<Option<AnyValue>, Failed>> {
+) -> BoxFuture<'a, Result<AnyValue, Failed>> {
     Box::pin(async move {
         let node = level.node(body);
         let scope = scope.item(index);
@@ -443,12 +476,13 @@ fn one_item<'a, E: LoadedEngine>(
                     Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
                 };
                 let action = (adapter.action)(&*outcome).to_owned();
-                ((!adapter.returns_nothing).then_some(outcome), action)
+                (outcome, action)
             }
             Kind::Flow(inner) => {
-                let returned = flow(engine, scope, node, inner, || values().inputs()).await?;
-                let value = returned.values.into_iter().next().flatten();
-                (value, returned.end)
+                let returned = flow(engine, scope, node, inner, || values().inputs(inner)).await?;
+                let end = returned.end.clone();
+                let value = result_of(inner, returned, kept_as);
+                (or_unreadable(engine, scope, value).await?, end)
             }
             _ => unreachable!("a loop over items runs a function, a type or a flow"),
         };

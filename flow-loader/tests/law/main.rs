@@ -39,6 +39,8 @@ macro_rules! law {
     };
 }
 
+mod results;
+
 #[node(writes = draft)]
 fn write(topic: &str) -> String {
     format!("About {topic}")
