@@ -131,6 +131,7 @@ mod frame;
 mod history;
 #[cfg(feature = "stored")]
 mod json;
+mod nesting;
 mod node_error;
 mod observer;
 mod options;

@@ -16,7 +16,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 
 use crate::contract::{ActionPort, Contract, Kind, Question, WritePort, documentation};
-use crate::names::{here, located, plain};
+use crate::names::{here, plain};
 use crate::settings::duration_text;
 use crate::text::type_text;
 
@@ -26,6 +26,7 @@ use super::mapped::{key_of, mapping};
 use super::plan::Plan;
 use super::printed::printed;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
+use super::types::node_type as type_of;
 
 /// The flow's JSON from its name on, in parts: texts, some of which are followed by the flow of a
 /// node.
@@ -39,11 +40,11 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
         .filter(|(_, _, contract)| contract.kind == Kind::Flow);
     for (id, instance, _) in flows {
         let flow = format!("\"internalFlow\":{}", placeholder(id).to_compact_json());
-        let (Some((before, after)), Some(path)) = (rest.split_once(&flow), instance.path()) else {
+        let Some((before, after)) = rest.split_once(&flow) else {
             continue;
         };
-        let path = located(path);
-        parts.push(quote_spanned!(here(instance.span)=> #before flow #path));
+        let ty = type_of(plan.flow, instance);
+        parts.push(quote_spanned!(here(instance.span)=> #before flow #ty));
         rest = after;
     }
     parts.push(quote!(#rest));

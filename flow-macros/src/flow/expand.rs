@@ -126,7 +126,7 @@ impl Plan<'_> {
                 fn drive(
                     &self, engine: &__E, scope: &#rt::Scope<'_>, input: <Self as #rt::Flow>::Input,
                 ) -> impl ::core::future::Future<
-                    Output = ::core::result::Result<#output, #rt::Failed>,
+                    Output = ::core::result::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
                 > + ::core::marker::Send {
                     async move {
                         let mut state = __State::new(input);

@@ -47,10 +47,13 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
     let (named, checked) = (named_type(flow, instance), alias(flow, instance, ""));
     let site = type_site(path);
     let rt = runtime_at(site);
+    // Whether a flow can be shared cannot be asked of one that contains itself.
     let value = if crate::editor::expands() {
         quote!(#named)
     } else {
-        quote_spanned!(site=> <#named as #rt::Checked<{ #rt::node_of_flow::<#named>() }>>::Type)
+        let inner_flows = inner_flows(flow, site);
+        let apart = quote_spanned!(site=> <#named as #rt::Checked<{ #inner_flows }>>::Type);
+        quote_spanned!(site=> <#apart as #rt::Checked<{ #rt::node_of_flow::<#apart>() }>>::Type)
     };
     // To the names of items that the user wrote, rustc would have type parameters added.
     let hidden = |alias: &Ident| Ident::new(&alias.to_string(), here(alias.span()));
@@ -60,6 +63,14 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
         #[doc(hidden)] #allow type #named_item = #path;
         #[doc(hidden)] #allow type #checked_item = #value;
     })
+}
+
+/// The constant of a flow that is evaluated if none of its nodes contains the flow. rustc shows the
+/// name.
+pub(crate) fn inner_flows(flow: &FlowSyntax, site: Span) -> TokenStream {
+    let mut name = flow.name.clone();
+    name.set_span(name.span().located_at(site));
+    quote_spanned!(site=> #name::INNER_FLOWS)
 }
 
 /// The type of a node that has a value, as the user named it.

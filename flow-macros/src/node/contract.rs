@@ -25,7 +25,7 @@ pub(super) fn stub(
     let items = out_of_sight(quote! {
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
         const _: () = {
-            impl #generics #rt::Node for #self_ty #bounds { type Held = Self; }
+            impl #generics #rt::Node for #self_ty #bounds { type Held = Self; type Inside = #rt::NothingInside; }
         };
     });
     let node = Named {

@@ -68,7 +68,7 @@ pub(super) fn expand(
         quote! {
             #[doc(hidden)]
             const _: () = {
-                impl #rt::Node for #name { type Held = Self; }
+                impl #rt::Node for #name { type Held = Self; type Inside = #rt::NothingInside; }
                 impl #rt::DefaultNode for #name {
                     fn default_node() -> Self { #name {} }
                 }

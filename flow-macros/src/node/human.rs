@@ -246,7 +246,7 @@ fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenSt
         #[doc(hidden)]
         const _: () = {
             #[diagnostic::do_not_recommend]
-            impl #generics #rt::Node for #name #arguments #bounds { type Held = #rt::Asked<Self>; }
+            impl #generics #rt::Node for #name #arguments #bounds { type Held = #rt::Asked<Self>; type Inside = #rt::NothingInside; }
         };
     });
     let named = Named {

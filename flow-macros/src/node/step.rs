@@ -71,7 +71,7 @@ impl Step<'_> {
         let node = self.is_type.then(|| {
             quote! {
                 #not_recommended
-                impl #generics #rt::Node for #self_ty #bounds { type Held = #held; }
+                impl #generics #rt::Node for #self_ty #bounds { type Held = #held; type Inside = #rt::NothingInside; }
             }
         });
         let attempt = self

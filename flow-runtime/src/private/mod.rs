@@ -26,6 +26,7 @@ pub use crate::embed::{
 pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step};
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
+pub use crate::nesting::{Inside, Nesting, NothingInside};
 pub use crate::node_error::{Failure, NodeError};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry, RetryIf};
@@ -98,6 +99,8 @@ impl<F: ?Sized> Unresolved for F {}
 pub trait Node {
     /// The type of the value that a flow holds for it.
     type Held;
+    /// The flows in it.
+    type Inside: Inside;
     /// Compiles for nodes only.
     const IS_NODE: () = ();
 }

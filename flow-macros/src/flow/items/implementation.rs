@@ -15,7 +15,7 @@ use crate::text::is_plain;
 
 use super::enums::{ends, node_variant};
 use super::signature::unique;
-use super::{TypeNames, as_node};
+use super::{TypeNames, as_node, nesting};
 
 /// `impl Flow`, and the items that a flow needs to be a node.
 pub(super) fn implementation(
@@ -31,9 +31,10 @@ pub(super) fn implementation(
     let text = name.to_string();
     let namespace = flow.namespace();
     let routes = routes(flow, instances, names);
+    let as_node = nesting::node(flow, instances);
     let seen_around = as_node::seen_around(flow, names);
     let input_function = input_function(flow, names);
-    let checked_input = checked_input(flow, names);
+    let checked_input = checked_input(flow, instances, names);
     quote! {
         const _: () = {
             // For a flow with mistakes, which has no methods of its own that come first.
@@ -61,8 +62,7 @@ pub(super) fn implementation(
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
             }
-            #[diagnostic::do_not_recommend]
-            impl #rt::Node for #name { type Held = Self; }
+            #as_node
             #rt::export!(#name);
             #seen_around
             #input_function
@@ -70,8 +70,14 @@ pub(super) fn implementation(
     }
 }
 
-/// The type of the input, if its values can be sent. Otherwise the error is at their types.
-fn checked_input(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> TokenStream {
+/// The type of the input, if its values can be sent and the flow does not contain itself. Otherwise
+/// the error is elsewhere, and rustc reports nothing that follows from it for the functions with
+/// that input.
+fn checked_input(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    TypeNames { input, .. }: &TypeNames,
+) -> TokenStream {
     let rt = runtime();
     let types = unique(&flow.inputs).map(|Parameter { ty, .. }| ty);
     let types = types.filter(|ty| !is_plain(&ty.to_token_stream()));
@@ -80,7 +86,11 @@ fn checked_input(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> Toke
         let rt = runtime_at(site);
         quote_spanned!(site=> #rt::value_of_flow::<#ty>())
     });
-    match checks.reduce(|one, other| quote!(#one + #other)) {
+    let nodes = nesting::checked(flow, instances);
+    match checks
+        .chain(nodes)
+        .reduce(|one, other| quote!(#one + #other))
+    {
         Some(check) => quote!(<#input as #rt::Checked<{ #check }>>::Type),
         None => quote!(#input),
     }

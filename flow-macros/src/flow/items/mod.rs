@@ -9,6 +9,7 @@ mod builder;
 mod checks;
 mod enums;
 mod implementation;
+mod nesting;
 mod outcome;
 mod signature;
 mod value;
@@ -57,7 +58,8 @@ pub(crate) fn expand(flow: &FlowSyntax, instances: &Instances, report: &mut Repo
     );
     let enums = enums::enums(flow, instances, &names);
     let implementation = implementation::implementation(flow, instances, &names);
+    let nesting = nesting::check(flow, instances);
     let contract = as_node::contract(flow, !report.is_empty());
-    let rest = out_of_sight(quote!(#implementation));
+    let rest = out_of_sight(quote!(#implementation #nesting));
     quote!(#value #input #output #enums #rest #contract)
 }

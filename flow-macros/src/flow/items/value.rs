@@ -54,12 +54,13 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             },
         })
         .collect();
+    // To know that a type is `Sized`, rustc looks at its last field, and so around each ring.
     let build = builder::build(name, &format!("The flow `{name}`."), &set);
     quote! {
         #documentation
         #(#other)*
         #builder
-        #vis struct #name { #(#setters #fields,)* }
+        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] __last: () }
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
@@ -137,7 +138,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 where
                     #(#types: #names<'__a>,)*
                 {
-                    #name { #(#values),* }
+                    #name { #(#values,)* __last: () }
                 }
             }
             impl ::core::default::Default for #name
