@@ -7,6 +7,7 @@ use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms};
 use serde_json::Value;
 
 use super::error::RuntimeError;
+use super::events::{EventFilter, Events};
 use super::owned::Owned;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
@@ -168,6 +169,61 @@ impl Execution {
     pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RuntimeError> {
         let questions = self.owned.questions(self.row.id).await?;
         Ok(questions.into_iter().map(OpenQuestion::new).collect())
+    }
+
+    /// Its events: from its first record on, or after the record that the filter names, until it is
+    /// over. The last one is that of its end, if the filter allows it; no delta comes after it.
+    /// While it waits for people, so does the stream. If it is removed, the stream ends.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    ///
+    /// # Examples
+    ///
+    /// A display of the progress, beside the wait for the result:
+    ///
+    /// ```
+    /// use flow_durable::{EventFilter, MemoryStore, RecordKind, Runtime, StartOptions};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn double(number: u32) -> u32 {
+    ///     number * 2
+    /// }
+    ///
+    /// flow! {
+    ///     Doubled(numbers: Vec<u32>) -> (doubles: Vec<u32>) {
+    ///         node doubles: for number in numbers { double };
+    ///         start >> doubles >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// runtime.register(Doubled::new())?;
+    /// let input = DoubledInput { numbers: vec![1, 2, 3] };
+    /// let execution = runtime.start::<Doubled>(input, StartOptions::new()).await?;
+    ///
+    /// let filter = EventFilter::new().kinds([RecordKind::NodeFinished]);
+    /// let mut finished = execution.events(filter).await?;
+    /// let progress = async {
+    ///     let mut done = 0;
+    ///     while let Some(event) = finished.next().await.transpose()? {
+    ///         if event.record().is_some_and(|record| record.item.is_some()) {
+    ///             done += 1;
+    ///             println!("{done} of 3");
+    ///         }
+    ///     }
+    ///     Ok(done)
+    /// };
+    /// let (done, execution) = tokio::try_join!(progress, execution.settled())?;
+    /// assert_eq!(done, 3);
+    /// assert_eq!(execution.output::<Doubled>()?.unwrap().doubles, [2, 4, 6]);
+    /// # Ok(()) }
+    /// ```
+    pub async fn events(&self, filter: EventFilter) -> Result<Events, RuntimeError> {
+        Events::of(self.owned.clone(), filter.whole(self.row.id)).await
     }
 
     /// Its journal, from the first record that the store still has.

@@ -145,8 +145,8 @@ impl Executions {
     /// # Errors
     ///
     /// As [`Runtime::cancel`].
-    pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        self.runtime.cancel(id).await
+    pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
+        self.runtime.cancel(id, reason).await
     }
 
     /// Cancels the executions that have been paused for this long, as [`Runtime::expire`].

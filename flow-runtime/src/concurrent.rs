@@ -9,6 +9,8 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
+use crate::context::Context;
+
 /// Limits how many branches of a fork run at once.
 #[derive(Debug)]
 pub struct Limit(Semaphore);
@@ -125,6 +127,16 @@ impl<T> InOrder<T> {
     pub fn into_vec(self) -> Vec<T> {
         self.results
     }
+}
+
+/// As [`blocking`], for work that is given the context of its attempt. When the future is dropped,
+/// work that goes on emits nothing any more.
+pub async fn blocking_with<T: Send + 'static>(
+    mut context: Context,
+    work: impl FnOnce(&Context) -> T + Send + 'static,
+) -> T {
+    let _awaited = context.awaited();
+    blocking(move || work(&context)).await
 }
 
 /// Runs blocking work on tokio's pool for it. If the work panics, this panics too. Dropping the

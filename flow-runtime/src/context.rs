@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::future::pending;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -48,6 +48,22 @@ pub struct Context {
     cancellation: Option<CancellationToken>,
     step: Option<(Arc<dyn History>, Place)>,
     observer: Option<Arc<dyn Observer>>,
+    /// Whether anybody still waits for the work, if it can outlive its attempt.
+    awaited: Option<Arc<Mutex<bool>>>,
+}
+
+/// Waits for work that may go on after it has been dropped. From then on the work's context passes
+/// nothing on.
+#[derive(Debug)]
+pub(crate) struct Awaited(Option<Arc<Mutex<bool>>>);
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if let Some(awaited) = &self.0 {
+            // An observer that is being told is waited for, so that nothing comes later.
+            *awaited.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        }
+    }
 }
 
 impl Context {
@@ -62,7 +78,14 @@ impl Context {
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             step: with.and_then(|with| Some((with.history.clone()?, frame.place()))),
             observer: with.and_then(|with| with.options.observer.clone()),
+            awaited: None,
         }
+    }
+
+    /// Makes this the context of work that can outlive its attempt.
+    pub(crate) fn awaited(&mut self) -> Awaited {
+        self.awaited = self.observer.as_ref().map(|_| Arc::new(Mutex::new(true)));
+        Awaited(self.awaited.clone())
     }
 
     /// The index of the current attempt, from 0. It starts again with each visit to the node. A
@@ -86,7 +109,8 @@ impl Context {
     }
 
     /// Passes a part of the result, such as a token of a model's answer, to the run's observers.
-    /// Without observers it does nothing.
+    /// Without observers it does nothing. Nor does it in a `blocking` node that goes on after its
+    /// attempt is over, because it timed out or because its run ended.
     ///
     /// # Examples
     ///
@@ -125,6 +149,11 @@ impl Context {
     /// ```
     pub fn emit(&self, delta: &str) {
         if let Some(observer) = &self.observer {
+            let awaited = self.awaited.as_ref();
+            let awaited = awaited.map(|it| it.lock().unwrap_or_else(PoisonError::into_inner));
+            if awaited.as_ref().is_some_and(|awaited| !**awaited) {
+                return;
+            }
             let event = Event {
                 run: self.run,
                 path: self.path_of_events(),

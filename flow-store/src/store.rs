@@ -201,15 +201,17 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
 
-    /// The records of all executions after this offset, in the order of their offsets, at most this
-    /// many. A record never appears before one that was already returned. A record that cannot be
-    /// read is included as damaged.
+    /// The records after this offset, of one execution or of all, in the order of their offsets, at
+    /// most this many. A record never appears before one that was already returned. A record that
+    /// cannot be read is included as damaged; if it is not known whose it is, in the log of each
+    /// execution.
     ///
     /// # Errors
     ///
     /// The store could not be read. A damaged record is not an error.
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError>;
@@ -332,10 +334,11 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        (**self).log(after, limit).await
+        (**self).log(execution, after, limit).await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {

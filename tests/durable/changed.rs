@@ -393,7 +393,7 @@ async fn a_journal_of_another_format_is_refused_and_can_be_looked_at() {
         );
         let other = runtime.get(id).await.unwrap();
         assert_eq!(other.journal().await.unwrap(), kept);
-        runtime.cancel(id).await.unwrap();
+        runtime.cancel(id, "cancelled").await.unwrap();
         runtime.shut_down().await;
     }
 }

@@ -304,7 +304,7 @@ async fn only_questions_that_were_open_are_asked_anew() {
             let open = copy.questions().await.unwrap();
             let open: Vec<_> = open.iter().map(|question| question.step()).collect();
             seen.push(format!("{} {}: {open:?}", record.kind, record.step));
-            runtime.cancel(copy.id()).await.unwrap();
+            runtime.cancel(copy.id(), "cancelled").await.unwrap();
         }
     }
     assert_eq!(
@@ -341,7 +341,7 @@ async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     );
     assert_eq!(start().await.id(), execution.id());
 
-    let failed = runtime.cancel(execution.id()).await.unwrap();
+    let failed = runtime.cancel(execution.id(), "cancelled").await.unwrap();
     assert!(failed.reason().is_some());
     let copy = copied(&runtime, &failed, 1).await;
     assert_eq!(store.execution_row(copy.id()).await.result, None);

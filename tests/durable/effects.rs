@@ -327,13 +327,16 @@ fn an_execution_whose_tokio_runtime_has_ended_is_taken_over() {
 async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
     let (shared, flaky, runtime, execution) = asked().await;
     flaky.fault.fail("end");
-    let error = runtime.cancel(execution.id()).await.unwrap_err();
+    let error = runtime
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::Store { .. }), "{error}");
     let row = shared.execution(execution.id()).await.unwrap().unwrap();
     assert_eq!(row.status, Status::Paused);
     flaky.fault.mend();
     flaky.fault.lose_reply("end");
-    let cancelled = runtime.cancel(execution.id()).await.unwrap();
+    let cancelled = runtime.cancel(execution.id(), "cancelled").await.unwrap();
     assert_eq!(cancelled.status(), Status::Cancelled);
 }
 

@@ -42,10 +42,13 @@ async fn what_runs_can_be_cancelled() {
         .await
         .unwrap();
     pass(Duration::from_secs(1)).await;
-    let cancelled = runtime.cancel(started.id()).await.unwrap();
+    let cancelled = runtime
+        .cancel(started.id(), "not wanted any more")
+        .await
+        .unwrap();
     assert_eq!(
         (cancelled.status(), cancelled.reason()),
-        (Status::Cancelled, Some("cancelled"))
+        (Status::Cancelled, Some("not wanted any more"))
     );
     assert_eq!(started.settled().await.unwrap().status(), Status::Cancelled);
     assert_eq!((gate.runs(), gate.dropped()), (1, 1));
@@ -60,7 +63,7 @@ node_started stops.increase
 outcome stops.increase 2
 node_finished stops.increase default
 node_started stops.gated 
-run_cancelled stops cancelled
+run_cancelled stops not wanted any more
 "#
     );
 }
@@ -145,7 +148,7 @@ run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found
         (Status::Failed, Some(reason))
     );
     assert!(runtime.recover().await.unwrap().resumed.is_empty());
-    let error = runtime.cancel(failed.id()).await.unwrap_err();
+    let error = runtime.cancel(failed.id(), "cancelled").await.unwrap_err();
     assert!(
         matches!(
             error,

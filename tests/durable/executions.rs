@@ -99,7 +99,7 @@ async fn what_does_not_exist_is_not_found() {
     let id: ExecutionId = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
     for error in [
         runtime.get(id).await.map(drop).unwrap_err(),
-        runtime.cancel(id).await.map(drop).unwrap_err(),
+        runtime.cancel(id, "cancelled").await.map(drop).unwrap_err(),
         runtime.delete(id).await.unwrap_err(),
         runtime.state(id, 0).await.map(drop).unwrap_err(),
         runtime.copy(id, 0).await.map(drop).unwrap_err(),
@@ -237,7 +237,7 @@ async fn an_execution_is_its_owners() {
     for (other, id) in [(&bo, id), (&nobody, id), (&bo, unowned), (&ann, unowned)] {
         for error in [
             other.get(id).await.map(drop).unwrap_err(),
-            other.cancel(id).await.map(drop).unwrap_err(),
+            other.cancel(id, "cancelled").await.map(drop).unwrap_err(),
             other.delete(id).await.unwrap_err(),
             other.state(id, 0).await.map(drop).unwrap_err(),
             other.state(id, 999).await.map(drop).unwrap_err(),
@@ -269,7 +269,7 @@ async fn an_execution_is_its_owners() {
     let copy = ann.copy(id, 0).await.unwrap();
     assert_eq!(copy.owner(), Some("Ann"));
     ann.resume(token, name()).await.unwrap();
-    ann.cancel(id).await.unwrap();
+    ann.cancel(id, "cancelled").await.unwrap();
     for error in [
         bo.resume(token, name()).await.unwrap_err(),
         nobody.resume(token, name()).await.unwrap_err(),

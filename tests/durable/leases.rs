@@ -403,7 +403,7 @@ async fn what_another_process_runs_can_be_cancelled() {
     let first = runtime(store.clone(), stops(&gate, 10));
     let id = start(&first).await;
     let second = runtime(store, stops(&gate, 20));
-    second.cancel(id).await.unwrap();
+    second.cancel(id, "cancelled").await.unwrap();
     let before = seen(&second, id).await;
     pass(Duration::from_secs(11)).await;
     assert_eq!(gate.dropped(), 1, "at the latest when it renews its claim");

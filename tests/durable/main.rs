@@ -10,6 +10,7 @@ mod events;
 mod executions;
 mod expiry;
 mod flows;
+mod followed;
 mod gates;
 mod leases;
 mod mixed;

@@ -238,7 +238,7 @@ async fn of_twenty_answers_at_once_one_is_taken() {
 #[tokio::test(start_paused = true)]
 async fn a_paused_execution_can_be_cancelled() {
     let (runtime, execution, token) = asked().await;
-    let cancelled = runtime.cancel(execution.id()).await.unwrap();
+    let cancelled = runtime.cancel(execution.id(), "cancelled").await.unwrap();
     assert_eq!(
         (cancelled.status(), cancelled.reason()),
         (Status::Cancelled, Some("cancelled"))
@@ -257,7 +257,10 @@ async fn a_paused_execution_can_be_cancelled() {
         ),
         "{error}"
     );
-    let error = runtime.cancel(execution.id()).await.unwrap_err();
+    let error = runtime
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error,

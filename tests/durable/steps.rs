@@ -263,7 +263,7 @@ async fn a_step_can_tell_that_its_run_was_cancelled() {
     let second = runtime(store, flow());
     second.recover().await.unwrap();
     pass(Duration::from_secs(1)).await;
-    second.cancel(id).await.unwrap();
+    second.cancel(id, "cancelled").await.unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!((calls.of("stopped"), calls.of("cancelled")), (1, 1));
 }

@@ -489,11 +489,12 @@ impl<F: Fault> Store for Faulty<F> {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
         self.fault.look()?;
-        self.store.log(after, limit).await
+        self.store.log(execution, after, limit).await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {

@@ -287,7 +287,7 @@ async fn earlier_versions_are_forgotten_when_no_execution_needs_them() {
     runtime.add_version_any(Arc::new(renamed::Changing::new()));
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
 
-    owned.cancel(of_ann.id()).await.unwrap();
+    owned.cancel(of_ann.id(), "cancelled").await.unwrap();
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
     assert_eq!(answered(&runtime, id).await.unwrap(), 41);
     assert!(runtime.state(id, 1).await.is_ok());

@@ -259,14 +259,54 @@ async fn a_run_that_is_dropped_does_not_wait_for_the_pool() {
     assert_eq!(calls.all(), ["done all the same"]);
 }
 
+#[node(blocking, timeout = "1s")]
+fn talks_on(cx: &Context, heard: &Shared<mpsc::Sender<()>>, release: &Shared<mpsc::Receiver<()>>) {
+    cx.emit("before");
+    release.lock().unwrap().recv().unwrap();
+    cx.emit("after");
+    heard.lock().unwrap().send(()).unwrap();
+}
+
+flow! {
+    TalksOn(heard: Shared<mpsc::Sender<()>>, release: Shared<mpsc::Receiver<()>>) {
+        start >> talks_on >> end;
+    }
+}
+
+/// D-23: work that goes on after its attempt adds nothing to what was told of it.
+#[tokio::test]
+async fn what_goes_on_after_the_end_is_not_told_of() {
+    let ((heard, has_spoken), (release, released)) = (mpsc::channel(), mpsc::channel());
+    let input = TalksOnInput {
+        heard: Arc::new(Mutex::new(heard)),
+        release: Arc::new(Mutex::new(released)),
+    };
+    let calls = Calls::default();
+    let told = calls.clone();
+    let observer = move |event: &Event<'_>| told.note(event.to_string());
+    let options = RunOptions::new().observer(Arc::new(observer));
+    let error = TalksOn::new().run_with(input, options).await.unwrap_err();
+    release.send(()).unwrap();
+    begun(has_spoken).await;
+    let all = calls.all();
+    assert_eq!(
+        all[..2],
+        [
+            "talks_on.talks_on started",
+            "talks_on.talks_on delta: before"
+        ]
+    );
+    assert_eq!(all.last().unwrap(), &format!("talks_on failed: {error:#}"));
+}
+
 flow_law::law! {
-    nodes: [measure, thread_of, meet, meet_too, unreliable, explode, stubborn],
+    nodes: [measure, thread_of, meet, meet_too, unreliable, explode, stubborn, talks_on],
     flows: [
         Measure,
         Unreliable,
         GivesUp,
     ],
-    not_json: [ThreadOf, MeetInBatch, MeetInFork, ExplodesInFork, Stubborn],
+    not_json: [ThreadOf, MeetInBatch, MeetInFork, ExplodesInFork, Stubborn, TalksOn],
     left_out: [
         Explodes: "its threads end in any order",
     ],

@@ -46,6 +46,8 @@ struct Known {
     nodes: Nodes,
     /// True if `nodes` includes the nodes that were reached before the stream began.
     complete: bool,
+    /// True if the stream has passed its last record.
+    over: bool,
     used: u64,
 }
 
@@ -235,18 +237,20 @@ impl Executions {
     /// Notes that the stream has passed a record.
     pub(super) fn passed(&mut self, logged: &Logged) {
         let (id, record) = (logged.execution, &logged.record);
-        let is_over = matches!(
-            record.kind,
-            RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-        );
-        if is_over {
-            self.known.remove(&id);
-            return;
-        }
         let known = self.known(id);
         known.complete |= record.seq == 0;
         known.next_seq = record.seq + 1;
-        known.nodes.add(record);
+        if is_end(record.kind) {
+            known.over = true;
+            known.nodes = Nodes::default();
+        } else {
+            known.nodes.add(record);
+        }
+    }
+
+    /// Returns true if the stream has passed the last record of an execution.
+    pub(super) fn is_over(&self, id: ExecutionId) -> bool {
+        self.known.get(&id).is_some_and(|known| known.over)
     }
 
     /// Returns true if the stream has passed all records of an execution before this one.
@@ -270,6 +274,14 @@ impl Executions {
         let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
         self.known.values().any(is_behind)
     }
+}
+
+/// Whether a record of this kind is the last one of its execution.
+pub(super) fn is_end(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+    )
 }
 
 /// How often a node was tried before it failed.

@@ -29,6 +29,7 @@ pub struct EventFilter {
     pub(super) after: Option<u64>,
     pub(super) until_now: bool,
     pub(super) deltas: bool,
+    pub(super) until_over: bool,
 }
 
 impl EventFilter {
@@ -87,6 +88,15 @@ impl EventFilter {
     /// process while somebody listens. Deltas are not stored.
     pub fn deltas(mut self) -> Self {
         self.deltas = true;
+        self
+    }
+
+    /// Only events of this execution: from its first record, unless the filter says from where, and
+    /// until it is over.
+    pub(crate) fn whole(mut self, id: ExecutionId) -> Self {
+        self.execution = Some(id);
+        self.after.get_or_insert(0);
+        self.until_over = true;
         self
     }
 

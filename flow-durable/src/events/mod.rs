@@ -31,8 +31,9 @@ use super::error::RuntimeError;
 use super::owned::Owned;
 use reader::{Item, Reader};
 
-/// The stream of [`Runtime::events`](crate::Runtime::events). It never ends, unless the filter
-/// asked only for [the records that there are now](EventFilter::until_now).
+/// The stream of [`Runtime::events`](crate::Runtime::events), which never ends unless the filter
+/// asked only for [the records that there are now](EventFilter::until_now); or that of
+/// [`Execution::events`](crate::Execution::events), which ends with its execution.
 ///
 /// If the store fails, the stream returns the error and continues where it was: the next item is
 /// the next event or, after a while, the next error. A damaged record is one error in its place

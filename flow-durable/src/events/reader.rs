@@ -15,7 +15,7 @@ use futures_util::future::select;
 
 use super::deltas::Listener;
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-use super::executions::{Described, Executions};
+use super::executions::{Described, Executions, is_end};
 use super::filter::EventFilter;
 use crate::error::RuntimeError;
 use crate::events::deltas::Delta;
@@ -52,6 +52,10 @@ pub(super) struct Reader {
     missed: Arc<AtomicU64>,
     executions: Executions,
     has_failed: bool,
+    /// True if nothing has come for a while, so that an execution may have ended unnoticed.
+    is_idle: bool,
+    /// True if the execution is over whose events are read until then.
+    over: bool,
 }
 
 impl Reader {
@@ -80,6 +84,8 @@ impl Reader {
             missed,
             executions: Executions::default(),
             has_failed: false,
+            is_idle: false,
+            over: false,
         })
     }
 
@@ -104,10 +110,16 @@ impl Reader {
             // unnoticed.
             let committed = pin!(inner.committed.notified());
             if self.page.is_empty() && !self.is_at_end() {
-                self.page = inner.store.log(self.passed, PAGE).await?.into();
+                let is_gone = std::mem::take(&mut self.is_idle) && self.is_gone().await?;
+                self.page = inner
+                    .store
+                    .log(self.filter.execution, self.passed, PAGE)
+                    .await?
+                    .into();
                 if self.page.is_empty() {
                     self.executions.caught_up();
                     self.until = self.until.map(|_| self.passed);
+                    self.over |= is_gone;
                 }
             }
             let (had_page, full) = (!self.page.is_empty(), self.page.len() == PAGE);
@@ -128,7 +140,20 @@ impl Reader {
     }
 
     fn is_at_end(&self) -> bool {
-        self.until.is_some_and(|until| self.passed >= until)
+        self.over || self.until.is_some_and(|until| self.passed >= until)
+    }
+
+    /// Returns true if the execution whose end is awaited was removed, or is over although no
+    /// record that could be read said so.
+    async fn is_gone(&self) -> Result<bool, StoreError> {
+        let (true, Some(id)) = (self.filter.until_over, self.filter.execution) else {
+            return Ok(false);
+        };
+        match self.owned.inner.store.execution(id).await {
+            Ok(row) => Ok(row.is_none_or(|row| row.status.is_over())),
+            Err(StoreError::Corrupt { .. }) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     async fn pass_page(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
@@ -176,6 +201,10 @@ impl Reader {
             events.push_back(Ok(recorded(logged.clone(), described)));
         }
         self.executions.passed(logged);
+        if self.filter.until_over && is_end(logged.record.kind) {
+            self.over = true;
+            self.page.clear();
+        }
         Ok(())
     }
 
@@ -247,6 +276,9 @@ impl Reader {
     /// Releases the deltas whose turn has come, or comes with this record.
     fn release(&mut self, events: &mut VecDeque<Item>, record: Option<(ExecutionId, u64)>) {
         for delta in std::mem::take(&mut self.held) {
+            if self.executions.is_over(delta.execution) {
+                continue; // It was cancelled, and its process had not noticed.
+            }
             let comes = match record {
                 Some((execution, seq)) => delta.execution == execution && delta.next_seq <= seq,
                 None => self.executions.has_passed(delta.execution, delta.next_seq),
@@ -261,12 +293,13 @@ impl Reader {
 
     /// Waits until there may be something new.
     async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
-        let later = pin!(tokio::time::sleep(LOOK_AGAIN));
-        let look = select(committed, later);
+        let mut later = pin!(tokio::time::sleep(LOOK_AGAIN));
+        let look = select(committed, later.as_mut());
         match &self.deltas {
             Some(listener) => drop(select(look, pin!(listener.came())).await),
             None => drop(look.await),
         }
+        self.is_idle = later.is_elapsed();
     }
 }
 

@@ -11,15 +11,16 @@ use crate::inner::lock;
 use crate::listed::{ListOptions, Listed};
 
 impl Runtime {
-    /// Ends an execution: its running steps are dropped at their next `.await`, in another process
-    /// when that process next writes or renews its lease. Returns the execution as it is then.
+    /// Ends an execution for this reason, which [`Execution::reason`] and its last record say. Its
+    /// running steps are dropped at their next `.await`, in another process when that process next
+    /// writes or renews its lease. Returns the execution as it is then.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
-    pub async fn cancel(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+    pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
-        self.end(row, "cancelled", EndIf::NotOver).await
+        self.end(row, reason, EndIf::NotOver).await
     }
 
     pub(crate) async fn end(

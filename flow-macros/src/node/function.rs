@@ -325,7 +325,7 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
         let value = &local(&parameter.name);
         let site = here(parameter.ty.span());
         let (make, argument) = match parameter.kind {
-            ParameterKind::Context => (None, quote!(&__context)),
+            ParameterKind::Context => (None, quote!(__context)),
             ParameterKind::Value(Mode::Borrow) => (
                 Some(quote_spanned!(site=> #rt::OwnedForPool::owned(#value))),
                 quote!(&#value),
@@ -345,9 +345,18 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
         owned.extend(make.map(|make| quote!(let #value = #make;)));
         arguments.push(argument);
     }
-    quote!(#rt::blocking({
+    let has_context = parameters
+        .iter()
+        .any(|parameter| matches!(parameter.kind, ParameterKind::Context));
+    let (run, context) = if has_context {
+        (quote!(blocking_with), Some(quote!(__context)))
+    } else {
+        (quote!(blocking), None)
+    };
+    let given = context.iter();
+    quote!(#rt::#run(#(#given,)* {
         #(#owned)*
-        move || #name(#(#arguments),*)
+        move |#context| #name(#(#arguments),*)
     }))
 }
 

@@ -19,7 +19,7 @@ pub use crate::action::Action;
 pub use crate::checked::{
     Checked, Reads, ReadsOthers, node_of_flow, shared_by_runs, value_of_flow,
 };
-pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, numbered};
+pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::record::{Record, RecordKind};
 use crate::refusal;
 use crate::{
-    Append, Claim, EndIf, ExecutionId, PauseRow, PauseState, Row, Status, StoreError, Token,
+    Append, Claim, EndIf, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError, Token,
 };
 
 #[derive(Default)]
@@ -71,6 +71,16 @@ impl Execution {
     pub(super) fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
         let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
         is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
+    }
+
+    /// A record, as the log has it.
+    pub(super) fn logged(&self, stored: &Stored) -> Logged {
+        Logged {
+            offset: stored.offset,
+            execution: self.row.id,
+            owner: self.row.owner.clone(),
+            record: stored.record.clone(),
+        }
     }
 
     /// The place of the record with this `seq`, or of the first record after it.

@@ -322,6 +322,7 @@ impl Store for MemoryStore {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
@@ -329,19 +330,20 @@ impl Store for MemoryStore {
         let Some(first) = after.checked_add(1) else {
             return Ok(Vec::new());
         };
-        let logged = contents
-            .log
-            .range(first..)
-            .filter_map(|(offset, (id, seq))| {
-                let execution = contents.executions.get(id)?;
-                let stored = execution.records.get(execution.place(*seq))?;
-                Some(Ok(Logged {
-                    offset: *offset,
-                    execution: *id,
-                    owner: execution.row.owner.clone(),
-                    record: stored.record.clone(),
-                }))
-            });
+        if let Some(id) = execution {
+            let Some(execution) = contents.executions.get(&id) else {
+                return Ok(Vec::new());
+            };
+            let passed = execution.records.partition_point(|it| it.offset < first);
+            let logged = execution.records.range(passed..);
+            let logged = logged.map(|stored| Ok(execution.logged(stored)));
+            return Ok(logged.take(limit).collect());
+        }
+        let logged = contents.log.range(first..).filter_map(|(_, (id, seq))| {
+            let execution = contents.executions.get(id)?;
+            let stored = execution.records.get(execution.place(*seq))?;
+            Some(Ok(execution.logged(stored)))
+        });
         Ok(logged.take(limit).collect())
     }
 

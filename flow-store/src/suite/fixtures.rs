@@ -179,7 +179,18 @@ pub(super) async fn due_after(
 
 /// The log after an offset, in which nothing may be damaged.
 pub(super) async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
-    let log = store.log(after, limit).await.unwrap();
+    let log = store.log(None, after, limit).await.unwrap();
+    log.into_iter().map(Result::unwrap).collect()
+}
+
+/// The log of one execution after an offset, in which nothing may be damaged.
+pub(super) async fn log_of(
+    store: &Stored,
+    execution: ExecutionId,
+    after: u64,
+    limit: usize,
+) -> Vec<Logged> {
+    let log = store.log(Some(execution), after, limit).await.unwrap();
     log.into_iter().map(Result::unwrap).collect()
 }
 

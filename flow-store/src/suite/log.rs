@@ -54,6 +54,42 @@ pub async fn goes_on_after_an_offset(store: Stored) {
     assert!(log(&store, u64::MAX, 10).await.is_empty());
 }
 
+/// The log of one execution has its records and no others, from any offset on.
+pub async fn is_that_of_one_execution(store: Stored) {
+    let (one, fence) = claimed(&store).await;
+    let (other, other_fence) = claimed(&store).await;
+    for seq in 1..6 {
+        store
+            .append(one, fence, append(records(seq..seq + 1)))
+            .await
+            .unwrap();
+        store
+            .append(other, other_fence, append(records(seq..seq + 1)))
+            .await
+            .unwrap();
+    }
+    let whole = log(&store, 0, usize::MAX).await;
+    let of_one: Vec<&Logged> = whole.iter().filter(|it| it.execution == one).collect();
+    for after in 0..=whole.len() {
+        let after = after.checked_sub(1).map_or(0, |last| whole[last].offset);
+        let expected: Vec<&Logged> = of_one
+            .iter()
+            .filter(|it| it.offset > after)
+            .copied()
+            .collect();
+        for limit in [0, 2, usize::MAX] {
+            let expected = &expected[..limit.min(expected.len())];
+            let read = log_of(&store, one, after, limit).await;
+            assert_eq!(read.iter().collect::<Vec<_>>(), expected);
+        }
+    }
+    assert!(log_of(&store, one, u64::MAX, 10).await.is_empty());
+    assert!(log_of(&store, new_id(), 0, 10).await.is_empty());
+    assert!(store.delete(one).await.unwrap());
+    assert!(log_of(&store, one, 0, 10).await.is_empty());
+    assert_eq!(log_of(&store, other, 0, 10).await.len(), 6);
+}
+
 /// A reader that continues after the last offset while many tasks write gets every record once, and
 /// those of one execution in order.
 pub async fn grows_while_many_write(store: Stored) {

@@ -146,6 +146,7 @@ macro_rules! suite {
                 log: {
                     has_the_records_of_all,
                     goes_on_after_an_offset,
+                    is_that_of_one_execution,
                     grows_while_many_write,
                     gives_no_offset_twice,
                     ends_at_the_newest_offset,

@@ -346,10 +346,11 @@ impl Store for SqliteStore {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        self.read(move |connection| read::log(connection, after, limit))
+        self.read(move |connection| read::log(connection, execution, after, limit))
             .await
     }
 

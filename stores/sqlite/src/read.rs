@@ -197,6 +197,18 @@ pub(super) fn records(
     let Some(execution) = execution(connection, id)? else {
         return Ok(Vec::new());
     };
+    let logged = logged_from(connection, &execution, from_seq, limit)?;
+    Ok(logged.into_iter().map(|logged| logged.record).collect())
+}
+
+/// The records of an execution from one on, without a gap.
+fn logged_from(
+    connection: &Connection,
+    execution: &Execution,
+    from_seq: u64,
+    limit: usize,
+) -> Result<Vec<Logged>, StoreError> {
+    let id = execution.row.id;
     let sql = format!(
         "SELECT {RECORD} FROM records WHERE execution = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3"
     );
@@ -204,7 +216,7 @@ pub(super) fn records(
     let records = all(connection, &sql, values, |row| {
         let logged = rows::logged(row)?;
         if logged.execution == id {
-            Ok(logged.record)
+            Ok(logged)
         } else {
             Err(execution.damage(format!("{LED_ASTRAY} than its records")))
         }
@@ -213,7 +225,7 @@ pub(super) fn records(
     let first = from_seq.max(execution.first_seq);
     let limit = u64::try_from(limit).unwrap_or(u64::MAX);
     let count = execution.row.next_seq.saturating_sub(first).min(limit);
-    let mut read = records.iter().map(|record| record.seq);
+    let mut read = records.iter().map(|logged| logged.record.seq);
     match (first..first.saturating_add(count)).find(|seq| read.next() != Some(*seq)) {
         None => Ok(records),
         Some(seq) => {
@@ -330,50 +342,88 @@ fn add_entries(
     Ok(())
 }
 
+/// The log of an execution, or of all.
 pub(super) fn log(
     connection: &Connection,
+    of: Option<ExecutionId>,
     after: u64,
     limit: usize,
 ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-    let sql =
-        format!("SELECT {RECORD} FROM records WHERE \"offset\" > ?1 ORDER BY \"offset\" LIMIT ?2");
-    let values = params![integer(after), rows::limit(limit)];
-    match all(connection, &sql, values, rows::logged) {
+    let log = match of {
+        Some(id) => log_of(connection, id, after, limit),
+        None => {
+            let sql = format!(
+                "SELECT {RECORD} FROM records WHERE \"offset\" > ?1 ORDER BY \"offset\" LIMIT ?2"
+            );
+            let values = params![integer(after), rows::limit(limit)];
+            all(connection, &sql, values, rows::logged)
+        }
+    };
+    match log {
         Ok(log) if log.is_sorted_by(|one, next| one.offset < next.offset) => {
             Ok(log.into_iter().map(Ok).collect())
         }
-        Ok(_) | Err(StoreError::Corrupt { .. }) => log_by_offset(connection, after, limit),
+        Ok(_) | Err(StoreError::Corrupt { .. }) => log_by_offset(connection, of, after, limit),
         Err(error) => Err(error),
     }
 }
 
-/// The log record by record, so that a damaged one does not prevent the others from being read.
+/// The log of an execution. Its later records have greater offsets, so what was passed are its first
+/// ones; they are looked for from the newest on, since most readers have passed most of them.
+fn log_of(
+    connection: &Connection,
+    id: ExecutionId,
+    after: u64,
+    limit: usize,
+) -> Result<Vec<Logged>, StoreError> {
+    let Some(execution) = execution(connection, id)? else {
+        return Ok(Vec::new());
+    };
+    let sql = "SELECT seq FROM records INDEXED BY sqlite_autoindex_records_1 \
+               WHERE execution = ?1 AND \"offset\" <= ?2 ORDER BY seq DESC LIMIT 1";
+    let values = params![id.to_string(), integer(after)];
+    let passed = first(connection, sql, values, |row| rows::number(row, 0))?;
+    let from_seq = passed.map_or(0, |seq| seq.saturating_add(1));
+    logged_from(connection, &execution, from_seq, limit)
+}
+
+/// The log record by record, so that a damaged one does not prevent the others from being read. That
+/// of one execution is looked for among all records, as the damaged part may be what leads to it.
 fn log_by_offset(
     connection: &Connection,
+    of: Option<ExecutionId>,
     after: u64,
     limit: usize,
 ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
     let mut log = Vec::new();
-    for (offset, known) in offsets(connection, after, limit)? {
-        log.push(match logged(connection, offset) {
-            Ok(logged) => Ok(logged),
+    let offsets = offsets(connection, after, of.map_or(limit, |_| usize::MAX))?;
+    for (offset, known) in offsets {
+        if log.len() >= limit {
+            break;
+        }
+        match logged(connection, offset) {
+            Ok(logged) if of.is_none_or(|id| logged.execution == id) => log.push(Ok(logged)),
+            Ok(_) => {}
             Err(StoreError::Corrupt { reason, .. }) => {
                 let place = match &known {
                     Some(known) => format!("execution {}, record {}", known.execution, known.seq),
                     None => format!("the record with the offset {offset}"),
                 };
                 let execution = known.map(|known| known.execution);
-                Err(DamagedRecord {
+                if of.is_some() && execution.is_some() && execution != of {
+                    continue;
+                }
+                log.push(Err(DamagedRecord {
                     offset,
                     damaged: Damaged {
                         execution,
                         place,
                         reason,
                     },
-                })
+                }));
             }
             Err(error) => return Err(error),
-        });
+        }
     }
     Ok(log)
 }

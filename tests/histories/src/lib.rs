@@ -350,7 +350,7 @@ impl Call {
                 text(&store.list(&query).await?)
             }
             Call::Log => {
-                let mut logged = store.log(world.after, usize::MAX).await?;
+                let mut logged = store.log(None, world.after, usize::MAX).await?;
                 logged.retain(|logged| logged.as_ref().map_or(true, |it| world.has(it.execution)));
                 let seqs = logged.iter().map(|logged| {
                     let logged = logged.as_ref();

@@ -183,10 +183,11 @@ impl Store for Fragile {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        self.around(self.store.log(after, limit)).await
+        self.around(self.store.log(execution, after, limit)).await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {

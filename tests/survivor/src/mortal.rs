@@ -271,10 +271,11 @@ impl<S: Store> Store for Mortal<S> {
 
     async fn log(
         &self,
+        execution: Option<ExecutionId>,
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        self.call(self.store.log(after, limit)).await
+        self.call(self.store.log(execution, after, limit)).await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {

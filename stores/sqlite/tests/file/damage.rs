@@ -42,7 +42,7 @@ async fn damage_is_reported_where_it_is_and_nowhere_else() {
 
         let place = format!("execution {id}, record 3");
         is_corrupt(store.records(id, 0, 10).await, &place, reason);
-        let log = store.log(0, 10).await.unwrap();
+        let log = store.log(None, 0, 10).await.unwrap();
         let of_log = |entry: &Result<Logged, DamagedRecord>| match entry {
             Ok(logged) => (logged.offset, None),
             Err(record) => (record.offset, Some(record.damaged.clone())),
@@ -154,7 +154,7 @@ async fn a_row_that_was_moved_is_damaged() {
         let moved_to = if moves.contains("max(id)") { other } else { id };
         let place = format!("execution {moved_to}, record {seq}");
         is_corrupt(store.records(moved_to, 0, 10).await, &place, NO_FIT);
-        let log = store.log(0, 10).await.unwrap();
+        let log = store.log(None, 0, 10).await.unwrap();
         let mut damaged = log.iter().filter_map(|entry| entry.as_ref().err());
         let record = damaged.next().unwrap();
         is_damaged(&record.damaged, Some(moved_to), &place, NO_FIT);
@@ -536,7 +536,13 @@ async fn what_is_damaged_keeps_nobody_from_the_others() {
         }
     }
     let mut expected = Vec::new();
-    for logged in store.log(0, 1000).await.unwrap().into_iter().flatten() {
+    for logged in store
+        .log(None, 0, 1000)
+        .await
+        .unwrap()
+        .into_iter()
+        .flatten()
+    {
         if logged.owner.is_none() {
             expected.push((logged.execution, logged.record.seq));
         }

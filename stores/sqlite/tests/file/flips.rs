@@ -123,7 +123,10 @@ async fn executions_in(path: &Path) -> Known {
     let completed = runtime.resume(asked[3].unwrap(), answer("ann")).await;
     let completed = completed.unwrap().settled().await.unwrap();
     assert_eq!(completed.status(), Status::Completed);
-    runtime.cancel(known.executions[4].0).await.unwrap();
+    runtime
+        .cancel(known.executions[4].0, "cancelled")
+        .await
+        .unwrap();
     let settlement = Settlement::Answer("\"No\"".to_owned());
     let settled = store.settle(asked[5].unwrap(), settlement, NOW).await;
     settled.unwrap();
@@ -274,9 +277,16 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
         reads.add_each(format!("store.due {number}"), due);
     }
     for after in [0, 20] {
-        let log = store.log(after, 1000).await;
+        let log = store.log(None, after, 1000).await;
         let log = log.map(|log| log.into_iter().map(|it| it.map_err(|it| it.damaged)));
         reads.add_each(format!("store.log {after}"), log);
+    }
+    for (id, _) in &known.executions {
+        for after in [0, 20] {
+            let log = store.log(Some(*id), after, 1000).await;
+            let log = log.map(|log| log.into_iter().map(|it| it.map_err(|it| it.damaged)));
+            reads.add_each(format!("store.log of {id} {after}"), log);
+        }
     }
     let last = store.last_offset().await.map(|offset| [offset]);
     reads.add("store.last_offset".to_owned(), last);

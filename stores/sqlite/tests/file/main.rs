@@ -46,14 +46,14 @@ async fn what_was_written_is_there_after_reopening() {
     store.put_structure("5f2c", "{}").await.unwrap();
     let row = store.execution(id).await.unwrap();
     let records = store.records(id, 0, 10).await.unwrap();
-    let log = store.log(0, 10).await.unwrap();
+    let log = store.log(None, 0, 10).await.unwrap();
     drop(store);
 
     for _ in 0..3 {
         let store = folder.open().await;
         assert_eq!(store.execution(id).await.unwrap(), row);
         assert_eq!(store.records(id, 0, 10).await.unwrap(), records);
-        assert_eq!(store.log(0, 10).await.unwrap(), log);
+        assert_eq!(store.log(None, 0, 10).await.unwrap(), log);
         let asked = store.pauses(id).await.unwrap();
         assert_eq!(asked, [question(id, token)]);
         let structure = store.structure("5f2c").await.unwrap();
@@ -139,7 +139,10 @@ async fn several_stores_share_a_file() {
     for writing in writing {
         writing.await.unwrap();
     }
-    assert_eq!(stores[5].log(0, 1000).await.unwrap().len(), 1 + 6 * 20);
+    assert_eq!(
+        stores[5].log(None, 0, 1000).await.unwrap().len(),
+        1 + 6 * 20
+    );
 }
 
 #[tokio::test]
@@ -183,7 +186,7 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
         .await;
     assert!(matches!(created, Err(StoreError::Locked(_))), "{created:?}");
     assert_eq!(store.execution(id).await.unwrap(), before);
-    assert_eq!(store.log(0, 10).await.unwrap().len(), 1);
+    assert_eq!(store.log(None, 0, 10).await.unwrap().len(), 1);
 
     other.execute_batch("COMMIT").unwrap();
     store.append(id, fence, append(1..2)).await.unwrap();
