@@ -124,6 +124,24 @@ pub(crate) fn path_text(path: &syn::Path) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }
 
+/// The type of a value that begins with this path, as far as it shows: that of `Ask { … }`,
+/// `Ask(…)` and `Ask::new(…)` is `Ask`.
+pub(crate) fn type_of(value: &syn::Path) -> String {
+    let mut ty = value.clone();
+    while ty
+        .segments
+        .last()
+        .is_some_and(|last| !is_type_name(&last.ident))
+    {
+        ty.segments.pop();
+        ty.segments.pop_punct();
+    }
+    match ty.segments.is_empty() {
+        true => "Type".to_owned(),
+        false => path_text(&ty),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

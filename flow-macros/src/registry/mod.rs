@@ -13,10 +13,11 @@ use quote::{ToTokens, quote, quote_spanned};
 use semver::Version;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
-use syn::{Expr, LitStr, Path, Token, braced, bracketed};
+use syn::spanned::Spanned as _;
+use syn::{Expr, LitStr, Path, Token, braced, bracketed, token};
 
 use crate::contract::{Contract, Kind};
-use crate::names::{here, is_type_name, keyword_in, located};
+use crate::names::{here, is_type_name, keyword_in, located, path_text, type_of};
 use crate::protocol::macro_path;
 use crate::report::Report;
 use crate::text::type_text;
@@ -34,6 +35,7 @@ impl Parse for Entry {
             Ok(path) => path,
             Err(_) => return Err(input.error("expected the name of a node or a flow")),
         };
+        refuse_value(&path, input)?;
         let version = match input.parse::<Option<Token![@]>>()? {
             Some(sign) => Some(behind(input, sign.span, VERSION)?),
             None => None,
@@ -48,6 +50,19 @@ impl Parse for Entry {
             value,
         })
     }
+}
+
+/// Refuses a value without the name of its node.
+fn refuse_value(path: &Path, input: ParseStream<'_>) -> syn::Result<()> {
+    let (value, ty) = if input.peek(token::Brace) {
+        (format!("{} {{ … }}", path_text(path)), path_text(path))
+    } else if input.peek(token::Paren) {
+        (format!("{}(…)", path_text(path)), type_of(path))
+    } else {
+        return Ok(());
+    };
+    let text = format!("a value comes after the name of its node and `=`: `{ty} = {value}`");
+    Err(syn::Error::new(path.span(), text))
 }
 
 const VERSION: &str = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";

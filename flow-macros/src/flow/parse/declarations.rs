@@ -9,7 +9,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
 
 use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
-use crate::names::keyword_in;
+use crate::names::{is_type_name, keyword_in, path_text};
 use crate::report::Report;
 use crate::settings::{self, OF_NODES, SETTINGS, Settings};
 
@@ -24,17 +24,15 @@ pub(super) fn node(
 ) -> syn::Result<NodeSyntax> {
     input.call(Ident::parse_any)?;
     let name: Ident = input.parse()?;
-    input.parse::<Token![:]>().map_err(|error| {
-        syn::Error::new(
-            error.span(),
-            format!("expected `:` and what the node is: `node {name}: path;`"),
-        )
-    })?;
+    input
+        .parse::<Token![:]>()
+        .map_err(|_| foreign::instead_of_a_path(&name, input))?;
     let source = if input.peek(token::Bracket) {
         NodeSource::Fork(fork(input, waits, report)?)
     } else if input.peek(Token![for]) {
         each(input)?
     } else {
+        foreign::value_as_path(&name, input)?;
         NodeSource::Path {
             human: human(input)?,
             path: input.call(type_path)?,
@@ -59,6 +57,10 @@ pub(super) fn node(
     if input.peek(token::Brace) {
         let text =
             format!("the mapping comes before the settings: `node {name}: … {{ … }} with …`");
+        return Err(input.error(text));
+    }
+    if input.peek(Token![=]) {
+        let text = format!("the value comes before the settings: `node {name}: … = value with …`");
         return Err(input.error(text));
     }
     Ok(NodeSyntax {
@@ -86,7 +88,7 @@ fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
 fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     match input.parse::<Type>() {
         Ok(Type::Path(path)) if path.qself.is_none() => {
-            refuse_keyword(&path.path)?;
+            refuse_nameless(&path.path)?;
             Ok(path.path)
         }
         Ok(other) => Err(syn::Error::new(other.span(), "expected the path of a node")),
@@ -94,16 +96,20 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     }
 }
 
-/// Refuses a keyword as the name of a node, because a macro with the node's name passes on its
-/// contract, and a keyword cannot name a macro.
-pub(super) fn refuse_keyword(path: &Path) -> syn::Result<()> {
-    match keyword_in(path) {
-        Some(word) => {
-            let text = format!("`{word}` is a word of Rust and names no node");
-            Err(syn::Error::new(word.span(), text))
-        }
-        None => Ok(()),
+/// Refuses a path that cannot name a node, because a macro with the node's name passes on its
+/// contract: a keyword cannot name a macro, and a type has no macros in it.
+pub(super) fn refuse_nameless(path: &Path) -> syn::Result<()> {
+    if let Some(word) = keyword_in(path) {
+        let text = format!("`{word}` is a word of Rust and names no node");
+        return Err(syn::Error::new(word.span(), text));
     }
+    let mut outer = path.segments.iter().rev().skip(1);
+    if let Some(ty) = outer.find(|segment| is_type_name(&segment.ident)) {
+        let (path, ty) = (path_text(path), &ty.ident);
+        let text = format!("`{path}` is not a node: a type or a flow is a node as a whole, `{ty}`");
+        return Err(syn::Error::new(ty.span(), text));
+    }
+    Ok(())
 }
 
 /// The expression after `=`, up to `with` or `;`.
@@ -158,13 +164,15 @@ fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
     input.parse::<Token![for]>()?;
     let item: Ident = input.parse()?;
     input.parse::<Token![in]>()?;
-    let over: Ident = input.parse().map_err(|error| {
-        let text = format!("a loop goes over the items of a key: let a node write them, and write `for {item} in its_key`");
-        syn::Error::new(error.span(), text)
-    })?;
-    if input.peek(Token![.]) {
-        let text = format!("a loop goes over the items of a key, and `{over}` alone is one");
-        return Err(input.error(text));
+    let not_a_key = |span| {
+        let text = format!(
+            "a loop goes over the items of a key: let a node write them, and write `for {item} in its_key`"
+        );
+        syn::Error::new(span, text)
+    };
+    let over: Ident = input.parse().map_err(|error| not_a_key(error.span()))?;
+    if input.peek(Token![.]) || input.peek(token::Paren) {
+        return Err(not_a_key(over.span()));
     }
     if !input.peek(token::Brace) {
         let text = format!(
@@ -180,6 +188,11 @@ fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
     } else {
         Vec::new()
     };
+    if content.peek(token::Paren) {
+        let path = path_text(&path);
+        let text = format!("a loop calls its node itself: `for {item} in {over} {{ {path} }}`");
+        return Err(content.error(text));
+    }
     if !content.is_empty() {
         return Err(content.error("a loop over items runs one node: make a flow of several"));
     }

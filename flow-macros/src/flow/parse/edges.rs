@@ -16,7 +16,7 @@ use crate::flow::syntax::{
 use crate::report::Report;
 use crate::settings::parse_duration;
 
-use super::declarations::{refuse_keyword, refuse_value};
+use super::declarations::{refuse_nameless, refuse_value};
 use super::foreign;
 
 /// `a - "x" >> b >> c`: an edge for each `>>`.
@@ -130,7 +130,7 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
     let path = input
         .call(Path::parse_mod_style)
         .map_err(|_| foreign::step(input))?;
-    refuse_keyword(&path)?;
+    refuse_nameless(&path)?;
     let Some(word) = path.get_ident() else {
         return Ok(StepSyntax::Node(path));
     };

@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, Lit, LitStr, Meta, Path, Token, bracketed, parenthesized, token};
 
 use crate::flow::syntax::{FlowSyntax, StepSyntax};
-use crate::names::{path_text, snake_case};
+use crate::names::{path_text, snake_case, type_of};
 use crate::report::Report;
 
 /// Words of Rust that begin a statement with a block.
@@ -133,6 +133,35 @@ fn bound(input: ParseStream<'_>) -> syn::Result<(Option<Ident>, String)> {
         .and_then(|_| ahead.call(Path::parse_mod_style))
         .map_or_else(|_| "path".to_owned(), |path| path_text(&path));
     Ok((name, node))
+}
+
+/// What follows the name of a declared node, where `:` should.
+pub(super) fn instead_of_a_path(name: &Ident, input: ParseStream<'_>) -> syn::Error {
+    let ahead = input.fork();
+    let value = (ahead.parse::<Token![=]>()).and_then(|_| ahead.call(Path::parse_mod_style));
+    let node = match value {
+        Ok(value) if ahead.peek(token::Paren) || ahead.peek(token::Brace) => {
+            format!("{} = …", type_of(&value))
+        }
+        Ok(path) => path_text(&path),
+        Err(_) => "path".to_owned(),
+    };
+    let text = format!("expected `:` and what the node is: `node {name}: {node};`");
+    input.error(text)
+}
+
+/// Refuses a call that makes the value of a node where the path of the node should be.
+pub(super) fn value_as_path(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let Ok(path) = ahead.call(Path::parse_mod_style) else {
+        return Ok(());
+    };
+    if !ahead.peek(token::Paren) {
+        return Ok(());
+    }
+    let (ty, call) = (type_of(&path), path_text(&path));
+    let text = format!("a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`");
+    Err(syn::Error::new(path.span(), text))
 }
 
 /// What is not a step, where one should be.

@@ -42,6 +42,14 @@ pub(super) fn parameters(
             .parse::<Token![:]>()
             .map_err(|_| syn::Error::new(name.span(), text))?;
         let ty: Type = input.parse()?;
+        if input.peek(Token![=]) {
+            let inner = type_text(option_of(&ty).unwrap_or(&ty));
+            let text = format!(
+                "a key has no default: the caller may leave out `{name}: Option<{inner}>`, and a node says what it \
+                 is then"
+            );
+            return Err(input.error(text));
+        }
         Ok(match option_of(&ty) {
             Some(inner) => Parameter {
                 attributes,
