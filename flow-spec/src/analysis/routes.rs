@@ -109,6 +109,12 @@ impl Routes {
             }
         }
         mark_rivals(&mut routes);
+        // What an edge leads to from inside a fork may belong into its branch, and write there.
+        for route in &mut routes {
+            if resolver.left_from_inside.contains(&route.from) {
+                route.effect = Effect::Everything;
+            }
+        }
         Routes {
             edges: routes,
             routed: resolver.routed,
@@ -148,6 +154,8 @@ pub(super) struct Resolver<'g> {
     actions: HashMap<(NodeId, &'g str), usize>,
     /// The nodes without actions of whose edges one has been reported.
     pub(super) without_actions: HashSet<NodeId>,
+    /// The forks and loops of which an edge leaves a part.
+    left_from_inside: HashSet<Source>,
     /// How many names have been compared with misspelt ones.
     pub(super) compared: usize,
 }
@@ -180,6 +188,7 @@ impl<'g> Resolver<'g> {
             routed,
             mentioned,
             actions,
+            left_from_inside: HashSet::new(),
             compared: 0,
         }
     }
@@ -208,6 +217,7 @@ impl<'g> Resolver<'g> {
             return (Source::Start, Effect::Everything);
         };
         if EdgeSource::Node(id) != edge.from {
+            self.left_from_inside.insert(Source::Node(id));
             return (Source::Node(id), Effect::Everything);
         }
         let name = edge.action();
