@@ -17,6 +17,7 @@ impl Plan<'_> {
         let site = here(name.span());
         let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
         let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
+        // The methods say what their futures borrow: rustc would propose it at the flow's name.
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
@@ -24,12 +25,12 @@ impl Plan<'_> {
             impl #name where for<'__a> &'__a #name: ::core::marker::Send {
                 #[doc(hidden)]
                 #[inline]
-                pub fn __run_direct(&self, input: #given) -> #ended {
+                pub fn __run_direct(&self, input: #given) -> #ended + use<'_> {
                     #rt::run_direct(self, input)
                 }
                 #[doc(hidden)]
                 #[inline]
-                pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended {
+                pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended + use<'_> {
                     #rt::run_with(self, input, settings)
                 }
             }
@@ -41,12 +42,12 @@ impl Plan<'_> {
             {
                 /// Runs the flow to an end: as `Flow::run`, without a box.
                 #[inline]
-                pub fn run(&self, input: #input) -> #ended {
+                pub fn run(&self, input: #input) -> #ended + use<'_> {
                     #rt::run_direct(self, input)
                 }
                 /// Runs the flow to an end with options: as `Flow::run_with`, without a box.
                 #[inline]
-                pub fn run_with<Answers>(&self, input: #input, options: #runtime::RunOptions<Answers>) -> #ended {
+                pub fn run_with<Answers>(&self, input: #input, options: #runtime::RunOptions<Answers>) -> #ended + use<'_, Answers> {
                     #rt::run_with(self, input, options.settings)
                 }
             }
