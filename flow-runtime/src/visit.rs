@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::__private::Failing;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
@@ -155,6 +156,17 @@ pub struct Attempts<'a> {
 }
 
 impl Attempts<'_> {
+    /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
+    /// have.
+    ///
+    /// Only here has `E` to be the error of a node: rustc says it once if it is not.
+    #[inline]
+    pub fn only<T, E: IntoFailure, F: Future<Output = Result<T, E>>>(
+        work: F,
+    ) -> Failing<F, impl Fn(E) -> Failure> {
+        Failing::new(work, E::into_failure)
+    }
+
     /// The index of the current attempt, from 0.
     #[inline]
     pub fn index(&self) -> u32 {
@@ -365,9 +377,9 @@ impl From<NodeError> for Failed {
 /// The error type of a node: anything that can become a `Box<dyn Error + Send + Sync>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a node",
-    label = "not an error type",
-    note = "implement `std::error::Error` for it (and `Send + Sync + 'static`); `String`, `Box<dyn Error + Send + Sync>` and \
-            `anyhow::Error` will do as they are"
+    label = "has to be an error, and `Send + Sync`",
+    note = "for a boxed error, write `Box<dyn Error + Send + Sync>`; for a type of your own, implement `std::error::Error`; \
+            `String` and `anyhow::Error` will do as they are"
 )]
 pub trait IntoFailure {
     /// The error, of any type.

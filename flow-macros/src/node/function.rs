@@ -3,9 +3,9 @@
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
-use syn::parse::{Parse, ParseStream};
+use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Visibility};
+use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Token, Visibility};
 
 use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
 use crate::editor;
@@ -44,6 +44,29 @@ impl Parse for Function {
     }
 }
 
+/// The beginning of a function, up to its name.
+struct Header {
+    vis: Visibility,
+    name: Ident,
+}
+
+impl Header {
+    fn of(item: TokenStream) -> syn::Result<Self> {
+        let header = |input: ParseStream<'_>| {
+            input.call(Attribute::parse_outer)?;
+            let vis = input.parse()?;
+            while !input.peek(Token![fn]) {
+                input.parse::<TokenTree>()?;
+            }
+            input.parse::<Token![fn]>()?;
+            let name = input.parse()?;
+            input.parse::<TokenStream>()?;
+            Ok(Header { vis, name })
+        };
+        header.parse2(item)
+    }
+}
+
 /// The items next to the function.
 pub(super) fn expand(
     attribute: &NodeAttribute,
@@ -51,10 +74,15 @@ pub(super) fn expand(
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
     let extent = Extent::of(&item);
-    let function: Function = syn::parse2(item).map_err(|error| {
-        let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
-        syn::Error::new(error.span(), text)
-    })?;
+    let function: Function = match syn::parse2(item.clone()) {
+        Ok(function) => function,
+        // rustc has reported what is wrong in a function.
+        Err(_) if Header::of(item.clone()).is_ok() => return stub(item),
+        Err(error) => {
+            let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
+            return Err(syn::Error::new(error.span(), text));
+        }
+    };
     refuse_unusual(&function.sig, report);
     refuse_reserved(&function.sig.ident, report);
     let node = Node::new(attribute, &function, report);
@@ -230,7 +258,7 @@ impl<'a> Node<'a> {
             context: self.has_context(),
             once: self.once(),
             decides: self.attribute.settings.only_if().is_some(),
-            returned: self.returned.span,
+            error_span: self.returned.error_span,
             give_up: None,
         }
     }
@@ -268,6 +296,7 @@ impl<'a> Node<'a> {
                 .collect(),
             outcome: &self.outcome,
             outcome_span: self.answer.span,
+            error_span: self.returned.error_span,
             visit: self.attempts().has_visit(),
             body: match &self.attribute.poll {
                 None => quote!(#attempts #value),
@@ -283,14 +312,16 @@ impl<'a> Node<'a> {
 /// The items next to a function with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let extent = Extent::of(&item);
-    let Function { vis, sig, .. } = syn::parse2(item)?;
-    if matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
+    let function: syn::Result<Function> = syn::parse2(item.clone());
+    if function
+        .is_ok_and(|function| matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_))))
+    {
         return Ok(TokenStream::new());
     }
-    let name = &sig.ident;
-    let unit_type = extent.unit_type(&vis, name);
+    let Header { vis, name } = Header::of(item)?;
+    let unit_type = extent.unit_type(&vis, &name);
     let no_generics = syn::Generics::default();
-    let stub = super::contract::stub(name, &vis, Some(extent), &no_generics, &quote!(#name));
+    let stub = super::contract::stub(&name, &vis, Some(extent), &no_generics, &quote!(#name));
     if editor::expands() {
         return Ok(stub);
     }

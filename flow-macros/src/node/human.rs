@@ -37,9 +37,12 @@ pub(super) fn expand(
     let item: DeriveInput = syn::parse2(item)?;
     let name = &item.ident;
     let Some(literal) = &attribute.human else {
-        let message = format!("`{name}` does not say what is asked of whom");
-        let help = "a type is a node if its value comes from a person: `#[node(human = \"Deploy?\")]`; \
-                    for a step with settings, put `#[node]` on its `impl` block";
+        let message =
+            format!("`{name}` is a type, and `#[node]` on a type is a question to a person");
+        let help = format!(
+            "for a step with settings, put `#[node]` on `impl {name} {{ … }}`, which has the method `exec`; for a \
+             question, say it: `#[node(human = \"Deploy?\")]`"
+        );
         report.error(Code::Malformed, name.span(), message, help);
         return Ok(TokenStream::new());
     };

@@ -17,6 +17,8 @@ use crate::text::{Owned, is_of_std, last_segment, option_of, owned, type_text};
 #[derive(Clone)]
 pub(super) struct Returned {
     pub(super) span: Span,
+    /// The place of the error's type, or of the `Result` if that does not show it.
+    pub(super) error_span: Span,
     /// True if it is a `Result`.
     pub(super) fallible: bool,
     /// The type of the value. For a `Result`, that of its `Ok`.
@@ -44,6 +46,7 @@ impl Returned {
             let unit: Type = syn::parse_quote!(());
             return Returned {
                 span: fallback_span,
+                error_span: fallback_span,
                 fallible: false,
                 value: quote!(()),
                 value_type: Some(unit),
@@ -55,13 +58,14 @@ impl Returned {
             let value_type = Some((**ty).clone());
             return Returned {
                 span: ty.span(),
+                error_span: ty.span(),
                 fallible: false,
                 value: ty.to_token_stream(),
                 value_type,
                 error: None,
             };
         }
-        let value_type = result_value(ty);
+        let value_type = result_argument(ty, 0).cloned();
         if let Some(ty) = &value_type {
             refuse_unowned(ty, report);
         }
@@ -72,6 +76,7 @@ impl Returned {
         };
         Returned {
             span: ty.span(),
+            error_span: result_argument(ty, 1).unwrap_or(ty).span(),
             fallible: true,
             value,
             value_type,
@@ -99,6 +104,7 @@ impl Returned {
         match answer {
             Some(ty) => Returned {
                 span: self.span,
+                error_span: self.error_span,
                 fallible: self.fallible,
                 value: ty.to_token_stream(),
                 value_type: Some(ty),
@@ -249,12 +255,12 @@ impl Returned {
     }
 }
 
-/// `T` of `Result<T, E>`.
-fn result_value(ty: &Type) -> Option<Type> {
+/// `T` of `Result<T, E>` at 0, and `E` at 1.
+fn result_argument(ty: &Type, index: usize) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     match &path.path.segments.last()?.arguments {
-        PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
-            GenericArgument::Type(ty) => Some(ty.clone()),
+        PathArguments::AngleBracketed(arguments) => match arguments.args.get(index)? {
+            GenericArgument::Type(ty) => Some(ty),
             _ => None,
         },
         _ => None,

@@ -131,6 +131,11 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
             )
         }
         _ if is_context(ty) => Some(ParameterKind::Context),
+        _ if is_named_context(ty) => refuse(
+            ty.span(),
+            format!("`{name}` takes the run's context by value"),
+            format!("read it by reference: `{name}: &{}`", type_text(ty)),
+        ),
         Type::Reference(_) => Some(ParameterKind::Value(Mode::Borrow)),
         Type::ImplTrait(_) => {
             let help = "name the type: every key of a flow has one";
@@ -151,7 +156,11 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
 
 /// Returns true if the type is `&Context`.
 pub(super) fn is_context(ty: &Type) -> bool {
-    matches!(ty, Type::Reference(reference) if last_segment(&reference.elem).is_some_and(|name| name == "Context"))
+    matches!(ty, Type::Reference(reference) if is_named_context(&reference.elem))
+}
+
+fn is_named_context(ty: &Type) -> bool {
+    last_segment(ty).is_some_and(|name| name == "Context")
 }
 
 /// The type of the value that is read, without the reference and the `Option`.

@@ -33,6 +33,7 @@ pub(super) struct Step<'a> {
     pub(super) reads: Vec<&'a Parameter>,
     pub(super) outcome: &'a Outcome,
     pub(super) outcome_span: Span,
+    pub(super) error_span: Span,
     pub(super) actions: Option<&'a syn::Path>,
     pub(super) visit: bool,
     /// An expression of the outcome's value, which may `return` an error.
@@ -257,11 +258,16 @@ impl Step<'_> {
         );
         let at_name = runtime_at(site);
         let once = self.sent(&quote_spanned!(site=> #at_name::once(#arguments)));
-        let failing = quote_spanned!(here(self.outcome_span)=> #rt::failing::<#ty, _, _>(#attempt));
+        // rustc reports an error that is not one at both places, as one error if they are the same.
+        let at_error = here(self.error_span);
+        let failing = quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _>(#attempt));
+        let failed_or_done = quote_spanned! {at_error=>
+            impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>>
+        };
         quote! {
             #[inline]
             fn __attempt #lifetimes (#receiver #(#parameters),*)
-                -> impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>> #bounds
+                -> #failed_or_done #bounds
             {
                 #failing
             }
@@ -334,8 +340,8 @@ pub(super) struct Attempted {
     pub(super) once: bool,
     /// True if the node names the function that decides whether another attempt follows an error.
     pub(super) decides: bool,
-    /// The span of its return type, for the error if the return type cannot be that of a node.
-    pub(super) returned: Span,
+    /// The place of its error's type, where it is said if that cannot be the error of a node.
+    pub(super) error_span: Span,
     /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
     pub(super) give_up: Option<TokenStream>,
 }
@@ -369,7 +375,7 @@ impl Attempted {
                 quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
             }
         };
-        let site = here(self.returned);
+        let site = here(self.error_span);
         let attempt = if self.decides {
             quote_spanned!(site=> __attempts.attempt_if(__work, Self::__DECIDES).await)
         } else {

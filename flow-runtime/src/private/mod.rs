@@ -36,7 +36,7 @@ pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
-pub use once::{Failing, NodeFuture, Once, failing, infallible, once};
+pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
     Cloneable, LosesNoError, NoResult, OwnedForPool, ReadsAs, ResultCheck, TakeItem, at_end, count,

@@ -11,7 +11,7 @@ use crate::error::Failed;
 use crate::node_error::Failure;
 use crate::policy::Policy;
 use crate::scope::Scope;
-use crate::visit::{IntoFailure, Visit};
+use crate::visit::Visit;
 
 pin_project! {
     /// The future of a node that cannot fail.
@@ -39,26 +39,29 @@ impl<F: Future> Future for NodeFuture<F> {
 
 pin_project! {
     /// One attempt, with an error of any type.
-    #[derive(Debug)]
-    pub struct Failing<F> {
+    pub struct Failing<F, I> {
         #[pin]
         work: F,
+        into_failure: I,
     }
 }
 
-/// The result of `work`, with its error in the form that a node's attempts expect.
-#[inline]
-pub fn failing<T, E: IntoFailure, F: Future<Output = Result<T, E>>>(work: F) -> Failing<F> {
-    Failing { work }
+impl<F, I> Failing<F, I> {
+    /// `into_failure` gives an error of `work` the form that a node's attempts expect.
+    #[inline]
+    pub(crate) fn new(work: F, into_failure: I) -> Self {
+        Failing { work, into_failure }
+    }
 }
 
-impl<T, E: IntoFailure, F: Future<Output = Result<T, E>>> Future for Failing<F> {
+impl<T, E, F: Future<Output = Result<T, E>>, I: Fn(E) -> Failure> Future for Failing<F, I> {
     type Output = Result<T, Failure>;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let result = ready!(self.project().work.poll(cx));
-        Poll::Ready(result.map_err(IntoFailure::into_failure))
+        let this = self.project();
+        let result = ready!(this.work.poll(cx));
+        Poll::Ready(result.map_err(&*this.into_failure))
     }
 }
 

@@ -35,7 +35,7 @@ impl Node<'_> {
             context: self.exec.has_context(),
             once: self.once(),
             decides: self.attribute.settings.only_if().is_some(),
-            returned: self.exec.returned.span,
+            error_span: self.exec.returned.error_span,
             give_up: self.give_up(report),
         };
         let exec = attempted.value();

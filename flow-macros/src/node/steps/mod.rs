@@ -38,6 +38,14 @@ pub(super) fn expand(
         let text = "a node is a named type";
         return Err(syn::Error::new(steps.self_ty.span(), text));
     };
+    if let Some(of_trait) = &steps.of_trait {
+        let message = format!("a node is an `impl` block of `{name}` itself, not of a trait");
+        let help = format!(
+            "put `#[node]` on `impl {name} {{ … }}`; its `exec` can call the trait's methods"
+        );
+        report.error(Code::Malformed, of_trait.span(), message, help);
+        return Ok(TokenStream::new());
+    }
     let Some(exec) = steps.method("exec") else {
         let message = format!("the node `{name}` has no `exec`");
         let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
@@ -67,6 +75,7 @@ pub(super) fn expand(
         settings: &attribute.settings,
         reads: node.reads.iter().collect(),
         outcome_span: node.last().returned.span,
+        error_span: node.exec.returned.error_span,
         outcome: &node.outcome,
         visit: contract.attempts.has_visit(),
         body,

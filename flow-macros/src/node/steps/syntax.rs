@@ -1,6 +1,8 @@
 //! An `impl` block as far as we parse it: the signatures of its methods. Their bodies do not matter
 //! here.
 
+use std::mem;
+
 use proc_macro2::{Ident, TokenTree};
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
@@ -14,6 +16,8 @@ use crate::text::last_segment;
 pub(super) struct Steps {
     pub(super) description: Option<String>,
     pub(super) generics: Generics,
+    /// The trait of `impl Trait for Type`, which is refused.
+    pub(super) of_trait: Option<Type>,
     pub(super) self_ty: Type,
     pub(super) methods: Vec<Signature>,
 }
@@ -28,10 +32,10 @@ impl Parse for Steps {
         } else {
             Generics::default()
         };
-        let self_ty: Type = input.parse()?;
-        if input.peek(Token![for]) {
-            let text = "a node is an `impl` block of the type itself, not of a trait";
-            return Err(input.error(text));
+        let mut self_ty: Type = input.parse()?;
+        let mut of_trait = None;
+        if input.parse::<Option<Token![for]>>()?.is_some() {
+            of_trait = Some(mem::replace(&mut self_ty, input.parse()?));
         }
         generics.where_clause = input.parse::<Option<WhereClause>>()?;
         let content;
@@ -50,6 +54,7 @@ impl Parse for Steps {
         Ok(Steps {
             description,
             generics,
+            of_trait,
             self_ty,
             methods,
         })
