@@ -12,13 +12,14 @@ use flow_spec::{
 use serde_json::Value;
 
 use crate::adapter::Adapter;
-use crate::condition::Condition;
+use crate::condition::{Condition, Mistyped};
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target};
 
 use super::Loader;
 use super::human::prompt;
 use super::ports::{Parts, add_takes, edges_by_node, inputs, outputs, reads, writes};
 use super::settings::{concurrency, duration, policy};
+use super::types::key;
 use super::uses::{Uses, body};
 
 impl Loader<'_> {
@@ -226,6 +227,11 @@ impl Loader<'_> {
         routes: &[Route],
     ) -> Option<Kind> {
         let names: Vec<&str> = node.inputs.values().map(|(name, ..)| name).collect();
+        let typed = names.iter().map(|name| {
+            let ty = parts.keys.ty(key(&node.mappings.inputs, name));
+            (*name, ty)
+        });
+        let typed: Vec<_> = typed.collect();
         let pointer = format!("{}/params", parts.node_pointer(index));
         let cases = node.params.get("cases").and_then(Value::as_array);
         let mut built = Vec::new();
@@ -237,6 +243,11 @@ impl Loader<'_> {
                 let message = format!("the condition cannot be used: {reason}");
                 self.problem(Code::Malformed, format!("{pointer}/when"), message, None);
             });
+            for Mistyped { message, help } in condition.iter().flat_map(|it| it.mistyped(&typed)) {
+                let place = format!("{pointer}/when");
+                let message = format!("the condition does not fit: {message}");
+                self.problem(Code::TypeMismatch, place, message, help);
+            }
             built.push(
                 condition
                     .ok()

@@ -7,12 +7,34 @@ pub(crate) use without::Condition;
 pub(crate) use with::Condition;
 
 #[cfg(feature = "cel")]
+mod check;
+#[cfg(feature = "cel")]
+mod shown;
+#[cfg(feature = "cel")]
+mod types;
+
+use crate::value::ValueType;
+
+/// A key that a condition reads, with its type.
+pub(crate) type TypedKey<'a> = (&'a str, Option<&'static ValueType>);
+
+/// Something wrong in a condition, in words, and help if there is any.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Mistyped {
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+}
+
+#[cfg(feature = "cel")]
 mod with {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeSet, HashMap};
 
     use cel::common::ast::{EntryExpr, Expr, IdedExpr, MapExpr, StructExpr};
     use cel::{Context, Program, Value as CelValue};
     use serde_json::Value;
+
+    use super::check::check;
+    use super::{Mistyped, TypedKey};
 
     /// A condition of a branch.
     pub(crate) struct Condition(Program);
@@ -37,6 +59,11 @@ mod with {
             }
         }
 
+        /// What would fail, or never be true, whatever the values of these keys are.
+        pub(crate) fn mistyped(&self, keys: &[TypedKey<'_>]) -> Vec<Mistyped> {
+            check(self.0.expression(), keys)
+        }
+
         /// The keys that a condition names, sorted. None if it cannot be read.
         pub(crate) fn names(text: &str) -> Vec<String> {
             compiled(text).map_or_else(|_| Vec::new(), |program| names(&program))
@@ -50,13 +77,33 @@ mod with {
         pub(crate) fn holds(&self, values: &[(&str, Value)]) -> Result<bool, String> {
             let mut context = Context::default();
             for (name, value) in values {
-                let added = context.add_variable(*name, value);
-                added.map_err(|error| error.to_string())?;
+                context.add_variable_from_value(*name, cel_value(value));
             }
             match self.0.execute(&context) {
                 Ok(CelValue::Bool(holds)) => Ok(holds),
                 Ok(_) => Err("a condition is not true or false".to_owned()),
                 Err(error) => Err(error.to_string()),
+            }
+        }
+    }
+
+    /// A value with its numbers as CEL writes them: a whole number is an `int`, whatever its sign,
+    /// since CEL calculates with no two kinds of numbers at once.
+    fn cel_value(value: &Value) -> CelValue {
+        match value {
+            Value::Null => CelValue::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+                (Some(int), _) => int.into(),
+                (None, Some(unsigned)) => unsigned.into(),
+                (None, None) => number.as_f64().unwrap_or(f64::NAN).into(),
+            },
+            Value::String(text) => text.as_str().into(),
+            Value::Array(items) => items.iter().map(cel_value).collect::<Vec<_>>().into(),
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| (name.clone(), cel_value(value)));
+                fields.collect::<HashMap<_, _>>().into()
             }
         }
     }
@@ -183,6 +230,10 @@ mod with {
             assert_eq!(holds("size(a) > 3", "abc".into()), Ok(false));
             assert_eq!(holds("a.exists(one, one > 1)", vec![1, 2].into()), Ok(true));
             assert!(holds("a + 1", 3.into()).is_err());
+            assert_eq!(holds("a + 1 > 3", 3.into()), Ok(true));
+            assert_eq!(holds("a - 1 == -4", (-3).into()), Ok(true));
+            assert_eq!(holds("a[0] * 2 == a[1]", vec![2, 4].into()), Ok(true));
+            assert_eq!(holds("a > 1", u64::MAX.into()), Ok(true));
         }
 
         #[test]
@@ -220,6 +271,8 @@ mod without {
 
     use serde_json::Value;
 
+    use super::{Mistyped, TypedKey};
+
     /// There is no condition without the feature `cel`.
     pub(crate) struct Condition(Infallible);
 
@@ -230,6 +283,11 @@ mod without {
             Err(format!(
                 "conditions need the feature `cel` of flow-loader: `{add}`"
             ))
+        }
+
+        /// Never called.
+        pub(crate) fn mistyped(&self, _keys: &[TypedKey<'_>]) -> Vec<Mistyped> {
+            match self.0 {}
         }
 
         /// None.
