@@ -5,9 +5,10 @@
 //! implementation for types that can do it and one for all others: see `probes`.
 
 use std::any::{Any, TypeId, type_name};
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use flow_spec::document::Property;
 use serde::Serialize;
@@ -69,7 +70,24 @@ pub struct ItemFunctions {
     pub(crate) name: fn() -> &'static str,
     /// An item as it is shown.
     pub(crate) display: Option<Shown>,
-    pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<&'a (dyn Any + Sync)>,
+    pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<ItemValue<'a>>,
+}
+
+/// An item of a collection.
+pub enum ItemValue<'a> {
+    /// One that the collection holds.
+    Borrowed(&'a (dyn Any + Sync)),
+    /// One that was made for the loop: an entry of a map as a pair, or one that was read from JSON.
+    Owned(AnyValue),
+}
+
+impl ItemValue<'_> {
+    pub(crate) fn any(&self) -> &(dyn Any + Sync) {
+        match self {
+            ItemValue::Borrowed(value) => *value,
+            ItemValue::Owned(value) => &**value,
+        }
+    }
 }
 
 /// How the value in an `Option` is had.
@@ -326,15 +344,15 @@ pub trait Collection {
     /// Its items.
     type Item: 'static;
     /// All items, in its order.
-    fn all(&self) -> Vec<&(dyn Any + Sync)>;
+    fn all(&self) -> Vec<ItemValue<'_>>;
 }
 
 macro_rules! collections {
     ($([$($generics:tt)*] $collection:ty,)*) => {$(
         impl<T: Sync + 'static, $($generics)*> Collection for $collection {
             type Item = T;
-            fn all(&self) -> Vec<&(dyn Any + Sync)> {
-                self.iter().map(|item| item as &(dyn Any + Sync)).collect()
+            fn all(&self) -> Vec<ItemValue<'_>> {
+                self.iter().map(|item| ItemValue::Borrowed(item)).collect()
             }
         }
     )*};
@@ -345,6 +363,28 @@ collections! {
     [] BTreeSet<T>,
     [S] HashSet<T, S>,
     [const N: usize] [T; N],
+    [] Box<[T]>,
+    [] Arc<[T]>,
+}
+
+macro_rules! maps {
+    ($([$($generics:tt)*] $map:ty,)*) => {$(
+        impl<K, V, $($generics)*> Collection for $map
+        where
+            K: Clone + Send + Sync + 'static,
+            V: Clone + Send + Sync + 'static,
+        {
+            type Item = (K, V);
+            fn all(&self) -> Vec<ItemValue<'_>> {
+                let pairs = self.iter().map(|(key, value)| (key.clone(), value.clone()));
+                pairs.map(|pair| ItemValue::Owned(Box::new(pair))).collect()
+            }
+        }
+    )*};
+}
+maps! {
+    [] BTreeMap<K, V>,
+    [S] HashMap<K, V, S>,
 }
 
 /// The value type of `T`, given what it can do.

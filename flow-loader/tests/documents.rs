@@ -458,6 +458,30 @@ ends:
 }
 
 #[node]
+fn entry(entry: (u64, String)) -> String {
+    entry.1
+}
+
+flow! {
+    Entries(map: std::collections::BTreeMap<u64, String>) -> (entries: Vec<String>) {
+        node entries: for entry in map { entry };
+        start >> entries >> end;
+    }
+}
+
+/// The type of an item does not tell which collection it is in.
+#[test]
+fn a_collection_of_a_type_that_the_program_does_not_know() {
+    let error = load(Entries::SPEC, Format::Json, &registry![entry]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "1:401: `entries` loops over a `BTreeMap<u64, String>`, which no registered node reads or writes \
+         [F008]\nat /nodes/0/params/over\nhelp: register a node that reads it: the type of an item does \
+         not tell which collection it is in"
+    );
+}
+
+#[node]
 fn seen(number: &u64) {
     let _ = number;
 }

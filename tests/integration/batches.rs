@@ -1446,6 +1446,6 @@ flow_law::law! {
     ],
     types: [Group, BTreeMap<String, u64>, BTreeSet<String>, Box<[String]>, [String; 2]],
     left_out: [
-        Collections: "the loader does not iterate over maps",
+        Collections: "the loader has no pairs of references",
     ],
 }

@@ -31,7 +31,7 @@ impl Loader<'_> {
             {
                 let text = over.ty.short_name();
                 let message = format!("`{}` loops over a `{text}`", node.name);
-                let help = "loop over a `Vec`, a `VecDeque`, an array or a set".to_owned();
+                let help = "loop over a list, an array, a set or a map".to_owned();
                 let place = format!("{pointer}/params/over");
                 self.problem(Code::TypeMismatch, place, message, Some(help));
             }

@@ -4,6 +4,7 @@
 mod attempts;
 mod build;
 mod check;
+mod collections;
 mod complete;
 mod human;
 pub(crate) mod known;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use flow_runtime::NodeError;
-use flow_spec::{Code, EdgeMapping, FlowDocument, Graph, NodeDocument};
+use flow_spec::{Code, EdgeMapping, FlowDocument, Graph};
 use serde_json::{Map, Value};
 
 use crate::level::{Key, Level, Results};
@@ -66,7 +66,7 @@ impl Keys {
         }
     }
 
-    fn add(&mut self, key: &str) -> &mut Option<&'static ValueType> {
+    pub(super) fn add(&mut self, key: &str) -> &mut Option<&'static ValueType> {
         let index = self.index(key).unwrap_or_else(|| {
             self.all.push((key.to_owned(), None));
             self.by_name.insert(key.to_owned(), self.all.len() - 1);
@@ -163,6 +163,8 @@ impl Loader<'_> {
         }
         self.type_inputs(flow, uses, pointer, inner, &mut keys);
         keys.type_mapped(graph);
+        self.type_collections(flow, (uses, pointer), inner, &mut keys)?;
+        keys.type_mapped(graph);
         for (name, rust_type, _) in flow.inputs.values() {
             let ty = keys.add(name);
             *ty = ty.or_else(|| of_text(rust_type?));
@@ -222,31 +224,6 @@ impl Loader<'_> {
         }
     }
 
-    /// The type of a list of the items that the body of a loop reads.
-    fn list_of_items(
-        &self,
-        flow: &FlowDocument,
-        (uses, pointer): (&Uses<'_>, &str),
-        node: &NodeDocument,
-        inner: &HashMap<usize, Level>,
-    ) -> Option<&'static ValueType> {
-        let body = body(node)?;
-        let item = node.params.get("item")?.as_str()?;
-        let index = uses.position(body)?;
-        let mappings = &flow.nodes[index].mappings.inputs;
-        let ty = if let Some(level) = inner.get(&index) {
-            let mut inputs = level.inputs.iter();
-            let input = inputs.find(|input| key(mappings, &input.name) == item)?;
-            level.typed(input.key?)?
-        } else {
-            let adapter = self.adapters.get(&format!("{pointer}/nodes/{index}"))?;
-            let mut reads = adapter.reads.iter();
-            let read = reads.find(|read| key(mappings, read.name) == item)?;
-            read.ty?
-        };
-        Some(ty.list?.ty(false))
-    }
-
     /// Gives each key without a type that of its first reader: an input, or what is written as JSON.
     fn type_inputs(
         &self,
@@ -267,11 +244,6 @@ impl Loader<'_> {
                     .reads
                     .iter()
                     .filter_map(|read| Some((read.name.to_owned(), read.ty?)))
-                    .collect()
-            } else if let Some(list) = self.list_of_items(flow, (uses, pointer), node, inner) {
-                let over = node.params.get("over").and_then(Value::as_str);
-                over.map(|over| (over.to_owned(), list))
-                    .into_iter()
                     .collect()
             } else {
                 continue;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::args::{Taken, Values};
 use crate::level::{KeyIndex, Kind, Level, Node, NodeIndex};
 use crate::run::state::{LoadedState, Own, written};
-use crate::value::{AnyValue, Shown, ValueType};
+use crate::value::{AnyValue, ItemValue, Shown, ValueType};
 
 /// Where a node runs, which decides where its values are.
 pub(crate) enum Place<'s> {
@@ -34,13 +34,6 @@ pub(crate) struct Item<'s> {
     pub(crate) port: ItemPort,
     /// How it is shown.
     pub(crate) display: Option<Shown>,
-}
-
-/// An item of a collection.
-pub(crate) enum ItemValue<'s> {
-    Borrowed(&'s (dyn Any + Sync)),
-    /// It was read from JSON.
-    Owned(AnyValue),
 }
 
 /// Where and how the body of a loop reads the item.
@@ -240,15 +233,6 @@ impl ItemPort {
     }
 }
 
-impl ItemValue<'_> {
-    pub(crate) fn any(&self) -> &(dyn Any + Sync) {
-        match self {
-            ItemValue::Borrowed(value) => *value,
-            ItemValue::Owned(value) => &**value,
-        }
-    }
-}
-
 /// The items of a loop, and how they are shown. If the collection is JSON, or the body reads any
 /// JSON, they are read from JSON.
 pub(crate) fn items<'s>(
@@ -265,8 +249,7 @@ pub(crate) fn items<'s>(
     };
     match key.ty.items {
         Some(items) if !port.is_some_and(|port| port.untyped) => {
-            let all = (items.all)(&**value).into_iter();
-            return Ok((all.map(ItemValue::Borrowed).collect(), items.display));
+            return Ok(((items.all)(&**value), items.display));
         }
         Some(_) => {}
         None if key.untyped => {}

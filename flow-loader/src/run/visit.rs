@@ -18,11 +18,11 @@ use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::engine::LoadedEngine;
 use crate::run::join::all;
-use crate::run::place::{Around, Item, ItemPort, ItemValue, Place, Visited, items};
+use crate::run::place::{Around, Item, ItemPort, Place, Visited, items};
 use crate::run::results::{collected, result_of};
 use crate::run::state::{LoadedState, Own, read};
 use crate::run::step::{ask, opened, work};
-use crate::value::{AnyValue, opened as from_any};
+use crate::value::{AnyValue, ItemValue, opened as from_any};
 
 /// What a flow returned.
 pub(crate) struct Returned {

@@ -39,6 +39,7 @@ macro_rules! law {
     };
 }
 
+mod collections;
 mod results;
 
 #[node(writes = draft)]
