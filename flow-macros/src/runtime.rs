@@ -6,8 +6,8 @@
 use std::cell::RefCell;
 
 use flow_spec::Code;
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt as _};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Path, Token};
 
@@ -34,36 +34,59 @@ pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
     expand()
 }
 
-/// The runtime, for code that is shown at `site`. All tokens of an expression have to be at one
-/// place: rustc joins several places into one that nobody wrote.
-pub(crate) fn runtime_crate_at(site: Span) -> TokenStream {
-    let named = NAMED.with_borrow(|path| path.as_ref().map(|path| path.to_token_stream()));
-    match named {
-        Some(path) => path
-            .into_iter()
-            .map(|mut token: TokenTree| {
+/// A path to the runtime, as tokens. They are appended one by one: appending a `TokenStream` to
+/// another takes several calls of rustc, and most of what is generated begins with this path.
+pub(crate) struct Runtime {
+    site: Span,
+    /// True for the hidden module.
+    hidden: bool,
+}
+
+impl ToTokens for Runtime {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let site = self.site;
+        let named = NAMED.with_borrow(|path| path.as_ref().map(|path| path.to_token_stream()));
+        match named {
+            Some(path) => tokens.extend(path.into_iter().map(|mut token: TokenTree| {
                 token.set_span(token.span().located_at(site));
                 token
-            })
-            .collect(),
-        None => quote_spanned!(site=> ::flow_runtime),
+            })),
+            None => segment("flow_runtime", site, tokens),
+        }
+        if self.hidden {
+            segment("__private", site, tokens);
+        }
+    }
+}
+
+/// Appends `::name`.
+fn segment(name: &str, site: Span, tokens: &mut TokenStream) {
+    Token![::](site).to_tokens(tokens);
+    tokens.append(Ident::new(name, site));
+}
+
+/// The runtime, for code that is shown at `site`. All tokens of an expression have to be at one
+/// place: rustc joins several places into one that nobody wrote.
+pub(crate) fn runtime_crate_at(site: Span) -> Runtime {
+    Runtime {
+        site,
+        hidden: false,
     }
 }
 
 /// The runtime.
-pub(crate) fn runtime_crate() -> TokenStream {
+pub(crate) fn runtime_crate() -> Runtime {
     runtime_crate_at(Span::call_site())
 }
 
 /// The hidden module of the runtime that generated code refers to.
-pub(crate) fn runtime() -> TokenStream {
+pub(crate) fn runtime() -> Runtime {
     runtime_at(Span::call_site())
 }
 
 /// The same, for code that is shown at `site`.
-pub(crate) fn runtime_at(site: Span) -> TokenStream {
-    let runtime = runtime_crate_at(site);
-    quote_spanned!(site=> #runtime::__private)
+pub(crate) fn runtime_at(site: Span) -> Runtime {
+    Runtime { site, hidden: true }
 }
 
 /// Parses `crate = path`.

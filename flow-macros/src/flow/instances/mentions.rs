@@ -3,12 +3,11 @@
 
 use flow_spec::{Code, NodeId};
 use proc_macro2::Span;
-use quote::ToTokens as _;
 use syn::Path;
 
 use crate::flow::syntax::{FlowSyntax, ForkSyntax, StepSyntax};
 use crate::names::{RESERVED, ident, path_text, plain, snake_case};
-use crate::protocol::macro_path;
+use crate::protocol::macro_name;
 use crate::report::Report;
 
 use super::{Instance, InstanceKind, Instances, contains_itself};
@@ -153,7 +152,18 @@ pub(super) fn fork_text(fork: &ForkSyntax) -> String {
     )
 }
 
-/// A path as text, for comparison.
+/// The path of the node's macro as text, for comparison. Each node comes here several times, so
+/// rustc is not asked to print it.
 pub(crate) fn path_key(path: &Path) -> String {
-    macro_path(path).to_token_stream().to_string()
+    let mut names: Vec<String> = Vec::with_capacity(path.segments.len() + 1);
+    names.extend(path.leading_colon.map(|_| String::new()));
+    names.extend(
+        path.segments
+            .iter()
+            .map(|segment| segment.ident.to_string()),
+    );
+    if let (Some(name), Some(last)) = (names.last_mut(), path.segments.last()) {
+        *name = macro_name(&last.ident).to_string();
+    }
+    names.join("::")
 }

@@ -20,7 +20,7 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
 use crate::names::{here, hidden, plain};
-use crate::runtime::runtime_at;
+use crate::runtime::{Runtime, runtime_at};
 use crate::settings::{Settings, duration_tokens};
 
 use super::instances::{Instance, InstanceKind};
@@ -42,7 +42,7 @@ pub(super) struct Visit<'a> {
     pub(super) settings: Settings,
     /// The place at which all of its code is shown.
     pub(super) site: Span,
-    pub(super) rt: TokenStream,
+    pub(super) rt: Runtime,
     /// The type of a function, a type or a flow.
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
