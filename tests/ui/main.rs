@@ -1,5 +1,7 @@
 //! What the compiler says of each mistake, and what it must not complain about.
 //!
+//! The files in `{flow,node,registry}/pass` are the modules of one program, which is compiled and run.
+//!
 //! A file in `{flow,node,registry}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
 //! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else
 //! is there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that `rust-toolchain.toml`
@@ -90,9 +92,46 @@ fn fail() {
 
 #[test]
 fn pass() {
-    let cases = trybuild::TestCases::new();
-    cases.pass("*/pass/*.rs");
+    let cases = cases_in("pass");
+    run("pass", cases.iter().map(|case| (module(case), read(case))));
 }
+
+/// The name of a case, as that of a module: `flow_pass_every_end`.
+fn module(case: &Path) -> String {
+    let case = case
+        .strip_prefix(env!("CARGO_MANIFEST_DIR"))
+        .expect("a case of this package");
+    let names = case.with_extension("");
+    names.to_string_lossy().replace(['/', '\\'], "_")
+}
+
+/// Compiles the programs as the modules of one program, and runs the `main` of each. Each by itself would take three calls
+/// of cargo and a linker.
+fn run(name: &str, programs: impl Iterator<Item = (String, String)>) {
+    let (mut modules, mut calls) = (String::new(), String::new());
+    for (module, program) in programs {
+        let _ = write!(
+            modules,
+            "/// A program.\npub mod {module} {{\n{program}\n/// Runs it.\npub fn run() {{ super::succeed(main()) }}\n}}\n"
+        );
+        let _ = writeln!(calls, "println!(\"{module}\"); {module}::run();");
+    }
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.rs"));
+    fs::write(
+        &path,
+        format!("{modules}{SUCCEED}fn main() {{\n{calls}}}\n"),
+    )
+    .expect("a file for the programs");
+    trybuild::TestCases::new().pass(path);
+}
+
+/// What the program does with what a `main` returns.
+const SUCCEED: &str = "
+fn succeed(ended: impl std::process::Termination) {
+    let success = format!(\"{:?}\", std::process::ExitCode::SUCCESS);
+    assert_eq!(format!(\"{:?}\", ended.report()), success);
+}
+";
 
 /// Says where the errors of a case are not those that it marks.
 fn misplaced(case: &Path) -> String {
@@ -263,12 +302,11 @@ fn errors_page() {
             wrong.compile_fail(section.write_wrong(&directory));
         }
     }
-    {
-        let mended = trybuild::TestCases::new();
-        for section in &page.sections {
-            mended.pass(section.write_mended(&directory));
-        }
-    }
+    let mended = page.sections.iter().map(|section| {
+        let program = format!("{}\n{MAIN}", section.mended);
+        (section.code.to_lowercase(), program)
+    });
+    run("errors_page_mended", mended);
     if env::var_os("TRYBUILD").is_some_and(|update| update == "overwrite") {
         page.take_over(&directory);
     }
@@ -282,6 +320,9 @@ fn errors_page_has_every_code() {
     let all: Vec<String> = Code::ALL.iter().map(Code::to_string).collect();
     assert_eq!(written, all);
 }
+
+/// The programs of the page are libraries, and those of trybuild have a `main`.
+const MAIN: &str = "fn main() {}\n";
 
 /// `docs/errors.md`.
 struct Page {
@@ -371,19 +412,8 @@ impl Section {
         let message = self
             .message
             .replace(Self::SHOWN_PATH, &path.to_string_lossy());
-        write_program(&path, &self.wrong);
+        fs::write(&path, format!("{}\n{MAIN}", self.wrong)).expect("a file for the program");
         fs::write(path.with_extension("stderr"), message).expect("a file for the message");
         path
     }
-
-    fn write_mended(&self, directory: &Path) -> PathBuf {
-        let path = self.path(directory, "mended");
-        write_program(&path, &self.mended);
-        path
-    }
-}
-
-/// The programs of the page are libraries, and those of trybuild have a `main`.
-fn write_program(path: &Path, program: &str) {
-    fs::write(path, format!("{program}\nfn main() {{}}\n")).expect("a file for the program");
 }
