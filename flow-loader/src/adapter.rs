@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::future::Future;
 use std::sync::Arc;
 
 use flow_runtime::Policy;
@@ -13,9 +12,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::{Args, Lent, Writer};
+use crate::cell::AnyValue;
 use crate::outcome::Outcome;
 use crate::params::{Param, ParamError};
-use crate::value::{AnyValue, Probe, SchemaFunction, ValueType};
+use crate::ports::Mode;
+use crate::value::{Probe, SchemaFunction, ValueType};
 
 /// A registered node.
 pub struct Adapter {
@@ -53,8 +54,8 @@ pub struct Adapter {
     pub schema: Option<SchemaFunction>,
     /// How it is run.
     pub runs: Runs,
-    /// Writes what an outcome consists of, and returns the number of its action.
-    pub take_apart: fn(AnyValue, &mut Writer<'_>) -> usize,
+    /// Writes what an outcome consists of.
+    pub take_apart: TakeApart,
     /// What its author says about it.
     pub about: About,
 }
@@ -118,31 +119,6 @@ pub struct ReadType {
     pub accepts: fn(TypeId) -> bool,
 }
 
-/// How a value is passed to a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// `&T`
-    Borrow,
-    /// `T`
-    Take,
-    /// `Option<&T>`
-    MaybeBorrow,
-    /// `Option<T>`
-    MaybeTake,
-    /// It is shown in a prompt.
-    Show,
-}
-
-impl Mode {
-    pub(crate) fn takes(self) -> bool {
-        matches!(self, Mode::Take | Mode::MaybeTake)
-    }
-
-    pub(crate) fn optional(self) -> bool {
-        matches!(self, Mode::MaybeBorrow | Mode::MaybeTake)
-    }
-}
-
 /// A value that a node writes.
 pub struct WriteType {
     /// The name of the value.
@@ -189,8 +165,34 @@ pub struct Call<'a> {
     pub visit: Visit<'a>,
     /// What it reads.
     pub args: Args<'a>,
-    /// The type of its outcome.
-    pub outcome: &'static ValueType,
+    /// Where what it returns goes.
+    pub returns: Returns,
+}
+
+/// Where what a node returns goes.
+#[derive(Clone, Copy)]
+pub enum Returns {
+    /// To the engine, as a value of this type.
+    ToEngine(&'static ValueType),
+    /// To the state at once, because the engine does not look at it.
+    ToState(TakeApart),
+}
+
+/// Takes the outcome out of an `Option`, writes what it consists of, and returns the number of its
+/// action.
+pub type TakeApart = fn(&mut dyn Any, &mut Writer<'_>) -> usize;
+
+impl Returns {
+    /// The outcome for the engine.
+    #[inline]
+    pub fn outcome<T: Send + Sync + 'static>(self, args: Args<'_>, returned: T) -> Outcome {
+        match self {
+            Returns::ToEngine(ty) => Outcome::new(AnyValue::new(returned), ty),
+            Returns::ToState(take_apart) => {
+                Outcome::written(take_apart(&mut Some(returned), &mut args.writer()))
+            }
+        }
+    }
 }
 
 /// The work of a visit.
@@ -215,14 +217,6 @@ pub enum Runs {
         /// The answer as a value.
         read: AnswerFunction,
     },
-}
-
-/// The work of a visit, with its outcome as a value of any type.
-pub fn boxed<'a, T: Send + Sync + 'static>(
-    ty: &'static ValueType,
-    work: impl Future<Output = Result<T, Failed>> + Send + 'a,
-) -> Work<'a> {
-    Box::pin(async move { Ok(Outcome::new(Box::new(work.await?), ty)) })
 }
 
 /// The value of a node.

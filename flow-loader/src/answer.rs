@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::adapter::{About, ActionType, Adapter, Make, Runs, WriteType};
+use crate::cell::{AnyValue, taken_out};
 use crate::value::Probe;
 
 /// An answer of any form.
@@ -45,14 +46,14 @@ pub(crate) fn any_answer() -> Adapter {
         make: Make::Nothing,
         schema: None,
         take_apart: |outcome, writer| {
-            writer.write(0, outcome);
+            writer.write(0, taken_out::<Value>(outcome));
             0
         },
         about: About::default(),
         runs: Runs::Human {
             prompt: |_| unreachable!("a document that asks for any answer has the prompt"),
             question: QuestionType::of::<Answer>(),
-            read: |value| Ok(Box::new(value)),
+            read: |value| Ok(AnyValue::new(value)),
         },
     }
 }

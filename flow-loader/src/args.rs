@@ -7,48 +7,35 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::value::{AnyValue, Probe, ValueType, opened};
+use crate::cell::AnyValue;
+use crate::place::{Around, Place, Taken};
+use crate::ports::Ports;
+use crate::value::Probe;
 
-/// The values that a visit reads and writes, by their numbers.
-pub(crate) trait Values: Send + Sync {
-    /// A value that the node takes. `None` if there is none.
-    fn taken(&mut self, read: usize) -> Option<Taken<'_>>;
-    /// A value that it borrows.
-    fn value(&self, read: usize) -> Option<&(dyn Any + Sync)>;
-    /// A value as it is shown.
-    fn shown(&self, read: usize) -> Option<&(dyn Display + Send + Sync)>;
-    /// Writes a value. It is dropped if nothing reads it.
-    fn write(&mut self, number: usize, value: AnyValue);
-}
-
-/// A value that a node takes.
-pub(crate) enum Taken<'s> {
-    Moved(AnyValue),
-    /// It is to be cloned, because it is read once more.
-    Copied(&'s (dyn Any + Sync), &'static ValueType),
-}
-
-/// What a node reads: first it takes some of the values, and then it borrows the others.
-pub struct Args<'a>(Access<'a>);
-
-enum Access<'a> {
-    Own(&'a mut (dyn Values + 'a)),
-    /// For one of several attempts of the flow. A node that its flow tries again takes nothing.
-    Shared(&'a (dyn Values + 'a)),
+/// What a node reads and writes: first it takes some of the values, and then it borrows the others.
+/// In the end it writes.
+pub struct Args<'a> {
+    ports: &'a Ports,
+    place: Place<'a>,
 }
 
 /// The values that a node borrows.
 #[derive(Clone, Copy)]
-pub struct Lent<'a>(&'a (dyn Values + 'a));
+pub struct Lent<'a> {
+    ports: &'a Ports,
+    around: Around<'a>,
+}
 
 /// Writes what comes of a visit.
-pub struct Writer<'a>(pub(crate) &'a mut (dyn Values + 'a));
+pub struct Writer<'a>(Args<'a>);
 
 impl Writer<'_> {
     /// Writes a value, by its number. It is dropped if nothing reads it.
     #[inline]
-    pub fn write(&mut self, number: usize, value: AnyValue) {
-        self.0.write(number, value);
+    pub fn write<T: Send + Sync + 'static>(&mut self, number: usize, value: T) {
+        if let Some(key) = self.0.ports.writes[number] {
+            self.0.place.cell(key).put(value);
+        }
     }
 }
 
@@ -163,51 +150,68 @@ fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
 }
 
 impl<'a> Args<'a> {
-    pub(crate) fn new(values: &'a mut (dyn Values + 'a)) -> Self {
-        Args(Access::Own(values))
+    #[inline]
+    pub(crate) fn new(ports: &'a Ports, place: Place<'a>) -> Self {
+        Args { ports, place }
     }
 
     /// A value that the node takes.
+    #[inline]
     pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
-        match self.taken(read) {
-            Some(Taken::Moved(value)) => opened(value),
-            Some(Taken::Copied(value, ty)) => ty.cloned(value),
-            None => misread(read),
-        }
+        let value = match self.place.taken(self.ports, read) {
+            Some(Taken::Moved(cell)) => cell.take(),
+            Some(Taken::Copied(value, ty)) => Some(ty.cloned(value)),
+            None => None,
+        };
+        value.unwrap_or_else(|| misread(read))
     }
 
     /// A value that the node takes if there is one.
     pub fn maybe_take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> Option<T> {
         // What a node returned as an `Option` is read like a value that may be missing.
-        match self.taken(read)? {
-            Taken::Moved(value) if value.is::<T>() => Some(opened(value)),
-            Taken::Moved(value) => opened(value),
+        match self.place.taken(self.ports, read)? {
+            Taken::Moved(cell) => cell.take().or_else(|| cell.take().flatten()),
             Taken::Copied(value, ty) if (value as &dyn Any).is::<T>() => Some(ty.cloned(value)),
             Taken::Copied(value, ty) => ty.cloned(value),
         }
     }
 
-    fn taken(&mut self, read: usize) -> Option<Taken<'_>> {
-        match &mut self.0 {
-            Access::Own(values) => values.taken(read),
-            Access::Shared(_) => misread(read),
+    /// A value that the node takes if there is one, in its box.
+    pub(crate) fn take_box(&mut self, read: usize) -> Option<AnyValue> {
+        match self.place.taken(self.ports, read)? {
+            Taken::Moved(cell) => cell.remove(),
+            Taken::Copied(value, ty) => Some(ty.cloned_box(value)),
         }
     }
 
     /// The values to borrow, after some were taken.
     #[inline]
-    pub fn lent(self) -> Lent<'a> {
-        match self.0 {
-            Access::Own(values) => Lent(values),
-            Access::Shared(values) => Lent(values),
+    pub fn lent(&self) -> Lent<'_> {
+        Lent {
+            ports: self.ports,
+            around: self.place.around(),
         }
+    }
+
+    /// The values for several attempts of the flow. A node that its flow tries again takes nothing.
+    pub(crate) fn shared(self) -> Lent<'a> {
+        Lent {
+            ports: self.ports,
+            around: self.place.into_around(),
+        }
+    }
+
+    /// Where the node writes.
+    #[inline]
+    pub(crate) fn writer(self) -> Writer<'a> {
+        Writer(self)
     }
 }
 
 impl<'a> Lent<'a> {
     /// A value that is read by reference.
     pub fn borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> &'a R {
-        match self.0.value(read).and_then(view) {
+        match self.around.value(self.ports, read).and_then(view) {
             Some(value) => value,
             None => misread(read),
         }
@@ -215,7 +219,7 @@ impl<'a> Lent<'a> {
 
     /// A value that is read by reference if there is one.
     pub fn maybe_borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> Option<&'a R> {
-        let value = self.0.value(read)?;
+        let value = self.around.value(self.ports, read)?;
         if let Some(value) = view(value) {
             return Some(value);
         }
@@ -228,13 +232,13 @@ impl<'a> Lent<'a> {
 
     /// A value that is shown.
     pub fn shown(self, read: usize) -> &'a (dyn Display + Send + Sync) {
-        let shown = self.0.shown(read);
+        let shown = self.around.shown(self.ports, read);
         shown.unwrap_or_else(|| misread(read))
     }
 
     /// The same values for another attempt of the flow.
     pub(crate) fn again(self) -> Args<'a> {
-        Args(Access::Shared(self.0))
+        Args::new(self.ports, Place::Shared(self.around))
     }
 }
 

@@ -8,9 +8,10 @@ use flow_runtime::engine::FlowInfo;
 use flow_spec::Take;
 use serde_json::Value;
 
-use crate::adapter::{Adapter, Mode, Receiver};
+use crate::adapter::{Adapter, Borrowed, Receiver, Runs, StepFunction};
 use crate::condition::Condition;
 use crate::list::ListType;
+use crate::ports::{KeyIndex, NodeIndex, Ports, TakenBy};
 use crate::prompt::Prompt;
 use crate::value::ValueType;
 
@@ -27,14 +28,6 @@ pub(crate) struct Level {
     /// The key that holds the error of a node.
     pub(crate) error: Option<KeyIndex>,
 }
-
-/// A key of a flow's state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct KeyIndex(pub(crate) usize);
-
-/// A node, by its position in the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct NodeIndex(pub(crate) usize);
 
 /// A route of a node, by its position in [`Node::routes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,9 +67,7 @@ pub(crate) enum Target {
 pub(crate) struct Node {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    pub(crate) reads: Vec<Read>,
-    /// The key of each value that it writes.
-    pub(crate) writes: Vec<Option<KeyIndex>>,
+    pub(crate) ports: Ports,
     pub(crate) routes: Vec<Route>,
     /// The route of each of its actions. Empty inside a fork or a loop.
     pub(crate) by_action: Vec<Option<RouteIndex>>,
@@ -87,6 +78,14 @@ pub(crate) struct Node {
     pub(crate) policy: Policy,
     /// What it asks. `None` if it asks nobody, or what its type says.
     pub(crate) prompt: Option<Prompt>,
+}
+
+/// A function or a type.
+#[derive(Clone, Copy)]
+pub(crate) struct Step<'a> {
+    pub(crate) adapter: &'a Adapter,
+    pub(crate) receiver: Borrowed<'a>,
+    pub(crate) run: StepFunction,
 }
 
 pub(crate) struct Route {
@@ -101,16 +100,6 @@ pub(crate) struct EdgeMapping {
     /// The key whose value it gets.
     pub(crate) source: KeyIndex,
     pub(crate) take: Take,
-}
-
-pub(crate) struct Read {
-    /// The name of the key, which may be that of the item of a loop.
-    pub(crate) name: String,
-    /// `None` if nothing writes it.
-    pub(crate) key: Option<KeyIndex>,
-    pub(crate) mode: Mode,
-    /// True if it takes the value out of the state: nothing reads it afterwards.
-    pub(crate) moves: bool,
 }
 
 pub(crate) enum Kind {
@@ -161,13 +150,6 @@ pub(crate) struct Branch {
     pub(crate) keys: Vec<KeyIndex>,
 }
 
-/// The read for which a value was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TakenBy {
-    pub(crate) node: NodeIndex,
-    pub(crate) read: usize,
-}
-
 impl Output {
     /// The type of what is returned. `None` if nothing writes it, or if it is the value in an
     /// `Option`, whose type is not known.
@@ -180,6 +162,23 @@ impl Output {
 }
 
 impl Node {
+    /// The function or the type that it is. `None` if it asks a person, contains other nodes, or is
+    /// a part of the language.
+    #[inline]
+    pub(crate) fn step(&self) -> Option<Step<'_>> {
+        let Kind::Step { adapter, receiver } = &self.kind else {
+            return None;
+        };
+        let Runs::Step(run) = adapter.runs else {
+            return None;
+        };
+        Some(Step {
+            adapter,
+            receiver: receiver.as_deref(),
+            run,
+        })
+    }
+
     /// Returns true if the flow makes the attempts, because the node makes none itself.
     pub(crate) fn is_bounded(&self) -> bool {
         match &self.kind {
@@ -188,9 +187,10 @@ impl Node {
         }
     }
 
-    /// Returns true if it is a flow that is tried again as a whole.
-    pub(crate) fn repeats(&self) -> bool {
-        matches!(self.kind, Kind::Flow(_)) && self.policy.retry.attempts.get() > 1
+    /// The route of an action, by its number. `None` inside a fork or a loop.
+    #[inline]
+    pub(crate) fn route_of(&self, action: usize) -> Option<RouteIndex> {
+        self.by_action.get(action).copied().flatten()
     }
 }
 

@@ -5,6 +5,7 @@ mod adapter;
 mod answer;
 mod args;
 mod catalog;
+mod cell;
 mod condition;
 mod folder;
 mod level;
@@ -13,6 +14,8 @@ mod load;
 mod loaded;
 mod outcome;
 mod params;
+mod place;
+mod ports;
 mod probes;
 mod prompt;
 mod provided;
@@ -43,20 +46,19 @@ pub use semver::Version;
 pub mod __private {
     pub use flow_macros::__registered as registered;
     pub use flow_runtime::__private::{Action, Writes};
-    pub use flow_runtime::engine::{QuestionType, Scope, Step, Visit};
-    pub use flow_runtime::{Human, Policy};
+    pub use flow_runtime::Human;
+    pub use flow_runtime::engine::{Failed, QuestionType, Step};
 
     pub use crate::adapter::{
-        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, Mode, NodeKind, ReadType,
-        Runs, StepFunction, Work, WriteType, boxed, makes, nothing, receiver,
+        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, NodeKind, ReadType,
+        Returns, Runs, StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
     };
     pub use crate::args::{Args, Key, Lent, Writer};
+    pub use crate::cell::{AnyValue, opened_ref, taken_out};
     pub use crate::list::ListType;
     pub use crate::params::{Param, ParamError};
-    pub use crate::value::{
-        AnyValue, Probe, SchemaFunction, Shown, ValueType, opened, opened_ref, schema_of,
-        value_type,
-    };
+    pub use crate::ports::Mode;
+    pub use crate::value::{Probe, SchemaFunction, Shown, ValueType, schema_of, value_type};
     pub mod probes {
         pub use crate::probes::*;
     }

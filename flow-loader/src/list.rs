@@ -4,7 +4,8 @@ use std::any::{TypeId, type_name};
 
 use flow_runtime::NodeError;
 
-use crate::value::{AnyValue, CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes, opened};
+use crate::cell::AnyValue;
+use crate::value::{CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes};
 
 /// Lists of values of one type.
 pub struct ListType {
@@ -76,7 +77,7 @@ where
             schema: None,
             list,
         },
-        make: |items| Box::new(items.into_iter().map(opened::<T>).collect::<Vec<T>>()),
+        make: |items| AnyValue::new(items.into_iter().map(AnyValue::open).collect::<Vec<T>>()),
         of_results: ValueType {
             id: TypeId::of::<Vec<Result<T, NodeError>>>,
             name: type_name::<Vec<Result<T, NodeError>>>,
@@ -89,8 +90,8 @@ where
             list: None,
         },
         make_of_results: |items| {
-            let items = items.into_iter().map(|item| item.map(opened::<T>));
-            Box::new(items.collect::<Vec<Result<T, NodeError>>>())
+            let items = items.into_iter().map(|item| item.map(AnyValue::open));
+            AnyValue::new(items.collect::<Vec<Result<T, NodeError>>>())
         },
     }
 }

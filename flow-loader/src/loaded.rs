@@ -10,12 +10,12 @@ use flow_runtime::engine::{
     AnyFlow, Direct, Observed, QuestionType, Run, RunError, Saved, Scope, Unstorable, run_any,
 };
 use flow_spec::FlowDocument;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::adapter::Runs;
-use crate::level::{Input, Kind, Level};
-use crate::run::{LoadedEngine, drive, read, written};
-use crate::value::{AnyValue, ValueType};
+use crate::level::{Kind, Level};
+use crate::run::{LoadedEngine, LoadedState, drive, read, returned, written};
+use crate::value::ValueType;
 
 /// A flow that was loaded from a document: see [`load`](crate::load()).
 ///
@@ -134,16 +134,17 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 
     fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
         unstorable_key(&self.level)?;
-        let values = inputs(&self.level, input)?;
+        let mut state = begun(&self.level, input)?;
         let mut stored = Saved::default();
-        for (port, value) in self.level.inputs.iter().zip(values) {
-            if let (Some(value), Some(key)) = (value, port.key) {
-                let value = written(&port.name, self.level.key(key).ty, &*value)?;
+        for port in &self.level.inputs {
+            let Some(key) = port.key else { continue };
+            if let Some(value) = state.cells_mut().get(key) {
+                let value = written(&port.name, self.level.key(key).ty, value)?;
                 stored.0.insert(port.name.clone(), value);
             }
         }
         // A number too large for its `f32` is infinite, which JSON does not have.
-        inputs(&self.level, stored.clone())?;
+        begun(&self.level, stored.clone())?;
         Ok(stored)
     }
 
@@ -153,28 +154,28 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         input: Saved,
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
         Box::pin(async move {
-            let inputs = inputs(&self.level, input).map_err(RunError::Input)?;
-            let scope = Scope::root(engine.run(), &self.level.info);
-            let returned = drive(&self.level, engine, &scope, inputs).await;
-            let returned = returned.map_err(RunError::Failed)?;
-            let mut output = Saved::default();
-            for (port, value) in self.level.outputs.iter().zip(returned.values) {
+            let level = &self.level;
+            let mut state = begun(level, input).map_err(RunError::Input)?;
+            let scope = Scope::root(engine.run(), &level.info);
+            let end = drive(level, engine, &scope, &mut state).await;
+            let end = end.map_err(RunError::Failed)?;
+            let mut output = Map::with_capacity(level.outputs.len() + 1);
+            for port in &level.outputs {
+                let value = returned(port, state.cells_mut());
                 if let (Some(value), Some(ty)) = (value, port.returned_type()) {
-                    let value = written(&port.name, ty, &*value).map_err(RunError::Output)?;
-                    output.0.insert(port.name.clone(), value);
+                    let value = written(&port.name, ty, value.get()).map_err(RunError::Output)?;
+                    output.insert(port.name.clone(), value);
                 }
             }
-            output
-                .0
-                .insert("end".to_owned(), Value::String(returned.end));
-            Ok(output)
+            output.insert("end".to_owned(), Value::String(end.to_owned()));
+            Ok(Saved(output))
         })
     }
 }
 
-/// The values of the inputs, in their order.
-fn inputs(level: &Level, mut input: Saved) -> Result<Vec<Option<AnyValue>>, Unstorable> {
-    let value = |port: &Input| {
+/// The state in which a run with this input begins.
+fn begun(level: &Arc<Level>, mut input: Saved) -> Result<LoadedState, Unstorable> {
+    LoadedState::begun(level, |_, port| {
         let given = input.0.remove(&port.name);
         // If the value is an `Option` itself, `null` is one of its values.
         let is_value = |key| level.key(key).ty.option.is_some();
@@ -186,8 +187,7 @@ fn inputs(level: &Level, mut input: Saved) -> Result<Vec<Option<AnyValue>>, Unst
             (Some(value), Some(key)) => read(level.key(key), value).map(Some),
             (Some(_), None) => Ok(None),
         }
-    };
-    level.inputs.iter().map(value).collect()
+    })
 }
 
 /// Finds a value of the flow, or of a flow in it, that cannot be stored.

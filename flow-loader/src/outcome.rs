@@ -7,13 +7,16 @@ use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Error as _, Serialize, Serializer};
 use serde_json::Value;
 
-use crate::value::{AnyValue, ValueType};
+use crate::cell::AnyValue;
+use crate::value::ValueType;
 
 /// The outcome of a node, of any type: a value, or JSON that an engine has stored and that only the
-/// flow can read.
+/// flow can read. For an engine that does not look at outcomes, the number of the action.
 pub struct Outcome(Repr);
 
 enum Repr {
+    /// The values are in the state already, and the node took the action with this number.
+    Written(usize),
     Value(AnyValue, &'static ValueType),
     /// Boxed, because most outcomes are values.
     Stored(Box<Value>),
@@ -21,8 +24,22 @@ enum Repr {
 
 impl Outcome {
     #[inline]
+    pub(crate) fn written(action: usize) -> Self {
+        Outcome(Repr::Written(action))
+    }
+
+    #[inline]
     pub(crate) fn new(value: AnyValue, ty: &'static ValueType) -> Self {
         Outcome(Repr::Value(value, ty))
+    }
+
+    /// The number of the action, if the values are in the state already.
+    #[inline]
+    pub(crate) fn action(&self) -> Option<usize> {
+        match self.0 {
+            Repr::Written(action) => Some(action),
+            Repr::Value(..) | Repr::Stored(_) => None,
+        }
     }
 
     /// The value.
@@ -30,9 +47,9 @@ impl Outcome {
     /// # Errors
     ///
     /// Why the stored value cannot be read, in words.
-    #[inline]
     pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
         match self.0 {
+            Repr::Written(_) => unreachable!("the caller asked for the value"),
             Repr::Value(value, _) => Ok(value),
             Repr::Stored(stored) => read(*stored, ty).map_err(|reason| {
                 let name = ty.short_name();
@@ -45,7 +62,7 @@ impl Outcome {
     pub(crate) fn type_name(&self) -> &'static str {
         match self.0 {
             Repr::Value(_, ty) => ty.name(),
-            Repr::Stored(_) => type_name::<Self>(),
+            Repr::Written(_) | Repr::Stored(_) => type_name::<Self>(),
         }
     }
 
@@ -74,13 +91,16 @@ impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Repr::Value(value, ty) => match ty.json {
-                Some(json) => erased_serde::serialize((json.serialize)(&**value), serializer),
+                Some(json) => erased_serde::serialize((json.serialize)(value.get()), serializer),
                 None => Err(S::Error::custom(format!(
                     "`{}` is not `Serialize` and `Deserialize`",
                     ty.name()
                 ))),
             },
             Repr::Stored(stored) => stored.serialize(serializer),
+            Repr::Written(_) => Err(S::Error::custom(
+                "the engine said that it does not look at outcomes",
+            )),
         }
     }
 }
@@ -98,6 +118,7 @@ impl fmt::Debug for Outcome {
         match &self.0 {
             Repr::Value(_, ty) => f.debug_tuple("Outcome").field(&ty.name()).finish(),
             Repr::Stored(stored) => f.debug_tuple("Outcome").field(stored).finish(),
+            Repr::Written(action) => f.debug_tuple("Outcome").field(action).finish(),
         }
     }
 }

@@ -15,10 +15,8 @@ use serde::Serialize;
 use serde::de::Deserialize;
 use serde_json::Value;
 
+use crate::cell::{AnyValue, opened_ref, unopened};
 use crate::list::{JsonOfLists, ListType, list_type};
-
-/// A value of any type.
-pub type AnyValue = Box<dyn Any + Send + Sync>;
 
 /// How a value is shown to people.
 pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
@@ -59,8 +57,8 @@ pub struct JsonFunctions {
 #[derive(Clone, Copy)]
 pub struct CloneFunctions {
     boxed: fn(&dyn Any) -> AnyValue,
-    /// Puts the clone of a `T` into an `Option<T>`.
-    into: fn(&dyn Any, &mut dyn Any),
+    /// `T::clone`, as a `fn(&T) -> T`.
+    typed: &'static (dyn Any + Send + Sync),
 }
 
 /// How a collection is iterated over.
@@ -85,7 +83,7 @@ impl ItemValue<'_> {
     pub(crate) fn any(&self) -> &(dyn Any + Sync) {
         match self {
             ItemValue::Borrowed(value) => *value,
-            ItemValue::Owned(value) => &**value,
+            ItemValue::Owned(value) => value.get(),
         }
     }
 }
@@ -129,9 +127,10 @@ impl ValueType {
     /// A clone of a value of this type, which is `T`.
     #[inline]
     pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
-        let mut clone: Option<T> = None;
-        (self.clone_functions().into)(value, &mut clone);
-        clone.unwrap_or_else(|| unopened::<T>())
+        match self.clone_functions().typed.downcast_ref::<fn(&T) -> T>() {
+            Some(clone) => clone(opened_ref(value)),
+            None => unopened::<T>(),
+        }
     }
 
     /// The same in a box.
@@ -207,7 +206,7 @@ impl<T> JsonOf<T> for No {
 impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for Yes {
     const FUNCTIONS: Option<JsonFunctions> = Some(JsonFunctions {
         serialize: |value| opened_ref::<T>(value),
-        read: |value| Ok(Box::new(T::deserialize(value)?)),
+        read: |value| Ok(AnyValue::new(T::deserialize(value)?)),
     });
 }
 
@@ -223,11 +222,8 @@ impl<T> CloneOf<T> for No {
 
 impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
     const FUNCTIONS: Option<CloneFunctions> = Some(CloneFunctions {
-        boxed: |value| Box::new(opened_ref::<T>(value).clone()),
-        into: |value, clone| {
-            let clone = clone.downcast_mut();
-            *clone.unwrap_or_else(|| unopened::<T>()) = Some(opened_ref::<T>(value).clone());
-        },
+        boxed: |value| AnyValue::new(opened_ref::<T>(value).clone()),
+        typed: &(T::clone as fn(&T) -> T),
     });
 }
 
@@ -317,8 +313,8 @@ where
             list: None,
         },
         take: |value| {
-            let value = opened::<O>(value).into_option();
-            value.map(|value| Box::new(value) as AnyValue)
+            let value = value.open::<O>().into_option();
+            value.map(AnyValue::new)
         },
     });
 }
@@ -377,7 +373,7 @@ macro_rules! maps {
             type Item = (K, V);
             fn all(&self) -> Vec<ItemValue<'_>> {
                 let pairs = self.iter().map(|(key, value)| (key.clone(), value.clone()));
-                pairs.map(|pair| ItemValue::Owned(Box::new(pair))).collect()
+                pairs.map(|pair| ItemValue::Owned(AnyValue::new(pair))).collect()
             }
         }
     )*};
@@ -429,30 +425,6 @@ where
             )),
         }
     }
-}
-
-/// The value of a type that it is known to have.
-pub fn opened<T: 'static>(value: AnyValue) -> T {
-    match value.downcast() {
-        Ok(value) => *value,
-        Err(_) => unopened::<T>(),
-    }
-}
-
-/// A reference to it.
-pub fn opened_ref<T: 'static>(value: &dyn Any) -> &T {
-    match value.downcast_ref() {
-        Some(value) => value,
-        None => unopened::<T>(),
-    }
-}
-
-#[cold]
-fn unopened<T>() -> ! {
-    unreachable!(
-        "loading compares types, and this value is not a `{}`",
-        type_name::<T>()
-    )
 }
 
 /// The value type of what a probe stands for. For generated code.

@@ -13,7 +13,8 @@ use serde_json::Value;
 
 use crate::adapter::Adapter;
 use crate::condition::{Condition, Mistyped};
-use crate::level::{Branch, EdgeMapping, Kind, Level, Node, NodeIndex, Route, RouteIndex, Target};
+use crate::level::{Branch, EdgeMapping, Kind, Level, Node, Route, RouteIndex, Target};
+use crate::ports::{NodeIndex, Ports};
 
 use super::Loader;
 use super::human::prompt;
@@ -161,9 +162,13 @@ impl Loader<'_> {
         };
         Some(Node {
             name: node.id.clone(),
+            ports: Ports {
+                at: NodeIndex(index),
+                reads,
+                writes,
+                repeats: matches!(kind, Kind::Flow(_)) && policy.retry.attempts.get() > 1,
+            },
             kind,
-            reads,
-            writes,
             by_action,
             error,
             timeout,

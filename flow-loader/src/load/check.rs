@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use flow_spec::document::__private::inside;
 use flow_spec::{Code, Take};
 
-use crate::adapter::Mode;
-use crate::level::{Key, KeyIndex, Kind, Level, Node, NodeIndex, Read, Results, Route};
+use crate::level::{Key, Kind, Level, Node, Results, Route};
+use crate::ports::{KeyIndex, Mode, NodeIndex, Read};
 use crate::value::{ItemFunctions, ValueType, short_name};
 
 use super::Loader;
@@ -45,7 +45,7 @@ impl Loader<'_> {
                 }
             }
             let item = items.get(&NodeIndex(index)).copied();
-            for (number, read) in node.reads.iter().enumerate() {
+            for (number, read) in node.ports.reads.iter().enumerate() {
                 if let Err((code, message)) = check_read(level, node, (number, read), item) {
                     self.problem(code, pointer.clone(), message, None);
                 }
@@ -82,9 +82,9 @@ fn unread_json(level: &Level, node: &Node) -> Option<String> {
         Kind::Each {
             results: Results::Json { .. },
             ..
-        } => node.writes.clone(),
+        } => node.ports.writes.clone(),
         Kind::Flow(inner) => {
-            let writes = node.writes.iter().zip(&inner.outputs);
+            let writes = node.ports.writes.iter().zip(&inner.outputs);
             writes
                 .filter(|(_, output)| inner.is_untyped(output.key))
                 .map(|(key, _)| *key)
@@ -133,7 +133,7 @@ fn items(level: &Level) -> HashMap<NodeIndex, Item<'_>> {
 
 /// What a loop runs over.
 fn collection<'a>(level: &'a Level, each: &Node) -> Option<&'a Key> {
-    Some(level.key(each.reads.first()?.key?))
+    Some(level.key(each.ports.reads.first()?.key?))
 }
 
 fn check_read(

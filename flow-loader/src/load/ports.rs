@@ -7,8 +7,9 @@ use flow_spec::{
     CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take, node_path,
 };
 
-use crate::adapter::{Adapter, Mode};
-use crate::level::{Input, KeyIndex, Kind, Level, NodeIndex, Output, Read, Results, TakenBy};
+use crate::adapter::Adapter;
+use crate::level::{Input, Kind, Level, Output, Results};
+use crate::ports::{KeyIndex, Mode, NodeIndex, Read, TakenBy};
 
 use super::human::prompt;
 use super::types::{Keys, key};
@@ -81,6 +82,7 @@ pub(super) fn reads(
         Read {
             name: key.to_owned(),
             key: parts.key(key),
+            ty: parts.keys.final_type(key),
             mode,
             moves: mode.takes() && is_last && !repeats,
         }
@@ -179,13 +181,13 @@ pub(super) fn add_takes(level: &mut Level) {
             let (mut takes, mut written) = (Vec::new(), HashSet::new());
             for &at in &branch.chain {
                 let node = level.node(at);
-                for (read, port) in node.reads.iter().enumerate() {
+                for (read, port) in node.ports.reads.iter().enumerate() {
                     let early = port.key.is_some_and(|key| !written.contains(&key));
                     if port.mode.takes() && early {
                         takes.push(TakenBy { node: at, read });
                     }
                 }
-                written.extend(node.writes.iter().flatten().copied());
+                written.extend(node.ports.writes.iter().flatten().copied());
             }
             planned.push((index, number, takes, written));
         }

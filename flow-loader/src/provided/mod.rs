@@ -8,12 +8,10 @@ mod loading;
 mod lookup;
 mod registry;
 
-use std::any::{TypeId, type_name};
+use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
-
-use crate::value::AnyValue;
 
 pub use credentials::{Credentials, Environment};
 pub use dependency::{Dependency, DependencyError};
@@ -42,7 +40,10 @@ struct Entry {
     value: Arc<Lazy>,
 }
 
-type Lazy = LazyLock<AnyValue, Box<dyn FnOnce() -> AnyValue + Send>>;
+/// An `Arc<T>` of any `T`.
+type Shared = Box<dyn Any + Send + Sync>;
+
+type Lazy = LazyLock<Shared, Box<dyn FnOnce() -> Shared + Send>>;
 
 impl Provided {
     /// Adds a value. Another one of the name is replaced.
@@ -51,7 +52,7 @@ impl Provided {
         name: String,
         make: impl FnOnce() -> Arc<T> + Send + 'static,
     ) {
-        let make: Box<dyn FnOnce() -> AnyValue + Send> = Box::new(move || Box::new(make()));
+        let make: Box<dyn FnOnce() -> Shared + Send> = Box::new(move || Box::new(make()));
         let entry = Entry {
             id: TypeId::of::<T>(),
             type_name: type_name::<T>(),

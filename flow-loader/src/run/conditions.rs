@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::condition::Condition;
 use crate::level::{Level, Node, RouteIndex};
-use crate::run::place::Around;
+use crate::place::Around;
 use crate::run::state::written;
 
 /// The route of the first condition that holds.
@@ -37,10 +37,10 @@ fn values<'a>(
     around: Around<'_>,
 ) -> Result<Vec<(&'a str, Value)>, String> {
     let mut values = Vec::new();
-    for read in &node.reads {
+    for read in &node.ports.reads {
         let value = match read.key.and_then(|key| Some((key, around.get(key)?))) {
             Some((key, value)) => {
-                let value = written(&read.name, level.key(key).ty, &**value);
+                let value = written(&read.name, level.key(key).ty, value);
                 value.map_err(|unstorable| unstorable.to_string())?
             }
             _ => Value::Null,

@@ -4,8 +4,8 @@
 mod branches;
 mod conditions;
 mod engine;
+mod items;
 mod join;
-mod place;
 mod results;
 mod state;
 mod step;
@@ -14,4 +14,4 @@ mod visit;
 pub use engine::{LoadedEngine, LoadedNode};
 pub use state::LoadedState;
 pub(crate) use state::{read, written};
-pub(crate) use visit::drive;
+pub(crate) use visit::{drive, returned};

@@ -3,21 +3,24 @@
 use flow_runtime::engine::Unstorable;
 use serde_json::{Map, Value};
 
+use crate::cell::AnyValue;
 use crate::level::{Key, Level, Results};
 use crate::list::{ItemResult, without_error};
+use crate::place::Cells;
 use crate::run::state::{read, written};
-use crate::run::visit::Returned;
-use crate::value::{AnyValue, opened};
+use crate::run::visit::returned;
 
 /// What a loop keeps of a run of a flow.
 pub(crate) fn result_of(
     level: &Level,
-    returned: Returned,
+    cells: &mut Cells,
+    end: &str,
     results: Results,
 ) -> Result<AnyValue, Unstorable> {
-    let mut outputs = level.outputs.iter().zip(returned.values);
+    let outputs = level.outputs.iter();
+    let mut outputs = outputs.map(|output| (output, returned(output, cells)));
     match results {
-        Results::Nothing => Ok(Box::new(())),
+        Results::Nothing => Ok(AnyValue::new(())),
         Results::List(_) => match outputs.next() {
             Some((_, Some(value))) => Ok(value),
             _ => unreachable!("the only output of this flow is written at its end"),
@@ -26,20 +29,20 @@ pub(crate) fn result_of(
             let mut object = Map::new();
             for (output, value) in outputs {
                 let value = match (value, output.returned_type()) {
-                    (Some(value), Some(ty)) => written(&output.name, ty, &*value)?,
+                    (Some(value), Some(ty)) => written(&output.name, ty, value.get())?,
                     _ => Value::Null,
                 };
                 if !whole {
-                    return Ok(Box::new(value));
+                    return Ok(AnyValue::new(value));
                 }
                 object.insert(output.name.clone(), value);
             }
             if !whole {
-                return Ok(Box::new(Value::Null));
+                return Ok(AnyValue::new(Value::Null));
             }
-            let end = flow_spec::camel_case(&returned.end);
+            let end = flow_spec::camel_case(end);
             object.insert("end".to_owned(), Value::String(end));
-            Ok(Box::new(Value::Object(object)))
+            Ok(AnyValue::new(Value::Object(object)))
         }
     }
 }
@@ -55,13 +58,18 @@ pub(crate) fn collected(
         Results::Nothing => unreachable!("`{}` has no results", key.name),
         Results::List(list) => return Ok(list.collected(items, keeps_errors)),
         Results::Json { .. } if keeps_errors => {
-            let items: Vec<_> = items.map(|item| item.map(opened::<Value>)).collect();
+            let items: Vec<_> = items
+                .map(|item| item.map(AnyValue::open::<Value>))
+                .collect();
             serde_json::to_value(items).map_err(|error| Unstorable {
                 key: key.name.clone(),
                 reason: error.to_string(),
             })?
         }
-        Results::Json { .. } => items.map(without_error).map(opened::<Value>).collect(),
+        Results::Json { .. } => items
+            .map(without_error)
+            .map(AnyValue::open::<Value>)
+            .collect(),
     };
     read(key, json)
 }

@@ -5,51 +5,54 @@ use std::pin::pin;
 use flow_runtime::engine::{Failed, Scope, Visit};
 use futures_util::future::BoxFuture;
 
-use crate::adapter::{Adapter, Call, Receiver, Runs, StepFunction, Work};
+use crate::adapter::{Adapter, Call, Returns, Runs, Work};
 use crate::args::Args;
-use crate::level::Node;
+use crate::cell::AnyValue;
+use crate::level::{Node, Step};
 use crate::outcome::Outcome;
+use crate::place::Place;
 use crate::run::engine::LoadedEngine;
-use crate::value::AnyValue;
 
-/// The work of a visit to a function or a type. It has taken its values, and runs when it is polled.
+/// The work of a visit. It has taken its values, and runs when it is polled.
 #[inline]
-pub(crate) fn work<'a>(
+pub(crate) fn work<'a, E: LoadedEngine>(
     scope: &'a Scope<'a>,
     node: &'a Node,
-    adapter: &Adapter,
-    receiver: Option<&'a Receiver>,
-    run: StepFunction,
-    args: Args<'a>,
+    step: Step<'a>,
+    place: Place<'a>,
 ) -> Work<'a> {
+    let is_shared = matches!(place, Place::Shared(_));
     let call = Call {
-        receiver: receiver.map(|receiver| &**receiver),
+        receiver: step.receiver,
         visit: Visit::new(scope, &node.policy),
-        args,
-        outcome: adapter.outcome,
+        args: Args::new(&node.ports, place),
+        returns: if E::READS_OUTCOMES || is_shared {
+            Returns::ToEngine(step.adapter.outcome)
+        } else {
+            Returns::ToState(step.adapter.take_apart)
+        },
     };
     if node.is_bounded() {
-        bounded(run, node, call)
+        bounded(node, step, call)
     } else {
-        run(call)
+        (step.run)(call)
     }
 }
 
 /// The work within the time that its flow allows.
-fn bounded<'a>(run: StepFunction, node: &'a Node, call: Call<'a>) -> Work<'a> {
-    let visit = call.visit;
+fn bounded<'a>(node: &'a Node, step: Step<'a>, call: Call<'a>) -> Work<'a> {
+    let (run, visit) = (step.run, call.visit);
     if node.policy.retry.attempts.get() == 1 {
         let work = run(call);
         return Box::pin(async move { visit.within_timeout(pin!(work)).await });
     }
-    let (receiver, outcome, lent) = (call.receiver, call.outcome, call.args.lent());
+    let lent = call.args.shared();
     Box::pin(visit.tried_within_timeout(move |visit| {
-        let args = lent.again();
         run(Call {
-            receiver,
+            receiver: step.receiver,
             visit,
-            args,
-            outcome,
+            args: lent.again(),
+            returns: Returns::ToEngine(step.adapter.outcome),
         })
     }))
 }

@@ -7,79 +7,52 @@ use flow_runtime::__private::{AtOnce, Limit, is_deadline, node_error, numbered a
 use flow_runtime::engine::{Failed, Scope, StateHooks, Unstorable, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 
-use crate::adapter::Runs;
-use crate::args::{Args, Writer};
-use crate::level::{
-    Branch, Kind, Level, Node, NodeIndex, Output, Results, Route, RouteIndex, Target,
-};
+use crate::args::Args;
+use crate::cell::{AnyValue, Cell};
+use crate::level::{Branch, Kind, Level, Node, Output, Results, Route, RouteIndex, Target};
 use crate::list::ItemResult;
+use crate::outcome::Outcome;
+use crate::place::{Around, Cells, Item, Place};
+use crate::ports::NodeIndex;
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::engine::LoadedEngine;
+use crate::run::items::{item_port, items};
 use crate::run::join::all;
-use crate::run::place::{Around, Item, ItemPort, Place, Visited, items};
 use crate::run::results::{collected, result_of};
-use crate::run::state::{LoadedState, Own, read};
+use crate::run::state::{LoadedState, read, written};
 use crate::run::step::{ask, opened, work};
-use crate::value::{AnyValue, ItemValue, opened as from_any};
+use crate::value::ItemValue;
 
-/// What a flow returned.
-pub(crate) struct Returned {
-    /// The label of the end.
-    pub(crate) end: String,
-    /// The values of its outputs, in their order.
-    pub(crate) values: Vec<Option<AnyValue>>,
-}
-
-/// Runs a flow to an end. The inputs are in the order of its signature.
-pub(crate) fn drive<'a, E: LoadedEngine>(
-    level: &'a Arc<Level>,
-    engine: &'a E,
-    scope: &'a Scope<'a>,
-    inputs: Vec<Option<AnyValue>>,
-) -> BoxFuture<'a, Result<Returned, Failed>> {
-    Box::pin(async move {
-        let mut state = LoadedState::new(level);
-        for (input, value) in level.inputs.iter().zip(inputs) {
-            let Some(key) = input.key else { continue };
-            let value = match (value, &input.default) {
-                (None, Some(default)) => match read(level.key(key), default.clone()) {
-                    Ok(value) => Some(value),
-                    Err(unfit) => return Err(engine.unreadable(scope, unfit.to_string()).await),
-                },
-                (value, _) => value,
-            };
-            if let Some(value) = value {
-                state.cells_mut().set(key, value);
-            }
-        }
-        let end = to_an_end(level, engine, scope, &mut state).await?;
-        engine.at_end(scope, &state);
-        engine.flow_ended(scope, end);
-        let outputs = level.outputs.iter();
-        let values = outputs.map(|output| returned(output, &mut state));
-        Ok(Returned {
-            values: values.collect(),
-            end: end.to_owned(),
-        })
-    })
-}
-
-async fn to_an_end<'a, E: LoadedEngine>(
-    level: &'a Arc<Level>,
-    engine: &'a E,
-    scope: &'a Scope<'a>,
+/// Runs a flow to an end, and returns the label of the end.
+pub(crate) async fn drive<'l, E: LoadedEngine>(
+    level: &'l Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
     state: &mut LoadedState,
-) -> Result<&'a str, Failed> {
-    follow(&level.start, state);
+) -> Result<&'l str, Failed> {
+    let end = to_an_end(level, engine, scope, state).await?;
+    engine.at_end(scope, state);
+    engine.flow_ended(scope, end);
+    Ok(end)
+}
+
+async fn to_an_end<'l, E: LoadedEngine>(
+    level: &'l Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
+    state: &mut LoadedState,
+) -> Result<&'l str, Failed> {
+    follow(level, &level.start, state.cells_mut());
     let mut at = match &level.start.to {
         Target::Node(first) => *first,
         Target::End(end) => return Ok(end),
     };
     if let Some((node, saved)) = StateHooks::<LoadedState>::resume_from(engine, scope)? {
-        match saved.into_cells(level) {
-            Ok(cells) => *state = cells.into(),
+        match saved.of(level) {
+            Ok(saved) => *state = saved,
             Err(unstorable) => return Err(engine.unreadable(scope, unstorable.to_string()).await),
         }
         at = NodeIndex(node);
@@ -87,9 +60,38 @@ async fn to_an_end<'a, E: LoadedEngine>(
     engine.before_node(scope, at.0 as u16, state)?;
     loop {
         let node = level.node(at);
-        let left = visit(level, engine, scope, at, &mut Place::Loop(state)).await;
-        let route = &node.routes[route(level, node, left, state)?.0];
-        follow(route, state);
+        // As `visit`, but without a future of its own.
+        let left = match node.step() {
+            Some(step) => {
+                let place = Place::Loop(state.cells_mut());
+                match engine
+                    .step(scope, work::<E>(scope, node, step, place))
+                    .await
+                {
+                    Ok(outcome) => match outcome.action() {
+                        Some(action) => Ok(node.route_of(action)),
+                        None => {
+                            let place = Place::Loop(state.cells_mut());
+                            write(engine, scope, node, place, outcome).await
+                        }
+                    },
+                    Err(failed) => Err(failed),
+                }
+            }
+            None => visit_part(level, engine, scope, at, Place::Loop(state.cells_mut())).await,
+        };
+        let route = match left {
+            Ok(Some(route)) => route,
+            Ok(None) => unreachable!(
+                "the analysis accepted an action of `{}` without a route",
+                node.name
+            ),
+            Err(failed) => failed_route(level, node, failed, state.cells_mut())?,
+        };
+        let route = &node.routes[route.0];
+        if !route.mappings.is_empty() {
+            follow(level, route, state.cells_mut());
+        }
         match &route.to {
             Target::Node(next) => {
                 engine.after_node(scope, &route.action, next.0 as u16, state)?;
@@ -104,24 +106,20 @@ async fn to_an_end<'a, E: LoadedEngine>(
 }
 
 /// Writes the keys that an edge maps. All values are taken before one of them is written.
-fn follow(route: &Route, state: &mut LoadedState) {
-    if route.mappings.is_empty() {
-        return;
-    }
-    let cells = state.cells_mut();
+fn follow(level: &Level, route: &Route, cells: &mut Cells) {
     let taken = route.mappings.iter().map(|mapping| match mapping.take {
-        Take::Move => cells.remove(mapping.source),
-        Take::Clone { .. } => cells.cloned(mapping.source),
+        Take::Move => cells.cell(mapping.source).remove(),
+        Take::Clone { .. } => cells.cloned(mapping.source, level.key(mapping.source).ty),
     });
     let taken: Vec<Option<AnyValue>> = taken.collect();
     for (mapping, value) in route.mappings.iter().zip(taken) {
-        cells.put(mapping.key, value);
+        *cells.cell(mapping.key) = Cell::from(value);
     }
 }
 
 /// The value of an output.
-fn returned(output: &Output, state: &mut LoadedState) -> Option<AnyValue> {
-    let value = state.cells_mut().remove(output.key?)?;
+pub(crate) fn returned(output: &Output, cells: &mut Cells) -> Option<AnyValue> {
+    let value = cells.cell(output.key?).remove()?;
     if output.flattens {
         let option = output.ty.and_then(|ty| ty.option);
         return match option {
@@ -132,47 +130,11 @@ fn returned(output: &Output, state: &mut LoadedState) -> Option<AnyValue> {
     Some(value)
 }
 
-/// How a node was left.
-enum Left {
-    /// With an action, by its number.
-    Action(usize),
-    /// On a route: a branch.
-    Route(RouteIndex),
-    /// With an end: an inner flow.
-    End(String),
-}
-
-/// The route on which a node was left, or its failure.
-#[inline]
-fn route(
-    level: &Level,
-    node: &Node,
-    left: Result<Left, Failed>,
-    state: &mut LoadedState,
-) -> Result<RouteIndex, Failed> {
-    let found = match left {
-        Ok(Left::Route(route)) => return Ok(route),
-        Ok(Left::Action(action)) => node.by_action.get(action).copied().flatten(),
-        Ok(Left::End(end)) => {
-            let ends = node.routes.iter().position(|route| route.action == end);
-            ends.map(RouteIndex)
-        }
-        Err(failed) => return failed_route(level, node, failed, state),
-    };
-    match found {
-        Some(route) => Ok(route),
-        None => unreachable!(
-            "the analysis accepted an action of `{}` without a route",
-            node.name
-        ),
-    }
-}
-
 fn failed_route(
     level: &Level,
     node: &Node,
     failed: Failed,
-    state: &mut LoadedState,
+    cells: &mut Cells,
 ) -> Result<RouteIndex, Failed> {
     if let (true, Some(route)) = (is_deadline(&failed), node.timeout) {
         return Ok(route);
@@ -182,99 +144,108 @@ fn failed_route(
     };
     let error = node_error(failed)?;
     if let Some(key) = level.error {
-        state.cells_mut().set(key, Box::new(error));
+        cells.cell(key).put(error);
     }
     Ok(route)
 }
 
-/// Runs a node, and writes what comes of it.
+/// Runs a node, and writes what comes of it. Returns the route of its action: `None` inside a fork.
 async fn visit<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
     scope: &Scope<'_>,
     at: NodeIndex,
-    place: &mut Place<'_>,
-) -> Result<Left, Failed> {
+    mut place: Place<'_>,
+) -> Result<Option<RouteIndex>, Failed> {
     let node = level.node(at);
-    let Kind::Step { adapter, receiver } = &node.kind else {
+    let Some(step) = node.step() else {
         return visit_part(level, engine, scope, at, place).await;
     };
-    let mut values = Visited {
-        level,
-        at,
-        place: place.reborrow(),
-    };
-    let args = Args::new(&mut values);
-    let outcome = match adapter.runs {
-        Runs::Step(run) => {
-            let work = work(scope, node, adapter, receiver.as_ref(), run, args);
-            let outcome = engine.step(scope, work).await?;
-            match outcome.into_value(adapter.outcome) {
-                Ok(value) => value,
-                Err(reason) => return Err(Box::pin(engine.unreadable(scope, reason)).await),
-            }
-        }
-        Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
-    };
-    let action = (adapter.take_apart)(outcome, &mut Writer(&mut values));
-    Ok(Left::Action(action))
+    let work = work::<E>(scope, node, step, place.reborrow());
+    let outcome = engine.step(scope, work).await?;
+    match outcome.action() {
+        Some(action) => Ok(node.route_of(action)),
+        None => write(engine, scope, node, place, outcome).await,
+    }
 }
 
-/// Runs a node that is a part of the language or another flow. Boxed, because such nodes contain
-/// others.
+/// Writes the outcome of a node.
+fn write<'s, E: LoadedEngine>(
+    engine: &'s E,
+    scope: &'s Scope<'s>,
+    node: &'s Node,
+    place: Place<'s>,
+    outcome: Outcome,
+) -> BoxFuture<'s, Result<Option<RouteIndex>, Failed>> {
+    Box::pin(async move {
+        let Kind::Step { adapter, .. } = &node.kind else {
+            unreachable!("other nodes have no outcome")
+        };
+        let mut outcome = opened(engine, scope, adapter, outcome).await?;
+        let args = Args::new(&node.ports, place);
+        let action = (adapter.take_apart)(outcome.slot(), &mut args.writer());
+        Ok(node.route_of(action))
+    })
+}
+
+/// Runs a node that asks a person, is a part of the language, or is another flow. Boxed, because such
+/// nodes contain others.
 fn visit_part<'s, E: LoadedEngine>(
     level: &'s Arc<Level>,
     engine: &'s E,
     scope: &'s Scope<'s>,
     at: NodeIndex,
-    place: &'s mut Place<'_>,
-) -> BoxFuture<'s, Result<Left, Failed>> {
+    mut place: Place<'s>,
+) -> BoxFuture<'s, Result<Option<RouteIndex>, Failed>> {
     Box::pin(async move {
         let node = level.node(at);
         match &node.kind {
-            Kind::Step { .. } => unreachable!("it is neither a part of the language nor a flow"),
+            Kind::Step { adapter, .. } => {
+                let args = Args::new(&node.ports, place.reborrow());
+                let mut answer = ask(engine, scope, node, adapter, args).await?;
+                let args = Args::new(&node.ports, place);
+                let action = (adapter.take_apart)(answer.slot(), &mut args.writer());
+                Ok(node.route_of(action))
+            }
             Kind::Flow(inner) => {
-                let inputs = || {
-                    let place = place.reborrow();
-                    Visited { level, at, place }.inputs(inner)
-                };
-                let returned = flow(engine, scope, node, inner, inputs).await?;
-                let outputs = inner.outputs.iter().zip(&node.writes);
-                for ((output, key), value) in outputs.zip(returned.values) {
+                let (mut state, end) = flow(engine, scope, node, inner, place.reborrow()).await?;
+                for (key, output) in node.ports.writes.iter().zip(&inner.outputs) {
+                    let value = returned(output, state.cells_mut());
                     let (Some(key), Some(value)) = (key, value) else {
                         continue;
                     };
                     let value = if inner.is_untyped(output.key) {
-                        let value = read(level.key(*key), from_any(value));
+                        let value = read(level.key(*key), value.open());
                         or_unreadable(engine, scope, value).await?
                     } else {
                         value
                     };
-                    place.set(*key, value);
+                    place.cell(*key).set(value);
                 }
-                Ok(Left::End(returned.end))
+                let is_left = |route: &Route| route.action == end;
+                Ok(node.routes.iter().position(is_left).map(RouteIndex))
             }
             Kind::Fork { branches, limit } => {
-                let Place::Loop(state) = place else {
+                let Place::Loop(cells) = place else {
                     unreachable!("a fork is not directly inside a fork")
                 };
-                fork(level, engine, scope, branches, *limit, state).await?;
-                Ok(Left::Action(0))
+                fork(level, engine, scope, branches, *limit, cells).await?;
+                Ok(node.route_of(0))
             }
             Kind::Each { .. } => {
                 let results = each(level, engine, scope, at, place.around()).await?;
-                if let (Some(results), Some(Some(key))) = (results, node.writes.first()) {
-                    place.set(*key, results);
+                if let (Some(results), Some(Some(key))) = (results, node.ports.writes.first()) {
+                    place.cell(*key).set(results);
                 }
-                Ok(Left::Action(0))
+                Ok(node.route_of(0))
             }
             Kind::Branch { cases, otherwise } => {
                 let route = first_that_holds(level, node, scope, cases, place.around())?;
-                Ok(Left::Route(route.unwrap_or(*otherwise)))
+                Ok(Some(route.unwrap_or(*otherwise)))
             }
             Kind::Wait(duration) => {
                 engine.wait(scope, *duration).await?;
-                Ok(Left::Action(0))
+                Ok(node.route_of(0))
             }
         }
     })
@@ -292,22 +263,44 @@ async fn or_unreadable<E: LoadedEngine, T>(
     }
 }
 
-/// Runs a flow, and tries it again as a whole if the outer flow says so.
-async fn flow<E: LoadedEngine>(
+/// The state in which a flow begins that is a node.
+fn begun(node: &Node, inner: &Arc<Level>, place: Place<'_>) -> Result<LoadedState, Unstorable> {
+    let mut args = Args::new(&node.ports, place);
+    LoadedState::begun(inner, |number, input| {
+        let Some(value) = args.take_box(number) else {
+            return match (&input.default, input.key) {
+                (Some(default), Some(key)) => read(inner.key(key), default.clone()).map(Some),
+                _ => Ok(None),
+            };
+        };
+        match node.ports.reads[number].ty {
+            Some(ty) if inner.is_untyped(input.key) && !value.get().is::<Value>() => {
+                let json = written(&input.name, ty, value.get())?;
+                Ok(Some(AnyValue::new(json)))
+            }
+            _ => Ok(Some(value)),
+        }
+    })
+}
+
+/// Runs a flow, and tries it again as a whole if the outer flow says so. Returns its state at the
+/// end, and the label of the end.
+async fn flow<'l, E: LoadedEngine>(
     engine: &E,
     scope: &Scope<'_>,
     node: &Node,
-    inner: &Arc<Level>,
-    mut inputs: impl FnMut() -> Result<Vec<Option<AnyValue>>, Unstorable> + Send,
-) -> Result<Returned, Failed> {
+    inner: &'l Arc<Level>,
+    mut place: Place<'_>,
+) -> Result<(LoadedState, &'l str), Failed> {
     let mut attempts = Visit::new(scope, &node.policy).flow_attempts();
     loop {
-        let inputs = or_unreadable(engine, scope, inputs()).await?;
+        let begun = begun(node, inner, place.reborrow());
+        let mut state = or_unreadable(engine, scope, begun).await?;
         let index = attempts.index();
         let result = {
             let attempt = pin!(async {
                 let nested = scope.nested(&inner.info, index);
-                let outcome = drive(inner, engine, &nested, inputs).await;
+                let outcome = drive(inner, engine, &nested, &mut state).await;
                 if let Err(failed) = &outcome {
                     engine.flow_failed(&nested, failed);
                 }
@@ -316,8 +309,8 @@ async fn flow<E: LoadedEngine>(
             attempts.attempt_flow(engine, attempt).await
         };
         match result {
-            Ok(returned) => return Ok(returned),
-            Err(failed) if !node.repeats() => return Err(failed),
+            Ok(end) => return Ok((state, end)),
+            Err(failed) if !node.ports.repeats => return Err(failed),
             Err(failed) => attempts.flow_again(engine, failed).await?,
         }
     }
@@ -330,11 +323,11 @@ async fn fork<E: LoadedEngine>(
     scope: &Scope<'_>,
     branches: &[Branch],
     limit: Option<usize>,
-    state: &mut LoadedState,
+    cells: &mut Cells,
 ) -> Result<(), Failed> {
-    let mut own = states_of_branches(level, branches, state);
+    let mut own = states_of_branches(level, branches, cells);
     {
-        let base: &LoadedState = state;
+        let base: &Cells = cells;
         let limit = limit.map(Limit::new);
         let runs = branches.iter().zip(&mut own).map(|(branch, own)| {
             let limit = limit.as_ref();
@@ -346,7 +339,7 @@ async fn fork<E: LoadedEngine>(
                 let scope = scope.branch();
                 for &at in &branch.chain {
                     engine.node_started(&scope, at.0 as u16)?;
-                    in_branch(level, engine, &scope, at, base, own).await?;
+                    visit(level, engine, &scope, at, Place::Branch(base, own)).await?;
                     engine.node_finished(&scope, DEFAULT_ACTION);
                 }
                 scope.leave();
@@ -356,22 +349,8 @@ async fn fork<E: LoadedEngine>(
         });
         all(runs.collect()).await?;
     }
-    write_back(branches, own, state);
+    write_back(branches, own, cells);
     Ok(())
-}
-
-async fn in_branch<E: LoadedEngine>(
-    level: &Arc<Level>,
-    engine: &E,
-    scope: &Scope<'_>,
-    at: NodeIndex,
-    base: &LoadedState,
-    own: &mut Own,
-) -> Result<(), Failed> {
-    let mut place = Place::Branch(base, own);
-    visit(level, engine, scope, at, &mut place)
-        .await
-        .map(|_| ())
 }
 
 /// Runs the body of a loop for each item, and returns the results.
@@ -393,7 +372,7 @@ async fn each<E: LoadedEngine>(
     else {
         unreachable!("this is called for a loop over items")
     };
-    let port = ItemPort::of(level.node(*body), item);
+    let port = item_port(level.node(*body), item);
     let found = items(level, node, around, port);
     let (items, display) = or_unreadable(engine, scope, found).await?;
     let run = |(index, value)| {
@@ -434,7 +413,8 @@ async fn each<E: LoadedEngine>(
             }
         }
     }
-    let (results, Some(Some(key))) = (results.into_iter().flatten(), node.writes.first()) else {
+    let (results, Some(Some(key))) = (results.into_iter().flatten(), node.ports.writes.first())
+    else {
         return Ok(None);
     };
     let results = collected(level.key(*key), results, *kept_as, *collects_errors);
@@ -455,34 +435,30 @@ fn one_item<'a, E: LoadedEngine>(
         let scope = scope.item(index);
         let scope = &scope;
         engine.item_started(scope);
-        let values = || Visited {
-            level,
-            at: body,
-            place: Place::Shared(Around {
-                item: item.as_ref(),
-                ..around
-            }),
-        };
+        let place = Place::Shared(Around {
+            item: item.as_ref(),
+            ..around
+        });
         let (result, action) = match &node.kind {
-            Kind::Step { adapter, receiver } => {
-                let mut values = values();
-                let args = Args::new(&mut values);
-                let outcome = match adapter.runs {
-                    Runs::Step(run) => {
-                        let work = work(scope, node, adapter, receiver.as_ref(), run, args);
+            Kind::Step { adapter, .. } => {
+                let outcome = match node.step() {
+                    Some(step) => {
+                        let work = work::<E>(scope, node, step, place);
                         let outcome = engine.step(scope, work).await?;
                         opened(engine, scope, adapter, outcome).await?
                     }
-                    Runs::Human { .. } => ask(engine, scope, node, adapter, args).await?,
+                    None => {
+                        let args = Args::new(&node.ports, place);
+                        ask(engine, scope, node, adapter, args).await?
+                    }
                 };
-                let action = (adapter.action)(&*outcome).to_owned();
+                let action = (adapter.action)(outcome.get()).to_owned();
                 (outcome, action)
             }
             Kind::Flow(inner) => {
-                let returned = flow(engine, scope, node, inner, || values().inputs(inner)).await?;
-                let end = returned.end.clone();
-                let value = result_of(inner, returned, kept_as);
-                (or_unreadable(engine, scope, value).await?, end)
+                let (mut state, end) = flow(engine, scope, node, inner, place).await?;
+                let value = result_of(inner, state.cells_mut(), end, kept_as);
+                (or_unreadable(engine, scope, value).await?, end.to_owned())
             }
             _ => unreachable!("a loop over items runs a function, a type or a flow"),
         };

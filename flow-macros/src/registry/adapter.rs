@@ -150,10 +150,7 @@ fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
             let _ = #call;
         },
         _ => quote! {
-            let args: #loader::Args<'_> = #loader::nothing();
-            let receiver: #loader::Borrowed<'_> = #loader::nothing();
-            let scope: &#loader::Scope<'_> = #loader::nothing();
-            let visit = #loader::Visit::new(scope, &#loader::Policy::DEFAULT);
+            let call: #loader::Call<'_> = #loader::nothing();
             let _ = #call;
         },
     }
@@ -199,8 +196,8 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call of the node, with `receiver`, `visit` and `args`: a future. Of a question, its prompt,
-/// with `lent`.
+/// The call of the node, with `call`: a future of its outcome for the engine, which has taken its
+/// values. Of a question, its prompt, with `lent`.
 fn call(
     path: &TokenStream,
     contract: &Contract,
@@ -216,7 +213,7 @@ fn call(
     let taken: Vec<TokenStream> = taken
         .map(|(read, (port, key))| {
             let (place, value) = (taken_read(read), argument(read, port, key));
-            quote!(let #place = args.#value;)
+            quote!(let #place = call.args.#value;)
         })
         .collect();
     let mutable = (!taken.is_empty()).then(|| quote!(mut));
@@ -228,14 +225,20 @@ fn call(
         quote!(lent.#value)
     });
     let receiver =
-        (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(receiver),));
-    let visit = contract.attempts.has_visit().then(|| quote!(visit,));
+        (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(call.receiver),));
+    let visit = contract.attempts.has_visit().then(|| quote!(call.visit,));
+    let borrows = contract.reads.iter().any(|port| !port.mode.takes());
+    let lent = borrows.then(|| quote!(let lent = call.args.lent();));
     quote!({
-        let #mutable args = args;
+        let #mutable call = call;
         #(#taken)*
-        let lent = args.lent();
-        let _ = (receiver, visit, lent);
-        <#path>::__step(#receiver #visit #(#arguments),*)
+        async move {
+            let returned = {
+                #lent
+                <#path>::__step(#receiver #visit #(#arguments),*).await?
+            };
+            ::core::result::Result::<_, #loader::Failed>::Ok(call.returns.outcome(call.args, returned))
+        }
     })
 }
 
@@ -318,25 +321,24 @@ fn runs(
             #loader::Runs::Human {
                 prompt: |lent| { let _ = lent; #call },
                 question: #loader::QuestionType::of::<#path>(),
-                read: |value| ::core::result::Result::Ok(::std::boxed::Box::new(<#path as #loader::Human>::from_json(value)?)),
+                read: |value| ::core::result::Result::Ok(#loader::AnyValue::new(<#path as #loader::Human>::from_json(value)?)),
             }
         };
     }
     quote! {
         #loader::Runs::Step(|call| {
             #keys
-            let #loader::Call { receiver, visit, args, outcome } = call;
-            let work = #call;
-            #loader::boxed(outcome, work)
+            ::std::boxed::Box::pin(#call)
         })
     }
 }
 
 /// A function that writes what the outcome consists of, and returns the number of the action.
 fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
+    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(outcome));
     if contract.writes_its_outcome() {
         return quote!(|outcome, writer| {
-            writer.write(0, outcome);
+            writer.write(0, #opened);
             0
         });
     }
@@ -344,20 +346,17 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
         .map(|index| format_ident!("written_{index}"))
         .collect();
     let writes = places.iter().enumerate();
-    let writes = writes
-        .map(|(number, place)| quote!(writer.write(#number, ::std::boxed::Box::new(#place));));
-    let opened =
-        quote!(let outcome = #loader::opened::<<#path as #loader::Step>::Outcome>(outcome););
+    let writes = writes.map(|(number, place)| quote!(writer.write(#number, #place);));
     if contract.actions.is_empty() {
         let apart = match &places[..] {
-            [] => quote!(let _ = outcome;),
-            places => quote!(let (#(#places),*) = outcome;),
+            [] => quote!(let _ = #opened;),
+            places => quote!(let (#(#places),*) = #opened;),
         };
-        return quote!(|outcome, writer| { let _ = &writer; #opened #apart #(#writes)* 0 });
+        return quote!(|outcome, writer| { let _ = &writer; #apart #(#writes)* 0 });
     }
     let apart = match &places[..] {
-        [] => quote!(let action = outcome;),
-        places => quote!(let (#(#places,)* action) = outcome;),
+        [] => quote!(let action = #opened;),
+        places => quote!(let (#(#places,)* action) = #opened;),
     };
     let mut number = contract.writes.len();
     let mut arms = Vec::new();
@@ -368,7 +367,6 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
     quote! {
         |outcome, writer| {
             let _ = &writer;
-            #opened
             #apart
             #(#writes)*
             type __Action = <#path as #loader::Step>::Actions;
@@ -390,7 +388,7 @@ fn action_taken_apart(action: &ActionPort, index: usize, first: usize) -> TokenS
     let places: Vec<Ident> = places.collect();
     let writes = (first..)
         .zip(&places)
-        .map(|(number, place)| quote!(writer.write(#number, ::std::boxed::Box::new(#place));));
+        .map(|(number, place)| quote!(writer.write(#number, #place);));
     quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
 }
 

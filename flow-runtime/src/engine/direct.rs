@@ -27,6 +27,8 @@ impl Default for Direct {
 }
 
 impl Hooks for Direct {
+    const READS_OUTCOMES: bool = false;
+
     #[inline]
     fn run(&self) -> &Run {
         &self.0

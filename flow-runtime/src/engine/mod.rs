@@ -139,6 +139,11 @@ pub trait Engine<N: Step>: Hooks {
 
 /// What an engine is told and asked, apart from the steps themselves.
 pub trait Hooks: Send + Sync {
+    /// Whether it does anything with the outcomes of steps but return them. If it does not, a flow
+    /// that was loaded writes what a node returns to its state within the work of the step, and the
+    /// engine gets an outcome without it.
+    const READS_OUTCOMES: bool = true;
+
     /// The run that it drives.
     fn run(&self) -> &Run;
 

@@ -44,6 +44,8 @@ impl Observer for Nobody {
 }
 
 impl Hooks for Observed<'_> {
+    const READS_OUTCOMES: bool = false;
+
     #[inline]
     fn run(&self) -> &Run {
         self.run

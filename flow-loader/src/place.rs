@@ -1,0 +1,258 @@
+//! Where a node runs, and so where the values are that it reads and writes.
+
+use std::any::Any;
+use std::fmt::Display;
+
+use crate::cell::{AnyValue, Cell};
+use crate::ports::{KeyIndex, Ports, TakenBy};
+use crate::value::{Shown, ValueType};
+
+/// The values of a flow by key.
+pub(crate) struct Cells(pub(crate) Vec<Cell>);
+
+/// Where a node runs, which decides where its values are.
+pub(crate) enum Place<'s> {
+    Loop(&'s mut Cells),
+    /// In a branch of a fork, which sees the state as it was at the fork and what it writes itself.
+    Branch(&'s Cells, &'s mut Own),
+    /// Where others read the same values: in a loop over items, or in one of several attempts.
+    Shared(Around<'s>),
+}
+
+/// What a node sees.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'s> {
+    pub(crate) cells: &'s Cells,
+    pub(crate) own: Option<&'s Own>,
+    pub(crate) item: Option<&'s Item<'s>>,
+}
+
+/// The item that the body of a loop reads.
+pub(crate) struct Item<'s> {
+    pub(crate) value: &'s (dyn Any + Sync),
+    pub(crate) port: ItemPort,
+    /// How it is shown.
+    pub(crate) display: Option<Shown>,
+}
+
+/// Where and how the body of a loop reads the item.
+#[derive(Clone, Copy)]
+pub(crate) struct ItemPort {
+    /// The number of the read.
+    pub(crate) read: usize,
+    /// The type as which the body takes it. `None` if it cannot take it.
+    pub(crate) ty: Option<&'static ValueType>,
+    /// True if the body is a flow that reads any JSON.
+    pub(crate) untyped: bool,
+}
+
+/// A value that a node takes.
+pub(crate) enum Taken<'s> {
+    Moved(&'s mut Cell),
+    /// It is to be cloned, because it is read once more.
+    Copied(&'s (dyn Any + Sync), &'static ValueType),
+}
+
+/// The state of a branch: what its nodes wrote, and what was taken for them.
+#[derive(Default)]
+pub(crate) struct Own {
+    written: Vec<(KeyIndex, Cell)>,
+    pub(crate) taken: Vec<(TakenBy, KeyIndex, Cell)>,
+}
+
+impl Cells {
+    /// The value of a key. `None` if it has none.
+    #[inline]
+    pub(crate) fn get(&self, KeyIndex(key): KeyIndex) -> Option<&(dyn Any + Send + Sync)> {
+        self.0[key].get()
+    }
+
+    #[inline]
+    pub(crate) fn cell(&mut self, KeyIndex(key): KeyIndex) -> &mut Cell {
+        &mut self.0[key]
+    }
+
+    /// A clone of the value of a key, which has this type.
+    pub(crate) fn cloned(&self, key: KeyIndex, ty: &ValueType) -> Option<AnyValue> {
+        self.get(key).map(|value| ty.cloned_box(value))
+    }
+}
+
+impl<'s> Place<'s> {
+    /// What a node sees here, while it does not write.
+    pub(crate) fn into_around(self) -> Around<'s> {
+        match self {
+            Place::Loop(cells) => Around::of(cells, None),
+            Place::Branch(base, own) => Around::of(base, Some(own)),
+            Place::Shared(around) => around,
+        }
+    }
+}
+
+impl Place<'_> {
+    #[inline]
+    pub(crate) fn around(&self) -> Around<'_> {
+        match self {
+            Place::Loop(cells) => Around::of(cells, None),
+            Place::Branch(base, own) => Around::of(base, Some(own)),
+            Place::Shared(around) => *around,
+        }
+    }
+
+    /// The same place, for a while.
+    #[inline]
+    pub(crate) fn reborrow(&mut self) -> Place<'_> {
+        match self {
+            Place::Loop(cells) => Place::Loop(cells),
+            Place::Branch(base, own) => Place::Branch(base, own),
+            Place::Shared(around) => Place::Shared(*around),
+        }
+    }
+
+    /// Where a key is written.
+    #[inline]
+    pub(crate) fn cell(&mut self, key: KeyIndex) -> &mut Cell {
+        match self {
+            Place::Loop(cells) => cells.cell(key),
+            Place::Branch(_, own) => own.cell(key),
+            Place::Shared(_) => unreachable!("what the body of a loop returns is collected"),
+        }
+    }
+
+    /// A value that the node takes. `None` if there is none.
+    #[inline]
+    pub(crate) fn taken(&mut self, ports: &Ports, read: usize) -> Option<Taken<'_>> {
+        let Place::Loop(cells) = self else {
+            return self.taken_apart(ports, read);
+        };
+        let port = &ports.reads[read];
+        if port.moves {
+            return Some(Taken::Moved(cells.cell(port.key?)));
+        }
+        Some(Taken::Copied(cells.get(port.key?)?, port.ty?))
+    }
+
+    /// The same in a branch, or where others read the value.
+    fn taken_apart(&mut self, ports: &Ports, read: usize) -> Option<Taken<'_>> {
+        let port = &ports.reads[read];
+        let value = match self {
+            Place::Loop(_) => unreachable!("the caller has looked"),
+            Place::Branch(base, own) => {
+                let key = port.key?;
+                let by = TakenBy {
+                    node: ports.at,
+                    read,
+                };
+                // Unless the next attempt takes it as well.
+                if !ports.repeats {
+                    if own.taken_cell(by).is_some() {
+                        return own.taken_cell(by).map(Taken::Moved);
+                    }
+                    if port.moves && own.get(key).is_some() {
+                        return own.written(key).map(Taken::Moved);
+                    }
+                }
+                let value = own.taken(by).or_else(|| own.get(key));
+                value.or_else(|| base.get(key))
+            }
+            Place::Shared(around) => match around.item_at(read) {
+                Some(item) => return item.port.ty.map(|ty| Taken::Copied(item.value, ty)),
+                None => around.get(port.key?),
+            },
+        };
+        Some(Taken::Copied(value?, port.ty?))
+    }
+}
+
+impl<'s> Around<'s> {
+    #[inline]
+    fn of(cells: &'s Cells, own: Option<&'s Own>) -> Self {
+        Around {
+            cells,
+            own,
+            item: None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, key: KeyIndex) -> Option<&'s (dyn Any + Send + Sync)> {
+        let own = self
+            .own
+            .and_then(|own| own.get(key).or_else(|| own.moved(key)));
+        own.or_else(|| self.cells.get(key))
+    }
+
+    /// The item, if it is this read of the body.
+    #[inline]
+    fn item_at(&self, read: usize) -> Option<&'s Item<'s>> {
+        self.item.filter(|item| item.port.read == read)
+    }
+
+    /// The value of a read.
+    #[inline]
+    pub(crate) fn value(&self, ports: &Ports, read: usize) -> Option<&'s (dyn Any + Sync)> {
+        match self.item_at(read) {
+            Some(item) => Some(item.value),
+            None => Some(self.get(ports.reads[read].key?)?),
+        }
+    }
+
+    /// The value of a read as it is shown.
+    pub(crate) fn shown(
+        &self,
+        ports: &Ports,
+        read: usize,
+    ) -> Option<&'s (dyn Display + Send + Sync)> {
+        let display = match self.item_at(read) {
+            Some(item) => item.display,
+            None => ports.reads[read].ty?.display,
+        };
+        match display {
+            Some(display) => Some(display(self.value(ports, read)?)),
+            None => unreachable!("loading checks that what a prompt shows can be shown"),
+        }
+    }
+}
+
+impl Own {
+    pub(crate) fn get(&self, key: KeyIndex) -> Option<&(dyn Any + Send + Sync)> {
+        let written = self.written.iter().find(|(other, _)| *other == key);
+        written.and_then(|(_, cell)| cell.get())
+    }
+
+    /// The cell of a key that the branch has written.
+    pub(crate) fn written(&mut self, key: KeyIndex) -> Option<&mut Cell> {
+        let mut written = self.written.iter_mut();
+        written
+            .find(|(other, _)| *other == key)
+            .map(|(_, cell)| cell)
+    }
+
+    /// The cell of a key that the branch writes.
+    fn cell(&mut self, key: KeyIndex) -> &mut Cell {
+        let known = self.written.iter().position(|(other, _)| *other == key);
+        let at = known.unwrap_or_else(|| {
+            self.written.push((key, Cell::default()));
+            self.written.len() - 1
+        });
+        &mut self.written[at].1
+    }
+
+    /// The value that was taken for this read.
+    fn taken(&self, read: TakenBy) -> Option<&(dyn Any + Send + Sync)> {
+        let mut taken = self.taken.iter();
+        taken.find(|(by, ..)| *by == read)?.2.get()
+    }
+
+    /// The cell of what was taken for this read. `None` if nothing was.
+    fn taken_cell(&mut self, read: TakenBy) -> Option<&mut Cell> {
+        let mut taken = self.taken.iter_mut();
+        Some(&mut taken.find(|(by, ..)| *by == read)?.2)
+    }
+
+    /// A value that was moved out of the flow's state for a later node.
+    fn moved(&self, key: KeyIndex) -> Option<&(dyn Any + Send + Sync)> {
+        let mut taken = self.taken.iter().filter(|(_, other, _)| *other == key);
+        taken.find_map(|(.., cell)| cell.get())
+    }
+}

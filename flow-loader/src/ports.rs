@@ -1,0 +1,66 @@
+//! What a node reads and writes, by the keys of its flow.
+
+use crate::value::ValueType;
+
+/// A key of a flow's state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct KeyIndex(pub(crate) usize);
+
+/// A node, by its position in the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct NodeIndex(pub(crate) usize);
+
+/// What a node reads and writes.
+pub(crate) struct Ports {
+    /// The node.
+    pub(crate) at: NodeIndex,
+    pub(crate) reads: Vec<Read>,
+    /// The key of each value that it writes. `None` if nothing reads it.
+    pub(crate) writes: Vec<Option<KeyIndex>>,
+    /// True if it is a flow that is tried again as a whole, and so needs its values again.
+    pub(crate) repeats: bool,
+}
+
+pub(crate) struct Read {
+    /// The name of the key, which may be that of the item of a loop.
+    pub(crate) name: String,
+    /// `None` if nothing writes it.
+    pub(crate) key: Option<KeyIndex>,
+    /// The type of the key, if there is one.
+    pub(crate) ty: Option<&'static ValueType>,
+    pub(crate) mode: Mode,
+    /// True if it takes the value out of the state: nothing reads it afterwards.
+    pub(crate) moves: bool,
+}
+
+/// The read for which a value was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TakenBy {
+    pub(crate) node: NodeIndex,
+    pub(crate) read: usize,
+}
+
+/// How a value is passed to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// `&T`
+    Borrow,
+    /// `T`
+    Take,
+    /// `Option<&T>`
+    MaybeBorrow,
+    /// `Option<T>`
+    MaybeTake,
+    /// It is shown in a prompt.
+    Show,
+}
+
+impl Mode {
+    pub(crate) fn takes(self) -> bool {
+        matches!(self, Mode::Take | Mode::MaybeTake)
+    }
+
+    pub(crate) fn optional(self) -> bool {
+        matches!(self, Mode::MaybeBorrow | Mode::MaybeTake)
+    }
+}
