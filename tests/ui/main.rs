@@ -28,7 +28,7 @@ const LONGEST_CASE: usize = 19;
 const SAID_BY_RUSTC: [Code; 1] = [Code::UnknownNode];
 
 /// Names that mean nothing to the reader of a message.
-const HIDDEN: [&str; 7] = [
+const HIDDEN: [&str; 9] = [
     "__",
     "private::",
     "/private/",
@@ -36,10 +36,12 @@ const HIDDEN: [&str; 7] = [
     "{closure",
     "{constant",
     "{anon_assoc",
+    "TypedBuilder",
+    "_Error_",
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",
@@ -48,15 +50,7 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
         "flow/fail/default_of_one_declared_node_of_two",
         "as `missing_input`",
     ),
-    (
-        "flow/fail/input_set_twice",
-        "as `missing_input`, of the generated `amount`",
-    ),
     ("flow/fail/missing_setting", "as `missing_input`"),
-    (
-        "flow/fail/setting_set_twice",
-        "as `missing_input`, of the generated `pay`",
-    ),
     (
         "flow/fail/new_without_a_required_setting",
         "as `missing_input`, of the generated `new`",
@@ -64,6 +58,10 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
     (
         "flow/fail/prompt_shows_what_cannot_be_printed",
         "the function that fills in the prompt is a member of the user's type, in a note",
+    ),
+    (
+        "flow/fail/unknown_input",
+        "the state of the builder is a type of typed-builder, behind the builder's own name",
     ),
 ];
 

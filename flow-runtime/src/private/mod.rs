@@ -13,6 +13,7 @@ use std::time::Duration;
 
 pub use flow_macros::__node_contract as node_contract;
 pub use inventory;
+pub use typed_builder;
 
 pub use crate::action::Action;
 pub use crate::checked::{

@@ -8,7 +8,7 @@ use crate::names::{ident, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
-use super::builder::{self, Built, Field, Unset};
+use super::builder;
 use crate::flow::types::TypeNames;
 
 impl Parameter {
@@ -29,46 +29,33 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let fields = unique(&flow.inputs).map(|parameter| {
         let (name, ty) = (&parameter.name, parameter.field_type());
         let documentation = docs_or(&parameter.attributes, &format!("The input `{name}`."));
-        quote!(#documentation pub #name: #ty)
+        let setter = parameter
+            .optional
+            .then(|| quote!(#[builder(setter(strip_option))]));
+        quote!(#documentation #setter pub #name: #ty)
     });
     let documentation = format!("What `{}` is given.", flow.name);
-    let builder = builder::builder(&Built {
-        vis,
-        name: input,
-        doc: format!("Sets the inputs of `{}`.", flow.name),
-        fields: unique(&flow.inputs).map(set).collect(),
-        others: Vec::new(),
+    let builder = builder::attribute(&format!("Sets the inputs of `{}`.", flow.name));
+    let set = unique(&flow.inputs).map(|parameter| builder::Field {
+        name: &parameter.name,
+        ty: parameter.field_type(),
+        unset: if parameter.optional {
+            builder::Unset::Value(quote!(::core::option::Option::None))
+        } else {
+            builder::Unset::Refused
+        },
     });
+    let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     let allow = said_of_the_flow(flow);
     quote! {
         #[doc = #documentation]
         #derives
         #allow
+        #builder
         #vis struct #input { #(#fields),* }
         #debug
-        #builder
-    }
-}
-
-/// An input as a field of the builder. Of an optional one, the value is set.
-fn set(parameter: &Parameter) -> Field<'_> {
-    let Parameter { name, ty, .. } = parameter;
-    let (made, unset) = if parameter.optional {
-        (
-            quote!(::core::option::Option::Some(#name)),
-            Unset::Value(quote!(::core::option::Option::None)),
-        )
-    } else {
-        (quote!(#name), Unset::Refused)
-    };
-    Field {
-        name,
-        ty: parameter.field_type(),
-        doc: docs_or(&parameter.attributes, &format!("The input `{name}`.")),
-        taken: quote!(#ty),
-        made,
-        unset,
+        #build
     }
 }
 

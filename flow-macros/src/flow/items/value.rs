@@ -14,7 +14,7 @@ use crate::names::{here, hidden, is_type_name, located, plain};
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
-use super::builder::{self, Built, Field, Unset};
+use super::builder;
 
 /// The flow's own struct: the values of its nodes.
 pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
@@ -34,41 +34,39 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         return quote!(#value #(#hints)*);
     }
     let functions = declared_functions(flow, &valued);
+    let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
         quote!(#name: #ty)
     });
     let aliases = valued.iter().map(|instance| aliases(flow, instance));
     let default = default(flow, &valued);
-    let (set, others): (Vec<&Instance>, Vec<&Instance>) = valued
+    let builder = builder::attribute(&format!("Sets what `{name}` needs."));
+    let set: Vec<_> = valued
         .iter()
-        .copied()
-        .partition(|instance| is_set(flow, instance));
-    let others = others.into_iter().map(|instance| {
-        let (name, value) = (&instance.name, default_value(flow, instance));
-        quote!(#name: #value)
-    });
-    let builder = builder::builder(&Built {
-        vis,
-        name,
-        doc: format!("Sets what `{name}` needs."),
-        fields: set
-            .into_iter()
-            .map(|instance| set_in(flow, instance))
-            .collect(),
-        others: others.chain([quote!(__last: ())]).collect(),
-    });
+        .filter(|instance| is_set(flow, instance))
+        .map(|instance| builder::Field {
+            name: &instance.name,
+            ty: held_type(flow, instance),
+            unset: match declared_value(flow, instance) {
+                Some(_) => builder::Unset::Value(default_value(flow, instance)),
+                None => builder::Unset::DefaultOfType,
+            },
+        })
+        .collect();
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring.
+    let build = builder::build(name, &format!("The flow `{name}`."), &set);
     quote! {
         #documentation
         #(#other)*
-        #vis struct #name { #(#fields,)* __last: () }
+        #builder
+        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] __last: () }
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
-        #builder
+        #build
         #functions
         #default
         #(#aliases)*
@@ -262,22 +260,16 @@ fn value_function(instance: &Instance) -> Ident {
     hidden("value", &plain(&instance.name), instance.span)
 }
 
-/// A node as a field of the builder.
-fn set_in<'a>(flow: &FlowSyntax, instance: &'a Instance) -> Field<'a> {
-    let (name, named) = (&instance.name, named_type(flow, instance));
-    let doc = format!("The node `{name}`.");
-    Field {
-        name,
-        ty: held_type(flow, instance),
-        doc: quote!(#[doc = #doc]),
-        // As the type is named, for documentation.
-        taken: quote!(#named),
-        made: held(flow, instance, &quote!(#name)),
-        unset: match declared_value(flow, instance) {
-            Some(_) => Unset::Value(default_value(flow, instance)),
-            None => Unset::DefaultOfType,
-        },
+fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
+    let doc = format!("The node `{}`.", instance.name);
+    if is_set(flow, instance) {
+        // Of the type as it is named, for documentation.
+        let (name, named) = (&instance.name, named_type(flow, instance));
+        let held = held(flow, instance, &quote!(#name));
+        return quote!(#[builder(setter(doc = #doc, transform = |#name: #named| #held))]);
     }
+    let value = default_value(flow, instance);
+    quote!(#[builder(default = #value, setter(skip))])
 }
 
 /// Returns true if the builder has a method for it.
