@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use flow_runtime::engine::InputError;
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
 /// Why a [`Runtime`](super::Runtime) did not do what was asked. The execution is as it was, and can
@@ -122,6 +123,14 @@ pub enum RuntimeError {
         path: String,
         /// Why.
         reason: String,
+    },
+    /// The input of a new execution does not fit the flow.
+    #[error("the input of `{flow}` does not fit: {error}")]
+    Input {
+        /// The flow's name.
+        flow: String,
+        /// Everything that is wrong with it.
+        error: InputError,
     },
     /// There is no question with this token, or it belongs to another owner: see
     /// [`Executions`](super::Executions).

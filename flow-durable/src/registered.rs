@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
-    AnyFlow, Drive, Json, QuestionType, RunError, Saved, StoredFlow, Unstorable,
+    AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, Unstorable,
+    accepted_input,
 };
 use flow_store::ExecutionId;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::driver::{Ended, Work};
@@ -82,16 +84,17 @@ impl Registered {
         self.flow.name()
     }
 
-    /// The input as it is stored.
-    pub(crate) fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
-        self.flow.stored_input(input)
+    /// The input as it is stored, if it is all right.
+    pub(crate) fn accepted_input(&self, input: Value) -> Result<Saved, RefusedInput> {
+        accepted_input(&*self.flow, input)
     }
 
     /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
     /// crash. `None` if they are those of another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
         let saved = (self.save_input?)(input)?;
-        Some(saved.and_then(|saved| self.flow.stored_input(saved)))
+        let stored = saved.map(|saved| self.flow.stored_input(saved));
+        Some(stored.and_then(|stored| stored.map_err(RefusedInput::into_unstorable)))
     }
 
     /// The first segments of all its paths.
@@ -129,15 +132,11 @@ impl Registered {
                 let path = flow.namespace().to_owned();
                 match error {
                     RunError::Failed(failed) => Ended::Failed(*failed),
-                    RunError::Input(Unstorable { key, reason }) => {
-                        Ended::Refused(RuntimeError::Unreadable {
-                            execution,
-                            path,
-                            reason: format!(
-                                "the stored input `{key}` does not fit its type: {reason}"
-                            ),
-                        })
-                    }
+                    RunError::Input(error) => Ended::Refused(RuntimeError::Unreadable {
+                        execution,
+                        path,
+                        reason: format!("what was stored does not fit: {error}"),
+                    }),
                     RunError::Output(Unstorable { key, reason }) => {
                         Ended::Refused(RuntimeError::Unstorable {
                             execution: Some(execution),

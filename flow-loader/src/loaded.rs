@@ -7,14 +7,16 @@ use std::sync::Arc;
 
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, Observed, QuestionType, Run, RunError, Saved, Scope, Unstorable, run_any,
+    AnyFlow, Direct, InputError, Observed, QuestionType, RefusedInput, Run, RunError, Saved, Scope,
+    Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
 
 use crate::adapter::Runs;
-use crate::level::{Kind, Level};
-use crate::run::{LoadedEngine, LoadedState, drive, read, returned, written};
+use crate::cell::AnyValue;
+use crate::level::{Input, Kind, Level};
+use crate::run::{LoadedEngine, LoadedState, drive, returned, written};
 use crate::value::ValueType;
 
 /// A flow that was loaded from a document: see [`load`](crate::load()).
@@ -60,8 +62,8 @@ impl LoadedFlow {
     ///
     /// # Errors
     ///
-    /// As [`run_any`]: a value of the input is missing or does not fit; or the run did not reach an
-    /// end.
+    /// As [`run_any`]: the input does not fit, which says all that is wrong with it; or the run did
+    /// not reach an end.
     ///
     /// # Cancel safety
     ///
@@ -96,12 +98,7 @@ impl LoadedFlow {
 }
 
 fn object(input: Value) -> Result<Saved, RunError> {
-    Saved::from_json(input).ok_or_else(|| {
-        RunError::Input(Unstorable {
-            key: "input".to_owned(),
-            reason: "the input is not a JSON object".to_owned(),
-        })
-    })
+    Saved::from_json(input).ok_or_else(|| RunError::Input(InputError::not_an_object()))
 }
 
 impl fmt::Debug for LoadedFlow {
@@ -132,9 +129,9 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         question(&self.level, within)
     }
 
-    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
-        unstorable_key(&self.level)?;
+    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
         let mut state = begun(&self.level, input)?;
+        unstorable_key(&self.level)?;
         let mut stored = Saved::default();
         for port in &self.level.inputs {
             let Some(key) = port.key else { continue };
@@ -144,8 +141,15 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
             }
         }
         // A number too large for its `f32` is infinite, which JSON does not have.
-        begun(&self.level, stored.clone())?;
-        Ok(stored)
+        match begun(&self.level, stored.clone()) {
+            Ok(_) => Ok(stored),
+            Err(error) => Err(RefusedInput::not_read_back(error)),
+        }
+    }
+
+    fn inputs(&self) -> Vec<&str> {
+        let inputs = self.level.inputs.iter();
+        inputs.map(|input| input.name.as_str()).collect()
     }
 
     fn run<'a>(
@@ -174,20 +178,42 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 }
 
 /// The state in which a run with this input begins.
-fn begun(level: &Arc<Level>, mut input: Saved) -> Result<LoadedState, Unstorable> {
-    LoadedState::begun(level, |_, port| {
-        let given = input.0.remove(&port.name);
-        // If the value is an `Option` itself, `null` is one of its values.
-        let is_value = |key| level.key(key).ty.option.is_some();
-        let missing_if_null = port.optional && !port.key.is_some_and(is_value);
-        let given = given.filter(|value| !(missing_if_null && value.is_null()));
-        match (given.or_else(|| port.default.clone()), port.key) {
-            (None, _) if port.optional => Ok(None),
-            (None, _) => Err(missing(&port.name)),
-            (Some(value), Some(key)) => read(level.key(key), value).map(Some),
-            (Some(_), None) => Ok(None),
-        }
-    })
+fn begun(level: &Arc<Level>, mut input: Saved) -> Result<LoadedState, InputError> {
+    let mut violations = Vec::new();
+    let state = LoadedState::begun::<InputError>(level, |_, port| {
+        let value = value(level, port, &mut input);
+        Ok(value.unwrap_or_else(|violation| {
+            violations.push(violation);
+            None
+        }))
+    })?;
+    match InputError::new(violations) {
+        Some(error) => Err(error),
+        None => Ok(state),
+    }
+}
+
+/// The value of an input.
+fn value(level: &Level, port: &Input, input: &mut Saved) -> Result<Option<AnyValue>, Violation> {
+    let given = input.0.remove(&port.name);
+    // If the value is an `Option` itself, `null` is one of its values.
+    let is_value = |key| level.key(key).ty.option.is_some();
+    let missing_if_null = port.optional && !port.key.is_some_and(is_value);
+    let given = given.filter(|value| !(missing_if_null && value.is_null()));
+    match (given.or_else(|| port.default.clone()), port.key) {
+        (None, _) if port.optional => Ok(None),
+        (None, _) => Err(Violation::missing(&port.name)),
+        (Some(value), Some(key)) => match level.key(key).ty.json {
+            Some(json) => (json.read_input)(value)
+                .map(Some)
+                .map_err(|unfit| Violation::wrong_type(&port.name, unfit)),
+            None => Err(Violation::wrong_type(
+                &port.name,
+                Unfit::not_json(level.key(key).ty.name()),
+            )),
+        },
+        (Some(_), None) => Ok(None),
+    }
 }
 
 /// Finds a value of the flow, or of a flow in it, that cannot be stored.
@@ -211,13 +237,6 @@ fn unstorable_key(level: &Level) -> Result<(), Unstorable> {
         }
     }
     Ok(())
-}
-
-fn missing(key: &str) -> Unstorable {
-    Unstorable {
-        key: key.to_owned(),
-        reason: "it is missing".to_owned(),
-    }
 }
 
 /// The question at this path, which begins with the name of a node.

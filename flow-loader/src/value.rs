@@ -10,6 +10,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use flow_runtime::engine::{Unfit, read_input};
 use flow_spec::document::Property;
 use serde::Serialize;
 use serde::de::Deserialize;
@@ -51,6 +52,8 @@ pub type SchemaFunction = fn() -> Option<Property>;
 pub struct JsonFunctions {
     pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
     pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
+    /// As `read`, of an input, which somebody outside the program wrote.
+    pub(crate) read_input: fn(Value) -> Result<AnyValue, Unfit>,
 }
 
 /// How a value is cloned.
@@ -207,6 +210,7 @@ impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for 
     const FUNCTIONS: Option<JsonFunctions> = Some(JsonFunctions {
         serialize: |value| opened_ref::<T>(value),
         read: |value| Ok(AnyValue::new(T::deserialize(value)?)),
+        read_input: |value| Ok(AnyValue::new(read_input::<T>(value)?)),
     });
 }
 

@@ -136,9 +136,10 @@ pub(crate) fn type_of(value: &syn::Path) -> String {
         ty.segments.pop();
         ty.segments.pop_punct();
     }
-    match ty.segments.is_empty() {
-        true => "Type".to_owned(),
-        false => path_text(&ty),
+    if ty.segments.is_empty() {
+        "Type".to_owned()
+    } else {
+        path_text(&ty)
     }
 }
 

@@ -7,6 +7,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::input::{Unfit, read_input};
+
 /// A value that a journal can keep: `Serialize` and `Deserialize`, without borrowing.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored, so a flow with such a value cannot be run durably",
@@ -24,6 +26,8 @@ pub trait Keep<T> {
     fn keep(value: &T) -> Result<Value, serde_json::Error>;
     /// The value of this JSON.
     fn give(value: Value) -> Result<T, serde_json::Error>;
+    /// As [`give`](Self::give), of an input, which somebody outside the program wrote.
+    fn give_input(value: Value) -> Result<T, Unfit>;
 }
 
 /// Stores values as JSON.
@@ -37,6 +41,10 @@ impl<T: Stored> Keep<T> for Json {
 
     fn give(value: Value) -> Result<T, serde_json::Error> {
         serde_json::from_value(value)
+    }
+
+    fn give_input(value: Value) -> Result<T, Unfit> {
+        read_input(value)
     }
 }
 

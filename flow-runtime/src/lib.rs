@@ -130,6 +130,8 @@ mod flow;
 mod frame;
 mod history;
 #[cfg(feature = "stored")]
+mod input;
+#[cfg(feature = "stored")]
 mod json;
 mod nesting;
 mod node_error;

@@ -5,6 +5,7 @@
 //! types: a flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
 use crate::flow::Flow;
+use crate::input::InputError;
 use crate::json::{Saved, Unstorable};
 
 use crate::question::QuestionType;
@@ -19,10 +20,12 @@ pub trait StoredState<K>: Sized {
 
 /// A flow whose inputs and outputs `K` can store.
 pub trait StoredFlow<K>: Flow {
+    /// The names of the inputs.
+    const INPUTS: &'static [&'static str];
     /// The inputs as JSON.
     fn save_input(input: &Self::Input) -> Result<Saved, Unstorable>;
     /// The saved inputs.
-    fn load_input(saved: Saved) -> Result<Self::Input, Unstorable>;
+    fn load_input(saved: Saved) -> Result<Self::Input, InputError>;
     /// The outputs as JSON, with the label of the end as `end`.
     fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
     /// The saved outputs. An output that every path to the end writes has to be there.
@@ -43,10 +46,11 @@ pub fn first_segment(path: &str) -> (&str, &str) {
 macro_rules! __flow_stored {
     (broken $flow:ident $input:ident $output:ident) => {
         impl<K> $crate::__private::StoredFlow<K> for $flow {
+            const INPUTS: &'static [&'static str] = &[];
             fn save_input(_: &$input) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
-            fn load_input(_: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::Unstorable> {
+            fn load_input(_: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
             fn save_output(_: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
@@ -88,6 +92,7 @@ macro_rules! __flow_stored {
             $(__K: $crate::__private::Keep<$input_type>,)*
             $(__K: $crate::__private::Keep<$output_type>,)*
         {
+            const INPUTS: &'static [&'static str] = &[$($input_text),*];
             fn save_input(input: &$input) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 let mut saved = $crate::__private::Saved::default();
                 $(saved.put::<__K, $input_type>(
@@ -96,10 +101,20 @@ macro_rules! __flow_stored {
                 )?;)*
                 ::core::result::Result::Ok(saved)
             }
-            fn load_input(mut saved: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::Unstorable> {
-                ::core::result::Result::Ok($input {
-                    $($input_key: $crate::__stored_field!(take $input_kind saved __K $input_type, $input_text),)*
-                })
+            fn load_input(saved: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
+                let mut reader = $crate::__private::InputReader::new(saved);
+                let read = |reader: &mut $crate::__private::InputReader| {
+                    let _ = &reader;
+                    ::core::option::Option::Some($input {
+                        $($input_key: reader.$input_kind::<__K, $input_type>($input_text)?,)*
+                    })
+                };
+                if let ::core::option::Option::Some(input) = read(&mut reader) {
+                    return ::core::result::Result::Ok(input);
+                }
+                reader.again();
+                $($crate::__stored_field!(check $input_kind reader __K $input_type, $input_text);)*
+                ::core::result::Result::Err(reader.error())
             }
             fn save_output(output: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 let mut saved = $crate::__private::Saved::default();
@@ -148,6 +163,12 @@ macro_rules! __stored_field {
     };
     (as_ref optional $value:ident.$key:ident) => {
         $value.$key.as_ref()
+    };
+    (check required $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader.check_required::<$k, $type>($text)
+    };
+    (check optional $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader.check_optional::<$k, $type>($text)
     };
     (take required $saved:ident $k:ident $type:ty, $text:literal) => {
         $saved.take_required::<$k, $type>($text)?

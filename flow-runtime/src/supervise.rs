@@ -12,9 +12,11 @@ use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
 
 #[cfg(feature = "stored")]
-use crate::engine::{AnyFlow, FlowInfo, RunError, Saved};
+use crate::engine::{AnyFlow, FlowInfo, InputError, RefusedInput, RunError, Saved};
 use crate::engine::{Direct, Drive, Hooks, Observed};
 use crate::error::{Failed, FlowError};
+#[cfg(feature = "stored")]
+use crate::input::unexpected;
 use crate::observer::EventKind;
 use crate::options::RunSettings;
 use crate::run::Run;
@@ -131,7 +133,8 @@ where
 ///
 /// # Errors
 ///
-/// As [`AnyFlow::run`]. A panic of a node is an error of the run.
+/// As [`AnyFlow::run`]. A panic of a node is an error of the run. [`RunError::Input`] says
+/// everything that is wrong with the input, also values that are not among those of the flow.
 ///
 /// # Cancel safety
 ///
@@ -142,6 +145,13 @@ pub async fn run_any<E: Hooks>(
     engine: &E,
     input: Saved,
 ) -> Result<Saved, RunError> {
+    if let Some(unexpected) = InputError::new(unexpected(&input, &flow.inputs())) {
+        let all = match flow.stored_input(input) {
+            Err(RefusedInput::Input(error)) => error.and(unexpected),
+            _ => unexpected,
+        };
+        return Err(RunError::Input(all));
+    }
     // The flow has a scope of its own inside. This one is at no node, and names the flow as a whole.
     let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
     let scope = Scope::root(engine.run(), &info);

@@ -53,7 +53,7 @@ async fn a_damaged_record_is_named() {
             0,
             Damage::Payload("{}"),
             "stops",
-            "the stored input `number` does not fit its type: ",
+            "what was stored does not fit: input `number`: ",
         ),
         (0, Damage::Missing, "stops", "its first record is missing"),
         (4, Damage::Missing, "stops", "record 4 is missing"),

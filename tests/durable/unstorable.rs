@@ -9,10 +9,14 @@ use serde_json::{Value, json};
 
 use crate::support::{outcomes, runtime, seen, store};
 
-/// Zero divided by zero is not a number, and JSON has no word for that.
+/// Of two zeros it is not a number, and JSON has no word for that.
+fn ratio(one: f64, other: f64) -> f64 {
+    one / other
+}
+
 #[node(writes = part)]
 fn divide(number: &f64) -> f64 {
-    *number / *number
+    ratio(*number, *number)
 }
 
 #[node]
@@ -38,7 +42,7 @@ flow! {
 async fn divide_late(number: &f64, cx: &Context) -> Result<f64, String> {
     match cx.attempt() {
         0 => Err("too early".to_owned()),
-        _ => Ok(*number / *number),
+        _ => Ok(ratio(*number, *number)),
     }
 }
 
@@ -64,9 +68,10 @@ flow! {
 
 #[node]
 fn pairs(number: &f64) -> BTreeMap<(u8, u8), bool> {
-    match *number > 0.0 {
-        true => BTreeMap::from([((1, 2), true)]),
-        false => BTreeMap::new(),
+    if *number > 0.0 {
+        BTreeMap::from([((1, 2), true)])
+    } else {
+        BTreeMap::new()
     }
 }
 

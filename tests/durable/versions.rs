@@ -10,7 +10,7 @@ use flow_durable::{
     Durable, Execution, ExecutionId, RecordKind, Runtime, RuntimeError, StartOptions, Status,
     Store as _,
 };
-use flow_runtime::engine::{AnyFlow, QuestionType, RunError, Saved, Unstorable};
+use flow_runtime::engine::{AnyFlow, QuestionType, RefusedInput, RunError, Saved};
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -42,8 +42,12 @@ impl AnyFlow<Durable> for Unused {
         panic!("{} was asked for a question", self.0)
     }
 
-    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
+    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
         Ok(input)
+    }
+
+    fn inputs(&self) -> Vec<&str> {
+        Vec::new()
     }
 
     fn run<'a>(

@@ -17,7 +17,7 @@ use crate::options::{StartOptions, StoredOptions};
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};
 use flow_runtime::Flow;
-use flow_runtime::engine::{Saved, Unstorable};
+use flow_runtime::engine::{RefusedInput, Saved, Unstorable};
 
 impl Runtime {
     /// Starts an execution of a registered flow as a task of its own, and returns as soon as it is
@@ -60,8 +60,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start). [`RuntimeError::Unstorable`] also if the input does not fit the
-    /// flow.
+    /// As [`start`](Runtime::start); and [`RuntimeError::Input`] if the input does not fit the flow,
+    /// with everything that is wrong with it.
     ///
     /// # Cancel safety
     ///
@@ -73,11 +73,14 @@ impl Runtime {
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
         let flow = self.owned.inner.to_start(name)?;
-        let input = Saved::from_json(input).ok_or_else(|| Unstorable {
-            key: "input".to_owned(),
-            reason: "it is not a JSON object".to_owned(),
-        });
-        let saved = input.and_then(|input| flow.stored_input(input));
+        let saved = match flow.accepted_input(input) {
+            Ok(saved) => Ok(saved),
+            Err(RefusedInput::Unstorable(unstorable)) => Err(unstorable),
+            Err(RefusedInput::Input(error)) => {
+                let flow = name.to_owned();
+                return Err(RuntimeError::Input { flow, error });
+            }
+        };
         self.start_with(Start::new(name, flow, saved)?, options)
             .await
     }

@@ -50,11 +50,10 @@ impl Loader<'_> {
                     "`{}` loops over a `{text}`, which no registered node reads or writes",
                     node.id
                 );
-                let help = format!(
-                    "register a node that reads it: the type of an item does not tell which collection it is in"
-                );
+                let help = "register a node that reads it: the type of an item does not tell which collection \
+                            it is in";
                 let place = inside(&format!("{pointer}/nodes/{index}/params"), "over");
-                self.problem(Code::TypeMismatch, place, message, Some(help));
+                self.problem(Code::TypeMismatch, place, message, Some(help.to_owned()));
                 return None;
             }
             *keys.add(over) = ty;

@@ -13,5 +13,5 @@ mod visit;
 
 pub use engine::{LoadedEngine, LoadedNode};
 pub use state::LoadedState;
-pub(crate) use state::{read, written};
+pub(crate) use state::written;
 pub(crate) use visit::{drive, returned};

@@ -20,10 +20,10 @@ enum Repr {
 
 impl LoadedState {
     /// The state in which a run begins. `value` gives the value of an input, by its number.
-    pub(crate) fn begun(
+    pub(crate) fn begun<E>(
         level: &Arc<Level>,
-        mut value: impl FnMut(usize, &Input) -> Result<Option<AnyValue>, Unstorable>,
-    ) -> Result<Self, Unstorable> {
+        mut value: impl FnMut(usize, &Input) -> Result<Option<AnyValue>, E>,
+    ) -> Result<Self, E> {
         let cells = level.keys.iter().map(|_| Cell::default()).collect();
         let mut cells = Cells(cells);
         for (number, input) in level.inputs.iter().enumerate() {
@@ -50,7 +50,7 @@ impl LoadedState {
 }
 
 /// A value of the type of a key.
-pub(crate) fn read(
+pub(super) fn read(
     key: &crate::level::Key,
     value: serde_json::Value,
 ) -> Result<AnyValue, Unstorable> {

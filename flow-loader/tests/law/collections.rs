@@ -71,7 +71,7 @@ law!(items_of_other_collections: Words::new(), Words, registry![shout, sizes], [
 
 #[node]
 fn count(boxed: Box<[String]>) -> usize {
-    boxed.len()
+    boxed.into_vec().len()
 }
 
 flow! {

@@ -50,9 +50,8 @@ fn text(ended: Result<Saved, RunError>) -> Result<Value, String> {
     match ended {
         Ok(output) => Ok(output.into_json()),
         Err(RunError::Failed(failed)) => Err(format!("{failed:#}")),
-        Err(RunError::Input(unstorable) | RunError::Output(unstorable)) => {
-            Err(unstorable.to_string())
-        }
+        Err(RunError::Input(error)) => Err(error.to_string()),
+        Err(RunError::Output(unstorable)) => Err(unstorable.to_string()),
     }
 }
 

@@ -5,10 +5,14 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use serde_json::Value;
+
 use crate::engine::{
-    Drive, Failed, Hooks, Json, QuestionType, Saved, Scope, StoredFlow, Unstorable,
+    Drive, Failed, Hooks, InputError, Json, QuestionType, RefusedInput, Saved, Scope, StoredFlow,
+    Unstorable,
 };
 use crate::flow::Flow;
+use crate::input::unexpected;
 
 /// A flow of any type that an engine `E` can drive, with JSON as its inputs and outputs.
 /// Registries, runtimes and servers hold it as `dyn AnyFlow<E>`.
@@ -62,7 +66,11 @@ pub trait AnyFlow<E>: Send + Sync {
     ///
     /// A value of the input is missing, has another type, or cannot be written as JSON and read
     /// back; or the flow has values that cannot.
-    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable>;
+    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput>;
+
+    /// The names of its inputs. [`run_any`](crate::engine::run_any) and [`accepted_input`] refuse
+    /// other values.
+    fn inputs(&self) -> Vec<&str>;
 
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
     ///
@@ -85,8 +93,8 @@ pub trait AnyFlow<E>: Send + Sync {
 pub enum RunError {
     /// The run did not reach an end.
     Failed(Failed),
-    /// A value of the input is missing, or has another type.
-    Input(Unstorable),
+    /// The input does not fit the flow.
+    Input(InputError),
     /// A value of the output cannot be turned into JSON.
     Output(Unstorable),
 }
@@ -95,7 +103,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Failed(failed) => failed.fmt(f),
-            RunError::Input(unstorable) => write!(f, "input {unstorable}"),
+            RunError::Input(error) => error.fmt(f),
             RunError::Output(unstorable) => write!(f, "output {unstorable}"),
         }
     }
@@ -108,6 +116,24 @@ impl Error for RunError {
             // Their message is all there is.
             RunError::Input(_) | RunError::Output(_) => None,
         }
+    }
+}
+
+/// The input of a flow as it is stored, if it is all right.
+///
+/// # Errors
+///
+/// Everything that is wrong with it: it is not an object, or values are missing, have another type,
+/// or are not among the inputs of the flow. Or something cannot be stored.
+pub fn accepted_input<E>(flow: &dyn AnyFlow<E>, input: Value) -> Result<Saved, RefusedInput> {
+    let Some(input) = Saved::from_json(input) else {
+        return Err(InputError::not_an_object().into());
+    };
+    let unexpected = unexpected(&input, &flow.inputs());
+    match (flow.stored_input(input), InputError::new(unexpected)) {
+        (stored, None) => stored,
+        (Err(RefusedInput::Input(error)), Some(unexpected)) => Err(error.and(unexpected).into()),
+        (_, Some(unexpected)) => Err(unexpected.into()),
     }
 }
 
@@ -133,11 +159,16 @@ where
         <F as StoredFlow<Json>>::question(within)
     }
 
-    fn stored_input(&self, input: Saved) -> Result<Saved, Unstorable> {
+    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
         let stored = F::save_input(&F::load_input(input)?)?;
-        // A number too large for its `f32` is infinite, which JSON does not have.
-        F::load_input(stored.clone())?;
-        Ok(stored)
+        match F::load_input(stored.clone()) {
+            Ok(_) => Ok(stored),
+            Err(error) => Err(RefusedInput::not_read_back(error)),
+        }
+    }
+
+    fn inputs(&self) -> Vec<&str> {
+        F::INPUTS.to_vec()
     }
 
     fn run<'a>(

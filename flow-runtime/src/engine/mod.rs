@@ -92,7 +92,7 @@ use std::time::Duration;
 use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
-pub use self::any_flow::{AnyFlow, RunError};
+pub use self::any_flow::{AnyFlow, RunError, accepted_input};
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
 pub use self::observed::Observed;
@@ -100,6 +100,8 @@ pub use self::visits::Visits;
 pub use crate::error::Failed;
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
 pub use crate::history::{EarlierAttempts, History};
+#[cfg(feature = "stored")]
+pub use crate::input::{InputCode, InputError, RefusedInput, Unfit, Violation, read_input};
 #[cfg(feature = "stored")]
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;

@@ -169,6 +169,8 @@ pub use crate::export::private as export_values;
 #[cfg(feature = "stored")]
 pub use crate::__human as answered;
 #[cfg(feature = "stored")]
+pub use crate::input::{InputError, InputReader};
+#[cfg(feature = "stored")]
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
 pub use crate::question::QuestionType;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use flow_runtime::engine::{Saved, Unstorable};
+use flow_runtime::engine::{RefusedInput, Saved};
 use flow_spec::{FlowDocument, did_you_mean};
 use serde_json::{Map, Value};
 
@@ -87,11 +87,12 @@ fn fitted(
     mut texts: BTreeMap<String, String>,
     flow: &Runnable,
 ) -> Saved {
-    while let Err(Unstorable { key, .. }) = flow.stored_input(Saved(input.clone())) {
-        let Some(text) = texts.remove(&key) else {
-            break;
-        };
-        input.insert(key, text.into());
+    if let Err(RefusedInput::Input(error)) = flow.stored_input(Saved(input.clone())) {
+        for violation in error.violations() {
+            if let Some(text) = texts.remove(violation.key()) {
+                input.insert(violation.key().to_owned(), text.into());
+            }
+        }
     }
     Saved(input)
 }

@@ -50,8 +50,8 @@ impl Program {
                 ));
                 Ok(Outcome::Found)
             }
-            Err(RunError::Input(Unstorable { key, reason })) => {
-                Err(format!("the input `{key}` of `{name}`: {reason}"))
+            Err(RunError::Input(error)) => {
+                Err(format!("the input of `{name}` does not fit: {error}"))
             }
         }
     }

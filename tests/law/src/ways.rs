@@ -136,9 +136,8 @@ fn text(ended: Option<Result<Saved, RunError>>) -> Result<Value, String> {
     match ended {
         Some(Ok(output)) => Ok(output.into_json()),
         Some(Err(RunError::Failed(failed))) => Err(format!("{failed:#}")),
-        Some(Err(RunError::Input(unstorable) | RunError::Output(unstorable))) => {
-            Err(unstorable.to_string())
-        }
+        Some(Err(RunError::Input(error))) => Err(error.to_string()),
+        Some(Err(RunError::Output(unstorable))) => Err(unstorable.to_string()),
         None => Err("it waits forever".to_owned()),
     }
 }
