@@ -3,6 +3,7 @@
 mod cells;
 mod errors;
 mod file;
+mod log;
 mod open;
 mod read;
 mod readers;
@@ -350,12 +351,12 @@ impl Store for SqliteStore {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        self.read(move |connection| read::log(connection, execution, after, limit))
+        self.read(move |connection| log::log(connection, execution, after, limit))
             .await
     }
 
     async fn last_offset(&self) -> Result<u64, StoreError> {
-        self.read(read::last_offset).await
+        self.read(log::last_offset).await
     }
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
