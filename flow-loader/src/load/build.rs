@@ -131,11 +131,7 @@ impl Loader<'_> {
             Some(adapter) => adapter.actions.iter().map(|it| named(it.name)).collect(),
             None => vec![named(DEFAULT_ACTION)],
         };
-        let own_end = level.is_some()
-            && graph
-                .actions
-                .iter()
-                .any(|action| action.name == ERROR_ACTION);
+        let own_end = level.is_some() && graph.actions.iter().any(|it| it.name == ERROR_ACTION);
         let times_out = times_out(node, adapter.as_deref());
         let of_loop = parts.uses.loop_of(&node.id).map(|each| &each.settings);
         let policy = policy(&node.settings, of_loop, adapter.as_deref(), self.registry);

@@ -144,22 +144,7 @@ fn check_read(
 ) -> Result<(), (Code, String)> {
     let (name, key) = (&node.name, &read.name);
     let shows = read.mode == Mode::Show;
-    let mismatch = |found: &'static str| {
-        let wanted = wanted(node, number).filter(|_| !shows);
-        let wanted = wanted.map(|ty| ty.name());
-        let shorten = wanted.is_none_or(|wanted| short_name(wanted) != short_name(found));
-        let text = |name: &str| {
-            if shorten {
-                format!("`{}`", short_name(name))
-            } else {
-                format!("`{name}`")
-            }
-        };
-        let wanted = wanted.map_or_else(|| "something that can be shown".to_owned(), text);
-        let found = text(found);
-        let message = format!("`{name}` reads `{key}` as {wanted}, and it is {found}");
-        Err((Code::TypeMismatch, message))
-    };
+    let mismatch = |found| Err((Code::TypeMismatch, mismatch(node, (number, read), found)));
     if let Some((_, over)) = item.filter(|(item, _)| item == key) {
         let collection = over.ty;
         if over.untyped || wants_json(node, number) {
@@ -196,6 +181,23 @@ fn check_read(
         return Err((Code::TakenTooEarly, message));
     }
     Ok(())
+}
+
+/// What a node reads a key as, and what it is.
+fn mismatch(node: &Node, (number, read): (usize, &Read), found: &'static str) -> String {
+    let wanted = wanted(node, number).filter(|_| read.mode != Mode::Show);
+    let wanted = wanted.map(|ty| ty.name());
+    let shorten = wanted.is_none_or(|wanted| short_name(wanted) != short_name(found));
+    let text = |name: &str| {
+        if shorten {
+            format!("`{}`", short_name(name))
+        } else {
+            format!("`{name}`")
+        }
+    };
+    let wanted = wanted.map_or_else(|| "something that can be shown".to_owned(), text);
+    let (name, key, found) = (&node.name, &read.name, text(found));
+    format!("`{name}` reads `{key}` as {wanted}, and it is {found}")
 }
 
 /// Whether a node can read a value of this type.

@@ -25,52 +25,55 @@ pub(super) fn parameters(
     }
     let content;
     parenthesized!(content in input);
-    let parameter = |input: ParseStream<'_>| {
-        let attributes = input.call(Attribute::parse_outer)?;
-        let text = "expected a key and its type: `key: Type`";
-        let name: Ident = input.parse().map_err(|error: syn::Error| {
-            match input.fork().call(Ident::parse_any) {
-                Ok(word) if word != "_" => {
-                    let text =
-                        format!("`{word}` is a word of Rust: as a key it is written `r#{word}`");
-                    syn::Error::new(word.span(), text)
-                }
-                _ => syn::Error::new(error.span(), text),
-            }
-        })?;
-        input
-            .parse::<Token![:]>()
-            .map_err(|_| syn::Error::new(name.span(), text))?;
-        let ty: Type = input.parse()?;
-        if input.peek(Token![=]) {
-            let inner = type_text(option_of(&ty).unwrap_or(&ty));
-            let text = format!(
-                "a key has no default: the caller may leave out `{name}: Option<{inner}>`, and a node says what it \
-                 is then"
-            );
-            return Err(input.error(text));
-        }
-        Ok(match option_of(&ty) {
-            Some(inner) => Parameter {
-                attributes,
-                name,
-                ty: inner.clone(),
-                optional: true,
-            },
-            None => Parameter {
-                attributes,
-                name,
-                ty,
-                optional: false,
-            },
-        })
-    };
     let parsed = Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?;
     let mut parameters: Vec<Parameter> = parsed.into_iter().collect();
     for parameter in &mut parameters {
         own(parameter, report);
     }
     Ok(parameters)
+}
+
+/// A key and its type.
+fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
+    let attributes = input.call(Attribute::parse_outer)?;
+    let text = "expected a key and its type: `key: Type`";
+    let name: Ident =
+        input.parse().map_err(
+            |error: syn::Error| match input.fork().call(Ident::parse_any) {
+                Ok(word) if word != "_" => {
+                    let text =
+                        format!("`{word}` is a word of Rust: as a key it is written `r#{word}`");
+                    syn::Error::new(word.span(), text)
+                }
+                _ => syn::Error::new(error.span(), text),
+            },
+        )?;
+    input
+        .parse::<Token![:]>()
+        .map_err(|_| syn::Error::new(name.span(), text))?;
+    let ty: Type = input.parse()?;
+    if input.peek(Token![=]) {
+        let inner = type_text(option_of(&ty).unwrap_or(&ty));
+        let text = format!(
+            "a key has no default: the caller may leave out `{name}: Option<{inner}>`, and a node says what it \
+             is then"
+        );
+        return Err(input.error(text));
+    }
+    Ok(match option_of(&ty) {
+        Some(inner) => Parameter {
+            attributes,
+            name,
+            ty: inner.clone(),
+            optional: true,
+        },
+        None => Parameter {
+            attributes,
+            name,
+            ty,
+            optional: false,
+        },
+    })
 }
 
 /// A flow owns its values. A borrowed type is reported, and then counts as owned.

@@ -12,8 +12,8 @@ mod syntax;
 use flow_spec::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Visibility;
 use syn::spanned::Spanned as _;
+use syn::{Ident, Signature, Visibility};
 
 use crate::contract::Contract;
 use crate::editor::out_of_sight;
@@ -38,18 +38,7 @@ pub(super) fn expand(
         let text = "a node is a named type";
         return Err(syn::Error::new(steps.self_ty.span(), text));
     };
-    if let Some(of_trait) = &steps.of_trait {
-        let message = format!("a node is an `impl` block of `{name}` itself, not of a trait");
-        let help = format!(
-            "put `#[node]` on `impl {name} {{ … }}`; its `exec` can call the trait's methods"
-        );
-        report.error(Code::Malformed, of_trait.span(), message, help);
-        return Ok(TokenStream::new());
-    }
-    let Some(exec) = steps.method("exec") else {
-        let message = format!("the node `{name}` has no `exec`");
-        let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
-        report.error(Code::Malformed, name.span(), message, help);
+    let Some(exec) = exec_of(&steps, &name, report) else {
         return Ok(TokenStream::new());
     };
     checks::check(&steps, attribute, report);
@@ -92,6 +81,25 @@ pub(super) fn expand(
         items: step,
     };
     Ok(super::contract::contract(&named, attribute, &contract))
+}
+
+/// The method that does the work. `None` if there is none, or if the block is one of a trait.
+fn exec_of<'a>(steps: &'a Steps, name: &Ident, report: &mut Report) -> Option<&'a Signature> {
+    if let Some(of_trait) = &steps.of_trait {
+        let message = format!("a node is an `impl` block of `{name}` itself, not of a trait");
+        let help = format!(
+            "put `#[node]` on `impl {name} {{ … }}`; its `exec` can call the trait's methods"
+        );
+        report.error(Code::Malformed, of_trait.span(), message, help);
+        return None;
+    }
+    let exec = steps.method("exec");
+    if exec.is_none() {
+        let message = format!("the node `{name}` has no `exec`");
+        let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
+        report.error(Code::Malformed, name.span(), message, help);
+    }
+    exec
 }
 
 /// The items next to a block with mistakes.
