@@ -23,7 +23,7 @@ pub trait Step {
     /// # Errors
     ///
     /// Why a replay could not read the JSON, in words: only for nodes whose types are known at run
-    /// time, where reading a [`Stored`](crate::engine::Stored) outcome succeeds for any JSON.
+    /// time, where any JSON can be read as an outcome.
     fn read_back(_outcome: &Self::Outcome, read: Self::Outcome) -> Result<Self::Outcome, String> {
         Ok(read)
     }
