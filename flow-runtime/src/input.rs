@@ -273,13 +273,9 @@ impl Unfit {
 ///
 /// It is not of the type.
 pub fn read_input<'de, T: Deserialize<'de>>(value: Value) -> Result<T, Unfit> {
-    // To follow the way to each part of a value costs more than a copy, and few values are wrong.
-    let copy = value.clone();
-    T::deserialize(value).or_else(|_| {
-        serde_path_to_error::deserialize(copy).map_err(|error| Unfit {
-            path: Some(error.path().clone()),
-            message: error.inner().to_string(),
-        })
+    serde_path_to_error::deserialize(value).map_err(|error| Unfit {
+        path: Some(error.path().clone()),
+        message: error.inner().to_string(),
     })
 }
 
