@@ -449,14 +449,16 @@ fn one_item<'a, E: LoadedEngine>(
                     }
                     None => {
                         let args = Args::new(&node.ports, place);
-                        ask(engine, scope, node, adapter, args).await?
+                        // Boxed, as each item has room for the largest of these.
+                        Box::pin(ask(engine, scope, node, adapter, args)).await?
                     }
                 };
                 let action = (adapter.action)(outcome.get()).to_owned();
                 (outcome, action)
             }
             Kind::Flow(inner) => {
-                let (mut state, end) = flow(engine, scope, node, inner, place).await?;
+                let run = Box::pin(flow(engine, scope, node, inner, place));
+                let (mut state, end) = run.await?;
                 let value = result_of(inner, state.cells_mut(), end, kept_as);
                 (or_unreadable(engine, scope, value).await?, end.to_owned())
             }
