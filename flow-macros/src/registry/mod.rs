@@ -98,10 +98,10 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         .filter(|entry| check(entry, &mut seen, &mut report));
     let registry = Ident::new("registry", Span::mixed_site());
     let asked: Vec<TokenStream> = sound.map(|entry| ask(&registry, entry)).collect();
+    let mutable = (!asked.is_empty()).then(|| quote!(mut));
     let errors = report.into_tokens();
     quote!({
-        #[allow(unused_mut, reason = "a registry may be empty")]
-        let mut #registry = ::flow_loader::Registry::new();
+        let #mutable #registry = ::flow_loader::Registry::new();
         #(#asked)*
         #errors
         #registry
