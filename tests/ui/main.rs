@@ -242,6 +242,17 @@ fn no_hidden_names() {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
+/// What rustc prints of std's own source is there only where that is installed.
+#[test]
+fn no_message_shows_the_source_of_std() {
+    let messages = files_in("fail", "stderr");
+    let shows = messages
+        .iter()
+        .filter(|message| read(message).contains("$RUST"));
+    let shown: Vec<&PathBuf> = shows.collect();
+    assert!(shown.is_empty(), "{shown:?}");
+}
+
 #[test]
 fn every_code_has_a_case() {
     let printed: String = cases_in("fail")

@@ -1,10 +1,12 @@
 use flow_runtime::prelude::*;
 
+pub struct Prices<T>(pub Vec<T>);
+
 #[node(writes = highest)]
-fn highest(prices: &Vec) -> u64 { prices[0] } //~
+fn highest(prices: &Prices) -> u64 { prices.0[0] } //~
 
 flow! {
-    Billing(prices: Vec<u64>) -> (highest: u64) {
+    Billing(prices: Prices<u64>) -> (highest: u64) {
         start >> highest >> end;
     }
 }
