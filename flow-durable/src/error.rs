@@ -175,6 +175,23 @@ pub enum RuntimeError {
         /// What is wrong with the answer.
         reason: String,
     },
+    /// The answer cannot be checked here: this process does not have the flow, and the question was
+    /// stored without a JSON Schema.
+    #[error(
+        "execution {execution} at `{path}` asks for a `{expected}`, which cannot be checked here: the flow \
+         `{flow}` is not registered, and the question has no JSON Schema. Answer where the flow is registered, \
+         or derive `schemars::JsonSchema` for `{expected}`"
+    )]
+    NoSchema {
+        /// The execution.
+        execution: ExecutionId,
+        /// The flow's name.
+        flow: String,
+        /// The path of the node that asked.
+        path: String,
+        /// The type that was asked for.
+        expected: String,
+    },
     /// The idempotency key was used before, with another input.
     #[error(
         "execution {execution} was started with the idempotency key `{idempotency_key}` and another input"

@@ -278,7 +278,8 @@ impl OpenQuestion {
         &self.row.expected
     }
 
-    /// The JSON Schema of the answer, if its type has one.
+    /// The JSON Schema of the answer: see
+    /// [`Question::schema`](flow_runtime::Question::schema). `None` if nothing is known of its form.
     pub fn schema(&self) -> Option<Value> {
         self.row
             .schema

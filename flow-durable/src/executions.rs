@@ -1,4 +1,4 @@
-//! The executions of one owner.
+//! The executions of one owner, or of all.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,8 +17,8 @@ use super::options::StartOptions;
 use super::runtime::Runtime;
 use flow_runtime::{Flow, Submission};
 
-/// The executions of one owner ([`Runtime::owned_by`]), or those without an owner
-/// ([`Runtime::executions`]).
+/// The executions of one owner ([`Runtime::owned_by`]), those without an owner
+/// ([`Runtime::executions`]), or all ([`Runtime::all_owners`]).
 ///
 /// Executions started here belong to the owner. Other executions do not exist for it: for their ids
 /// it returns [`RuntimeError::NotFound`], and for the tokens of their questions
@@ -69,7 +69,7 @@ impl Executions {
         Executions { runtime }
     }
 
-    /// The owner. `None` for executions without an owner.
+    /// The owner of the executions that start here. `None` for executions without an owner.
     pub fn owner(&self) -> Option<&str> {
         self.runtime.owned.owner()
     }

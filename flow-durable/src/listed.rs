@@ -1,9 +1,9 @@
 //! The result of listing executions, including damaged ones.
 
 use std::ops::Deref;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use flow_store::{Damaged, ExecutionId, ListQuery, Status};
+use flow_store::{Damaged, ExecutionId, ListQuery, Status, to_ms};
 
 use super::execution::Execution;
 
@@ -32,9 +32,28 @@ use super::execution::Execution;
 pub struct Listed {
     pub(super) executions: Vec<Execution>,
     pub(super) damaged: Vec<Damaged>,
+    limit: Option<usize>,
 }
 
 impl Listed {
+    /// Nothing yet, of a list that has at most this many executions.
+    pub(super) fn limited(limit: Option<usize>) -> Self {
+        Listed {
+            limit,
+            ..Listed::default()
+        }
+    }
+
+    /// Where the next page begins: what to give to [`ListOptions::before`]. `None` if the list has
+    /// fewer executions than its limit, so that there is no further page.
+    pub fn next_page(&self) -> Option<ExecutionId> {
+        let is_full = self
+            .limit
+            .is_some_and(|limit| self.executions.len() >= limit);
+        let last = self.executions.last()?;
+        is_full.then(|| last.id())
+    }
+
     /// The parts that could not be read: it is not known whether they belong among the executions.
     /// Empty unless the store is damaged.
     pub fn damaged(&self) -> &[Damaged] {
@@ -95,6 +114,24 @@ impl ListOptions {
         self
     }
 
+    /// Only executions that were started at this time or later.
+    pub fn started_from(mut self, time: SystemTime) -> Self {
+        self.query.created_from_ms = Some(to_ms(time));
+        self
+    }
+
+    /// Only executions that were started before this time.
+    pub fn started_before(mut self, time: SystemTime) -> Self {
+        self.query.created_before_ms = Some(to_ms(time));
+        self
+    }
+
+    /// Only executions that were copied from this one: see [`Runtime::copy`](super::Runtime::copy).
+    pub fn copies_of(mut self, execution: ExecutionId) -> Self {
+        self.query.copied_from = Some(execution);
+        self
+    }
+
     /// Only executions that were started longer ago than this.
     pub fn older_than(mut self, age: Duration) -> Self {
         self.created_before = Some(age);
@@ -113,7 +150,8 @@ impl ListOptions {
         self
     }
 
-    /// Only executions that were started before this one: the next page.
+    /// Only executions that are older than this one: the next page, if this one is the
+    /// [`next_page`](Listed::next_page) of the page before.
     pub fn before(mut self, execution: ExecutionId) -> Self {
         self.query.before = Some(execution);
         self

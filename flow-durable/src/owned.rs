@@ -13,31 +13,58 @@ use crate::steps::missing;
 /// How often an execution that another process runs is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// The executions of one owner, or those without an owner, in the shared state of a runtime.
-/// Executions of other owners do not exist for it.
+/// The owners whose executions somebody sees.
+#[derive(Debug, Clone)]
+pub(crate) enum Owners {
+    /// This one. `None` for the executions without an owner.
+    One(Option<Arc<str>>),
+    /// All, and the executions without an owner.
+    All,
+}
+
+impl Owners {
+    /// Returns true if the executions of this owner are seen.
+    pub(crate) fn include(&self, owner: Option<&str>) -> bool {
+        match self {
+            Owners::One(one) => one.as_deref() == owner,
+            Owners::All => true,
+        }
+    }
+}
+
+/// The executions of some owners, in the shared state of a runtime. Executions of other owners do
+/// not exist for it.
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) inner: Arc<Inner>,
-    owner: Option<Arc<str>>,
+    owners: Owners,
 }
 
 impl fmt::Debug for Owned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Owned")
             .field("store", &self.inner.store)
-            .field("owner", &self.owner)
+            .field("owners", &self.owners)
             .finish_non_exhaustive()
     }
 }
 
 impl Owned {
-    pub(crate) fn new(inner: Arc<Inner>, owner: Option<Arc<str>>) -> Self {
-        Owned { inner, owner }
+    pub(crate) fn new(inner: Arc<Inner>, owners: Owners) -> Self {
+        Owned { inner, owners }
     }
 
-    /// The owner whose executions it sees. `None` unless it is within [`Executions`].
+    /// The owners whose executions it sees.
+    pub(crate) fn owners(&self) -> &Owners {
+        &self.owners
+    }
+
+    /// The owner of the executions that start here.
     pub(crate) fn owner(&self) -> Option<&str> {
-        self.owner.as_deref()
+        match &self.owners {
+            Owners::One(owner) => owner.as_deref(),
+            Owners::All => None,
+        }
     }
 
     pub(crate) async fn row(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
@@ -51,7 +78,7 @@ impl Owned {
     }
 
     pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
-        if row.owner.as_deref() == self.owner() {
+        if self.owners.include(row.owner.as_deref()) {
             Ok(row)
         } else {
             // As if there were none: the caller must not learn that it exists.

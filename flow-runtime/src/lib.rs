@@ -141,6 +141,8 @@ mod policy;
 mod question;
 mod run;
 mod scope;
+#[cfg(feature = "stored")]
+pub mod shape;
 mod spec_text;
 mod step;
 #[cfg(feature = "stored")]

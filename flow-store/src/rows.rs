@@ -293,10 +293,14 @@ pub struct ListQuery {
     pub status: Option<Status>,
     /// With this owner. `Some(None)` selects those without an owner.
     pub owner: Option<Option<String>>,
+    /// Started at this time or later, in milliseconds since 1970 (UTC).
+    pub created_from_ms: Option<u64>,
     /// Started before this time, in milliseconds since 1970 (UTC).
     pub created_before_ms: Option<u64>,
     /// Last written to before this time, in milliseconds since 1970 (UTC).
     pub updated_before_ms: Option<u64>,
+    /// Copied from this one.
+    pub copied_from: Option<ExecutionId>,
     /// Older than this one: the next page.
     pub before: Option<ExecutionId>,
     /// At most this many.
@@ -309,8 +313,12 @@ impl ListQuery {
         self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
             && self.status.is_none_or(|status| status == row.status)
             && self.owner.as_ref().is_none_or(|owner| *owner == row.owner)
+            && self.created_from_ms.is_none_or(|ms| row.created_ms >= ms)
             && self.created_before_ms.is_none_or(|ms| row.created_ms < ms)
             && self.updated_before_ms.is_none_or(|ms| row.updated_ms < ms)
+            && self
+                .copied_from
+                .is_none_or(|id| row.copied_from == Some(id))
             && self.before.is_none_or(|id| row.id < id)
     }
 }

@@ -4,9 +4,9 @@
 use serde_json::{Map, Number, Value};
 
 use flow_runtime::BoxError;
+use flow_runtime::shape::{Content, Field, Shape, Variant};
 
 use crate::legible::{Legible, Size};
-use crate::shape::{Content, Field, Shape, Variant};
 
 /// Asks one thing at a time.
 pub(crate) trait Prompts {
@@ -179,7 +179,7 @@ mod tests {
     use serde::{Deserialize, Serialize};
     use serde_json::json;
 
-    use crate::shape::shape_of_type as shape_of;
+    use flow_runtime::shape::shape_of_type as shape_of;
 
     use super::*;
 

@@ -4,7 +4,6 @@ mod dialogue;
 mod legible;
 #[cfg(feature = "program")]
 mod program;
-mod shape;
 mod terminal;
 
 #[cfg(feature = "program")]

@@ -6,12 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use dialoguer::console::Term;
 use dialoguer::{Confirm, Input, Select};
+use flow_runtime::shape::shape_of;
 use flow_runtime::{Answer, BoxError, Question};
 use serde_json::Value;
 
 use crate::dialogue::{Check, Prompts, ask};
 use crate::legible::Size;
-use crate::shape::shape_of;
 
 /// Asks the person at the terminal, part by part: the variant of an enum, a line for each field. A
 /// value without a simple shape is entered as JSON.

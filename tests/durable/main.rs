@@ -5,6 +5,7 @@ mod changed;
 mod copied;
 mod damaged;
 mod effects;
+mod elsewhere;
 mod endings;
 mod events;
 mod executions;

@@ -32,6 +32,20 @@ pub(crate) struct Asked {
     pub(crate) expected: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) expires_ms: Option<u64>,
+    /// The JSON Schema of the answer, so that the question can be asked again without the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) schema: Option<Value>,
+    /// Why the answer before was not one. Nobody who had the flow has checked it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<String>,
+}
+
+/// A question that is to be asked.
+struct ToAsk {
+    question: QuestionType,
+    prompt: String,
+    expires_ms: Option<u64>,
+    refused: Option<String>,
 }
 
 impl Durable {
@@ -47,24 +61,7 @@ impl Durable {
             let answered: Answered = self.read(&place, &text).await;
             return self.answered(visit, &place, question, answered).await;
         }
-        let settlement = {
-            let (asking, expires_ms) = self
-                .question(&place, question, prompt, visit.timeout())
-                .await;
-            let settlement = asking.settled(expires_ms).await;
-            self.journal.live().await;
-            settlement
-        };
-        let answered = match settlement {
-            Settlement::TimedOut => Answered {
-                answer: None,
-                timed_out: true,
-            },
-            Settlement::Answer(text) => Answered {
-                answer: Some(self.read(&place, &text).await),
-                timed_out: false,
-            },
-        };
+        let answered = self.settled(visit, &place, question, prompt).await;
         let payload = match serde_json::to_string(&answered) {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
@@ -80,29 +77,81 @@ impl Durable {
         self.answered(visit, &place, question, answered).await
     }
 
+    /// Asks until there is an answer of the type, or none in time. What a process without the flow
+    /// has accepted by its schema need not be one: then the question is asked again, and can be
+    /// answered for as long as before.
+    async fn settled(
+        &self,
+        visit: Visit<'_>,
+        place: &Place,
+        question: QuestionType,
+        prompt: String,
+    ) -> Answered {
+        let (mut asking, mut expires_ms) = match self.journal.open_question(place) {
+            Some(row) => (self.journal.asking(row.token), row.expires_ms),
+            None => {
+                self.journal.live().await;
+                let to_ask = ToAsk {
+                    question,
+                    prompt: prompt.clone(),
+                    expires_ms: visit.timeout().map(|timeout| self.after(timeout)),
+                    refused: None,
+                };
+                self.ask(place, to_ask).await
+            }
+        };
+        loop {
+            let settlement = asking.settled(expires_ms).await;
+            self.journal.live().await;
+            let Settlement::Answer(text) = settlement else {
+                return Answered {
+                    answer: None,
+                    timed_out: true,
+                };
+            };
+            let answer: Value = self.read(place, &text).await;
+            let Err(reason) = question.check(&answer) else {
+                return Answered {
+                    answer: Some(answer),
+                    timed_out: false,
+                };
+            };
+            drop(asking);
+            let to_ask = ToAsk {
+                question,
+                prompt: prompt.clone(),
+                expires_ms,
+                refused: Some(reason),
+            };
+            (asking, expires_ms) = self.ask(place, to_ask).await;
+        }
+    }
+
+    /// This long from now.
+    fn after(&self, timeout: Duration) -> u64 {
+        let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        self.journal.now_ms().saturating_add(timeout)
+    }
+
     /// The recorded answer. `None` for an open question, which does not wait for the rest of the
     /// replay.
-    pub(super) async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
+    async fn recorded_answer(&self, place: &Place) -> Option<Outcome> {
         match self.journal.replaying(|replay| replay.outcome(place)) {
             Some(_) => self.journal.recorded(place).await,
             None => None,
         }
     }
 
-    /// The open question of a visit, asked earlier or now, and the time until which it can be
-    /// answered.
-    pub(super) async fn question(
-        &self,
-        place: &Place,
-        question: QuestionType,
-        prompt: String,
-        timeout: Option<Duration>,
-    ) -> (AskingGuard<'_>, Option<u64>) {
-        if let Some(row) = self.journal.open_question(place) {
-            return (self.journal.asking(row.token), row.expires_ms);
-        }
-        self.journal.live().await;
-        let created_ms = self.journal.now_ms();
+    /// Asks a question: records it, and returns when that is stored. The time is the one until which
+    /// it can be answered.
+    async fn ask(&self, place: &Place, to_ask: ToAsk) -> (AskingGuard<'_>, Option<u64>) {
+        let ToAsk {
+            question,
+            prompt,
+            expires_ms,
+            refused,
+        } = to_ask;
+        let schema = question.schema();
         let row = PauseRow {
             token: Token::from(Uuid::new_v4()),
             execution: self.journal.execution(),
@@ -110,23 +159,23 @@ impl Durable {
             step: place.step.clone(),
             prompt,
             expected: question.name().to_owned(),
-            schema: question.schema().map(|schema| schema.to_string()),
-            created_ms,
-            expires_ms: timeout.map(|timeout| {
-                created_ms.saturating_add(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX))
-            }),
+            schema: schema.as_ref().map(Value::to_string),
+            created_ms: self.journal.now_ms(),
+            expires_ms,
             state: PauseState::Open,
         };
         let asked = Asked {
             prompt: row.prompt.clone(),
             expected: row.expected.clone(),
-            expires_ms: row.expires_ms,
+            expires_ms,
+            schema,
+            refused,
         };
         let payload = match serde_json::to_string(&asked) {
             Ok(payload) => payload,
             Err(error) => return self.halt_unstorable(place, error.to_string()).await,
         };
-        let (asking, expires_ms) = (self.journal.asking(row.token), row.expires_ms);
+        let asking = self.journal.asking(row.token);
         self.journal.add_question(row);
         self.journal
             .write(Entry {
@@ -140,7 +189,7 @@ impl Durable {
     }
 
     /// The value of an answer.
-    pub(super) async fn answered(
+    async fn answered(
         &self,
         visit: Visit<'_>,
         place: &Place,

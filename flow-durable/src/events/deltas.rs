@@ -11,6 +11,7 @@ use flow_store::ExecutionId;
 use tokio::sync::Notify;
 
 use super::filter::EventFilter;
+use crate::owned::Owners;
 
 /// A part of a result, which is not stored.
 #[derive(Debug, Clone)]
@@ -37,7 +38,7 @@ pub(crate) struct Deltas(Mutex<Vec<Weak<Listener>>>);
 /// One listener.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    owner: Option<String>,
+    owners: Owners,
     filter: EventFilter,
     queue: Mutex<Queue>,
     came: Notify,
@@ -63,9 +64,9 @@ impl Deltas {
     }
 
     /// Listens from now on, until the listener is dropped.
-    pub(crate) fn listen(&self, owner: Option<&str>, filter: EventFilter) -> Arc<Listener> {
+    pub(crate) fn listen(&self, owners: Owners, filter: EventFilter) -> Arc<Listener> {
         let listener = Arc::new(Listener {
-            owner: owner.map(str::to_owned),
+            owners,
             filter,
             queue: Mutex::default(),
             came: Notify::new(),
@@ -104,7 +105,8 @@ impl Emitter {
 
     fn reaches(&self, listener: &Weak<Listener>) -> Option<Arc<Listener>> {
         let listener = listener.upgrade()?;
-        (listener.owner == self.owner).then_some(listener)
+        let is_seen = listener.owners.include(self.owner.as_deref());
+        is_seen.then_some(listener)
     }
 }
 

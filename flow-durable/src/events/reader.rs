@@ -65,7 +65,12 @@ impl Reader {
         missed: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
         let deltas = filter.deltas && !filter.until_now;
-        let listen = || owned.inner.deltas.listen(owned.owner(), filter.clone());
+        let listen = || {
+            owned
+                .inner
+                .deltas
+                .listen(owned.owners().clone(), filter.clone())
+        };
         let deltas = deltas.then(listen);
         let now = match filter.after {
             Some(_) if !filter.until_now => 0,
@@ -185,7 +190,7 @@ impl Reader {
         logged: &Logged,
         events: &mut VecDeque<Item>,
     ) -> Result<(), StoreError> {
-        let is_ours = logged.owner.as_deref() == self.owned.owner();
+        let is_ours = self.owned.owners().include(logged.owner.as_deref());
         if !is_ours || !self.filter.is_of(logged.execution) {
             return Ok(());
         }
@@ -224,7 +229,7 @@ impl Reader {
             };
             let is_ours = owner
                 .as_ref()
-                .map(|owner| owner.as_deref() == self.owned.owner());
+                .map(|owner| self.owned.owners().include(owner.as_deref()));
             if is_ours == Some(false) || !self.filter.is_of(id) {
                 return Ok(());
             }

@@ -169,13 +169,7 @@ impl Inner {
         flow: &Registered,
         until: Option<u64>,
     ) -> Result<Loaded, RuntimeError> {
-        if row.format != JOURNAL_FORMAT {
-            return Err(RuntimeError::JournalFormat {
-                execution: row.id,
-                found: row.format,
-                known: JOURNAL_FORMAT,
-            });
-        }
+        check_format(row)?;
         let from = match (row.snapshot_seq, until) {
             (Some(seq), None) => seq,
             (Some(seq), Some(until)) if seq < until => seq,
@@ -211,6 +205,18 @@ impl Inner {
             changes,
         })
     }
+}
+
+/// Checks that this version of the library can read the journal.
+pub(crate) fn check_format(row: &Row) -> Result<(), RuntimeError> {
+    if row.format == JOURNAL_FORMAT {
+        return Ok(());
+    }
+    Err(RuntimeError::JournalFormat {
+        execution: row.id,
+        found: row.format,
+        known: JOURNAL_FORMAT,
+    })
 }
 
 /// The records with which a run begins.

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, to_ms};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -27,7 +28,7 @@ use crate::versions::Versions;
 use claims::Watched;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
-pub(crate) use load::{Loaded, loaded_visits};
+pub(crate) use load::{Loaded, check_format, loaded_visits};
 pub use recover::Recovered;
 pub(crate) use tasks::{Alarm, Gone, Once};
 
@@ -162,6 +163,29 @@ impl Inner {
             versions.add_earlier(version.clone());
         }
         Ok(version)
+    }
+
+    /// The same. `None` if the flow is not registered.
+    pub(crate) async fn version_if_known(
+        &self,
+        row: &Row,
+    ) -> Result<Option<Arc<Registered>>, RuntimeError> {
+        match self.known_version(row) {
+            Some(_) => self.version(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first segments of all paths of an execution, as its flow or else the stored structure
+    /// says. The flow's name, if nothing can be read that says it.
+    pub(crate) async fn namespace(&self, row: &Row) -> String {
+        if let Some(version) = self.known_version(row) {
+            return version.namespace().to_owned();
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let parsed = structure.ok().flatten();
+        let parsed = parsed.and_then(|text| FlowDocument::parse_spec(&text).ok());
+        parsed.map_or_else(|| row.flow.clone(), |flow| flow.namespace)
     }
 
     pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {

@@ -1,4 +1,7 @@
 //! Questions and their answers.
+//!
+//! Whoever has the flow checks an answer by its type. Without the flow there is only the question's
+//! JSON Schema, which may allow what the type refuses: the run then asks again.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,18 +14,27 @@ use crate::execution::Execution;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::Registered;
 use flow_runtime::{Submission, SubmittedValue};
+#[cfg(feature = "schema")]
+use serde_json::Value;
 
 impl Runtime {
     /// Answers a question, and resumes the execution. The answer is a value of the type that was
     /// asked for, or a `serde_json::Value` that can be read as one. If another process has the
     /// execution, that process resumes it.
     ///
+    /// The flow need not be registered here, if flow-durable has its feature `schema`: the answer is
+    /// checked by the JSON Schema that was stored with the question, and the next process that has
+    /// the flow and [recovers](Runtime::recover) resumes the execution. If the answer is not of the
+    /// type although the schema allows it, that process asks the question again, with a new token;
+    /// the record [`Paused`](flow_store::RecordKind::Paused) of the new question says why.
+    ///
     /// # Errors
     ///
     /// The execution is as it was: [`RuntimeError::UnknownToken`],
     /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
     /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::NotRegistered`], [`RuntimeError::FlowChanged`], or the store failed. If
+    /// [`RuntimeError::FlowChanged`], or the store failed. If the flow is not registered:
+    /// [`RuntimeError::NoSchema`]; without the feature `schema`, [`RuntimeError::NotRegistered`]. If
     /// there are several answers to one question, one is accepted.
     //
     // Not an `async fn`: of a value that is not an answer, rustc would also report its future.
@@ -51,7 +63,7 @@ impl Runtime {
             RuntimeError::NotFound(_) => RuntimeError::UnknownToken,
             error => error,
         })?;
-        let flow = self.owned.inner.version(&row).await?;
+        let flow = self.owned.inner.version_if_known(&row).await?;
         if row.status.is_over() {
             return Err(RuntimeError::Over {
                 execution: row.id,
@@ -59,12 +71,18 @@ impl Runtime {
             });
         }
         self.owned.inner.open(&pause)?;
-        let answer = self.accepted(&row, &flow, &pause, value).await?;
+        let is_known = flow.is_some();
+        let answer = match flow {
+            Some(flow) => self.accepted(&row, &flow, &pause, value).await?,
+            None => accepted_by_schema(&row, &pause, value)?,
+        };
         self.settle(row.id, token, Settlement::Answer(answer))
             .await?;
         // The answer is stored. If the execution cannot continue here, this is not an error of the
         // answer.
-        self.owned.inner.wake(row.id).await;
+        if is_known {
+            self.owned.inner.wake(row.id).await;
+        }
         match self.get(row.id).await {
             Ok(execution) => Ok(execution),
             Err(_) => Ok(Execution::new(self.owned.clone(), row)),
@@ -96,12 +114,7 @@ impl Runtime {
                     .chain([format!("`{}` asks nothing any more", pause.path)])
                     .collect(),
             })?;
-        let wrong = |reason: String| RuntimeError::WrongType {
-            execution: row.id,
-            path: pause.path.clone(),
-            expected: pause.expected.clone(),
-            reason,
-        };
+        let wrong = |reason| wrong_type(pause, reason);
         let answer = asked.accept_submitted(value).map_err(wrong)?.to_string();
         payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
         Ok(answer)
@@ -129,4 +142,70 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+fn wrong_type(pause: &PauseRow, reason: String) -> RuntimeError {
+    RuntimeError::WrongType {
+        execution: pause.execution,
+        path: pause.path.clone(),
+        expected: pause.expected.clone(),
+        reason,
+    }
+}
+
+/// The answer as JSON, if the question's schema allows it.
+#[cfg(feature = "schema")]
+fn accepted_by_schema(
+    row: &Row,
+    pause: &PauseRow,
+    value: Result<SubmittedValue, serde_json::Error>,
+) -> Result<String, RuntimeError> {
+    let wrong = |reason| wrong_type(pause, reason);
+    let value = value.map_err(|error| wrong(error.to_string()))?;
+    let value = value.of_type_named(&pause.expected).map_err(wrong)?;
+    let Some(schema) = &pause.schema else {
+        return Err(RuntimeError::NoSchema {
+            execution: row.id,
+            flow: row.flow.clone(),
+            path: pause.path.clone(),
+            expected: pause.expected.clone(),
+        });
+    };
+    let damaged = |reason: String| RuntimeError::Unreadable {
+        execution: row.id,
+        path: pause.path.clone(),
+        reason: format!("the JSON Schema of its question is damaged: {reason}"),
+    };
+    let schema: Value = serde_json::from_str(schema).map_err(|error| damaged(error.to_string()))?;
+    let validator =
+        jsonschema::validator_for(&schema).map_err(|error| damaged(error.to_string()))?;
+    let violations: Vec<String> = validator.iter_errors(&value).map(violation).collect();
+    if !violations.is_empty() {
+        return Err(wrong(violations.join("; ")));
+    }
+    let answer = value.to_string();
+    payload::check(&answer, VALUE_DEPTH).map_err(wrong)?;
+    Ok(answer)
+}
+
+/// What is wrong, and where.
+#[cfg(feature = "schema")]
+fn violation(error: jsonschema::ValidationError<'_>) -> String {
+    let place = error.instance_path().to_string();
+    if place.is_empty() {
+        error.to_string()
+    } else {
+        format!("{error} at `{place}`")
+    }
+}
+
+#[cfg(not(feature = "schema"))]
+fn accepted_by_schema(
+    row: &Row,
+    _: &PauseRow,
+    _: Result<SubmittedValue, serde_json::Error>,
+) -> Result<String, RuntimeError> {
+    Err(RuntimeError::NotRegistered {
+        flow: row.flow.clone(),
+    })
 }

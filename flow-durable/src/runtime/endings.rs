@@ -36,8 +36,7 @@ impl Runtime {
                 status: row.status,
             });
         }
-        let version = self.owned.inner.known_version(&row);
-        let path = version.map_or(row.flow, |version| version.namespace().to_owned());
+        let path = self.owned.inner.namespace(&row).await;
         let record = Record {
             seq: 0,
             at_ms: self.owned.inner.now_ms(),

@@ -25,7 +25,7 @@ use crate::executions::Executions;
 use crate::inner::{Gone, Inner, Once, Recovered, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
-use crate::owned::Owned;
+use crate::owned::{Owned, Owners};
 use crate::registered::{DurableFlow, Registered};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
@@ -78,7 +78,7 @@ impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
             .field("store", &self.owned.inner.store)
-            .field("owner", &self.owned.owner())
+            .field("owners", &self.owned.owners())
             .finish_non_exhaustive()
     }
 }
@@ -118,7 +118,7 @@ impl Runtime {
             observer_failures,
         };
         Runtime {
-            owned: Owned::new(Arc::new(inner), None),
+            owned: Owned::new(Arc::new(inner), Owners::One(None)),
         }
     }
 
@@ -146,7 +146,7 @@ impl Runtime {
     /// The executions of this owner.
     pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Executions {
         Executions::new(Runtime {
-            owned: Owned::new(self.owned.inner.clone(), Some(owner.into())),
+            owned: Owned::new(self.owned.inner.clone(), Owners::One(Some(owner.into()))),
         })
     }
 
@@ -154,6 +154,33 @@ impl Runtime {
     /// [`owned_by`](Runtime::owned_by) has for an owner.
     pub fn executions(&self) -> Executions {
         Executions::new(self.clone())
+    }
+
+    /// The executions of all owners, and those without an owner: for whoever runs the program, not
+    /// for its users. What starts here has no owner.
+    ///
+    /// # Examples
+    ///
+    /// A program that looks into a store needs none of the flows:
+    ///
+    /// ```
+    /// use flow_durable::{ListOptions, MemoryStore, Runtime, Status};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// let paused = ListOptions::new().status(Status::Paused);
+    /// for execution in runtime.all_owners().list(paused).await? {
+    ///     println!("{} of {:?} asks:", execution.id(), execution.owner());
+    ///     for question in execution.questions().await? {
+    ///         println!("  {}", question.prompt());
+    ///     }
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn all_owners(&self) -> Executions {
+        Executions::new(Runtime {
+            owned: Owned::new(self.owned.inner.clone(), Owners::All),
+        })
     }
 
     /// An execution, as it is now.
@@ -176,8 +203,9 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
-        let mut listed = Listed::default();
-        for row in self.owned.inner.store.list(&self.query(options)).await? {
+        let query = self.query(options);
+        let mut listed = Listed::limited(query.limit);
+        for row in self.owned.inner.store.list(&query).await? {
             match row {
                 Ok(row) => listed
                     .executions
@@ -192,8 +220,16 @@ impl Runtime {
         let now_ms = self.owned.inner.now_ms();
         let before = |age: Duration| now_ms.saturating_sub(millis(age));
         ListQuery {
-            owner: Some(self.owned.owner().map(str::to_owned)),
-            created_before_ms: options.created_before.map(before),
+            owner: match self.owned.owners() {
+                Owners::One(owner) => Some(owner.as_deref().map(str::to_owned)),
+                Owners::All => None,
+            },
+            created_before_ms: options
+                .query
+                .created_before_ms
+                .into_iter()
+                .chain(options.created_before.map(before))
+                .min(),
             updated_before_ms: options.untouched_for.map(before),
             ..options.query
         }

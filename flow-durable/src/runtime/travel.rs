@@ -21,7 +21,7 @@ use crate::engine::{Asked, Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::execution_state::ExecutionState;
-use crate::inner::{Loaded, loaded_visits};
+use crate::inner::{Loaded, check_format, loaded_visits};
 use crate::journal::Journal;
 use crate::registered::Registered;
 use crate::runtime::Runtime;
@@ -107,17 +107,18 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`state`](Runtime::state), or the store could not be written to: then there is no new
-    /// execution. If the new one cannot continue here, this is not an error of this call, and
-    /// [`Execution::settled`] says why.
+    /// As [`state`](Runtime::state), except that the flow need not be registered; or the store could
+    /// not be written to: then there is no new execution. If the new one cannot continue here, this
+    /// is not an error of this call, and [`Execution::settled`] says why. Without the flow, it waits
+    /// for a process that has the flow and [recovers](Runtime::recover).
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
-        let (row, _) = self.load_until(id, seq).await?;
+        let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
         let now_ms = self.owned.inner.now_ms();
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
-        let flow = self.owned.inner.version(&row).await?;
-        let pauses = reopened(&row, &flow, new, &records, now_ms)?;
+        let flow = self.owned.inner.version_if_known(&row).await?;
+        let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(&mut records, now_ms.saturating_sub(last_ms));
         let path = records
@@ -159,8 +160,37 @@ impl Runtime {
             self.created_all_the_same(&copy, error).await?;
         }
         self.owned.inner.committed.notify_waiters();
-        self.owned.inner.try_to_launch(new).await;
+        if flow.is_some() {
+            self.owned.inner.try_to_launch(new).await;
+        }
         Ok(Execution::new(self.owned.clone(), copy))
+    }
+
+    /// An execution that has a record to copy it at. If its flow is registered, its journal fits.
+    async fn copyable(&self, id: ExecutionId, seq: u64) -> Result<Row, RuntimeError> {
+        let row = self.owned.row(id).await?;
+        if self.owned.inner.known_version(&row).is_some() {
+            let (row, _) = self.load_until(id, seq).await?;
+            return Ok(row);
+        }
+        check_format(&row)?;
+        self.check_record(&row, seq).await?;
+        Ok(row)
+    }
+
+    /// Checks that the store has a record of an execution.
+    async fn check_record(&self, row: &Row, seq: u64) -> Result<(), RuntimeError> {
+        let id = row.id;
+        let no_record = RuntimeError::NoRecord { execution: id, seq };
+        if seq >= row.next_seq {
+            return Err(no_record);
+        }
+        let first = self.owned.inner.store.records(id, 0, 1).await;
+        let first = first.map_err(RuntimeError::of(id))?;
+        match first.first() {
+            Some(first) if first.seq <= seq => Ok(()),
+            _ => Err(no_record),
+        }
     }
 
     /// The records up to this one, from the first in the store. If they are pruned while they are
@@ -189,17 +219,9 @@ impl Runtime {
     }
 
     async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
-        let no_record = RuntimeError::NoRecord { execution: id, seq };
         let mut row = self.owned.row(id).await?;
         loop {
-            if seq >= row.next_seq {
-                return Err(no_record);
-            }
-            let first = self.owned.inner.store.records(id, 0, 1).await;
-            let first = first.map_err(RuntimeError::of(id))?;
-            if first.first().is_none_or(|first| first.seq > seq) {
-                return Err(no_record);
-            }
+            self.check_record(&row, seq).await?;
             let flow = self.owned.inner.version(&row).await?;
             let loaded = self.owned.inner.load(&row, &flow, Some(seq + 1)).await;
             let row_before = std::mem::replace(&mut row, self.owned.row(id).await?);
@@ -217,7 +239,7 @@ impl Runtime {
 /// The questions that were open at the end of these records, for the new execution.
 fn reopened(
     row: &Row,
-    flow: &Registered,
+    flow: Option<&Registered>,
     new: ExecutionId,
     records: &[Record],
     now_ms: u64,
@@ -225,7 +247,11 @@ fn reopened(
     let mut open: Vec<&Record> = Vec::new();
     for record in records {
         match record.kind {
-            RecordKind::Paused => open.push(record),
+            RecordKind::Paused => {
+                // It may have been asked before, and answered with what was not an answer.
+                open.retain(|asked| asked.step != record.step);
+                open.push(record);
+            }
             RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
             // Questions inside the finished node are no longer asked.
             RecordKind::NodeFinished => {
@@ -258,8 +284,8 @@ fn reopened(
                 prompt: asked.prompt,
                 expected: asked.expected,
                 schema: flow
-                    .question(&record.path)
-                    .and_then(|asked| asked.schema())
+                    .and_then(|flow| flow.question(&record.path)?.schema())
+                    .or(asked.schema)
                     .map(|schema| schema.to_string()),
                 created_ms: now_ms,
                 expires_ms: time.map(|time| now_ms.saturating_add(time)),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::error::BoxError;
 use crate::json::Stored;
+use crate::shape::shape_of;
 use crate::step::Step;
 
 /// A type whose values come from a person or from another system: `#[node(human = "…")]` on an enum
@@ -106,6 +107,20 @@ pub struct SubmittedValue {
     of: Option<(TypeId, &'static str)>,
 }
 
+impl SubmittedValue {
+    /// The answer as JSON, if its type has this name or is not known.
+    ///
+    /// # Errors
+    ///
+    /// It is a value of a type of another name, in words.
+    pub fn of_type_named(self, name: &str) -> Result<Value, String> {
+        match self.of {
+            Some((_, other)) if other != name => Err(format!("it is a `{other}`")),
+            _ => Ok(self.value),
+        }
+    }
+}
+
 impl Submission for Value {
     fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
         Ok(SubmittedValue {
@@ -191,9 +206,23 @@ impl QuestionType {
         self.check(&value).map(|()| value)
     }
 
-    /// The type's JSON Schema, if it has one.
+    /// Reads a value of the type from a deserializer: see [`Question::read`].
+    ///
+    /// # Errors
+    ///
+    /// What the deserializer gave is not a value of the type.
+    pub fn read(
+        &self,
+        deserializer: &mut dyn erased_serde::Deserializer<'_>,
+    ) -> Result<(), erased_serde::Error> {
+        (self.read)(deserializer)
+    }
+
+    /// The type's JSON Schema: that of `schemars::JsonSchema` if the type implements it (feature
+    /// `schemars`), or else [what its `Deserialize` requests](crate::shape::Shape::json_schema).
+    /// `None` if that is nothing in particular, as for an internally tagged enum.
     pub fn schema(&self) -> Option<Value> {
-        (self.schema)()
+        (self.schema)().or_else(|| shape_of(|probe| self.read(probe)).json_schema())
     }
 
     /// Checks that a value is one of the type.
@@ -233,8 +262,10 @@ impl Question {
         self.kind.name()
     }
 
-    /// The JSON Schema of the answer, if its type implements `schemars::JsonSchema` (feature
-    /// `schemars`).
+    /// The JSON Schema of the answer: that of `schemars::JsonSchema` if its type implements it
+    /// (feature `schemars`), or else
+    /// [what its `Deserialize` requests](crate::shape::Shape::json_schema). `None` if that is
+    /// nothing in particular.
     pub fn schema(&self) -> Option<Value> {
         self.kind.schema()
     }

@@ -83,6 +83,7 @@ pub async fn filters_by_each_part(store: Stored) {
     ];
     rows[1].flow = "returns".to_owned();
     rows[2].status = Status::Completed;
+    rows[3].copied_from = Some(new[1]);
     make(&store, rows).await;
 
     let all = ListQuery::default;
@@ -116,6 +117,17 @@ pub async fn filters_by_each_part(store: Stored) {
         ..all()
     };
     assert_eq!(ids(&store, created_before).await, [new[1], new[0]]);
+    let created_from = ListQuery {
+        created_from_ms: Some(NOW + 2),
+        ..all()
+    };
+    assert_eq!(ids(&store, created_from).await, [new[3], new[2]]);
+    let copied_from = |id| ListQuery {
+        copied_from: Some(id),
+        ..all()
+    };
+    assert_eq!(ids(&store, copied_from(new[1])).await, [new[3]]);
+    assert!(ids(&store, copied_from(new[3])).await.is_empty());
     let updated_before = ListQuery {
         updated_before_ms: Some(NOW + 10),
         ..all()
@@ -152,8 +164,10 @@ pub async fn filters_by_all_parts_together(store: Stored) {
         flow: Some("orders".to_owned()),
         status: Some(Status::Paused),
         owner: Some(Some("ana".to_owned())),
+        created_from_ms: Some(NOW),
         created_before_ms: Some(NOW + 4),
         updated_before_ms: Some(NOW + 2),
+        copied_from: None,
         before: Some(new[5]),
         limit: Some(9),
     };

@@ -25,7 +25,7 @@ impl Place {
         })
     }
 
-    fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.folder.path().join("survivor.db")
     }
 
@@ -50,6 +50,18 @@ impl Place {
         rounds: u64,
         keys: &[String],
     ) -> Outcome<Process> {
+        self.spawn_with(name, lease, rounds, keys, "yes")
+    }
+
+    /// The same, for a process that answers what it asks, or does not.
+    pub(crate) fn spawn_with(
+        &self,
+        name: &str,
+        lease: Duration,
+        rounds: u64,
+        keys: &[String],
+        answers: &str,
+    ) -> Outcome<Process> {
         let effects = self.folder.path().join(name);
         let mut command = Command::new(env!("CARGO_BIN_EXE_flow-survivor"));
         command
@@ -60,6 +72,7 @@ impl Place {
         command
             .env("EFFECTS", &effects)
             .env("HOLD", self.hold())
+            .env("ANSWERS", answers)
             .stdout(Stdio::piped());
         Ok(Process {
             child: command.spawn()?,

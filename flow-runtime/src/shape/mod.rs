@@ -8,8 +8,8 @@
 //! fills it in.
 
 mod probe;
+mod schema;
 
-#[cfg(test)]
 use serde::de;
 
 use probe::Probe;
@@ -19,23 +19,33 @@ const READS: usize = 1000;
 
 /// The way in which a value of a type is filled in.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Shape {
-    /// Nothing is known of it yet.
+pub enum Shape {
+    /// Nothing is known of it yet. Not in the result of [`shape_of`].
     Unknown,
     /// There is only one value.
     Unit,
+    /// `true` or `false`.
     Bool,
+    /// An integer in a range.
     Integer {
+        /// The least value.
         least: i128,
+        /// The greatest value.
         greatest: i128,
     },
+    /// A number that need not be an integer.
     Number,
+    /// A text of one character.
     Char,
+    /// A text.
     Text,
     /// The value may be left out.
     Option(Box<Shape>),
+    /// Values by name.
     Struct(Vec<Field>),
+    /// One of several variants.
     Enum(Vec<Variant>),
+    /// Any number of items.
     List(Box<Shape>),
     /// Anything else.
     Json,
@@ -43,31 +53,38 @@ pub(crate) enum Shape {
 
 /// A field of a struct or of a variant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Field {
-    pub(crate) name: &'static str,
-    pub(crate) shape: Shape,
+pub struct Field {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// The shape of its value.
+    pub shape: Shape,
 }
 
 /// A variant of an enum.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Variant {
-    pub(crate) name: &'static str,
-    pub(crate) content: Content,
+pub struct Variant {
+    /// Its name in JSON.
+    pub name: &'static str,
+    /// Its content.
+    pub content: Content,
 }
 
 /// The content of a variant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Content {
-    /// Nothing is known of it yet.
+pub enum Content {
+    /// Nothing is known of it yet. Not in the result of [`shape_of`].
     Unknown,
+    /// None.
     Unit,
     /// One value, or several without names.
     Value(Shape),
+    /// Values by name.
     Fields(Vec<Field>),
 }
 
-/// The shape of a type whose values are read by this function.
-pub(crate) fn shape_of(
+/// The shape of a type whose values are read by this function, such as
+/// [`Question::read`](crate::Question::read).
+pub fn shape_of(
     mut read: impl FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>,
 ) -> Shape {
     let mut shape = Shape::Unknown;
@@ -131,8 +148,25 @@ impl Content {
     }
 }
 
-#[cfg(test)]
-pub(crate) fn shape_of_type<T: de::DeserializeOwned>() -> Shape {
+/// The shape of a type.
+///
+/// # Examples
+///
+/// ```
+/// use flow_runtime::shape::{Content, Shape, shape_of_type};
+/// use serde::Deserialize;
+///
+/// #[derive(Deserialize)]
+/// # #[expect(dead_code)]
+/// enum Approval {
+///     Approved { by: String },
+///     Refused,
+/// }
+///
+/// let Shape::Enum(variants) = shape_of_type::<Approval>() else { panic!() };
+/// assert_eq!(variants[1].content, Content::Unit);
+/// ```
+pub fn shape_of_type<T: de::DeserializeOwned>() -> Shape {
     shape_of(|probe| erased_serde::deserialize::<T>(probe).map(drop))
 }
 
