@@ -68,3 +68,11 @@ pub fn __registered(input: TokenStream) -> TokenStream {
 pub fn __node_contract(input: TokenStream) -> TokenStream {
     node::with_actions(input.into()).into()
 }
+
+/// The calls with which `flow!` asks its nodes for their contracts. rustc shows the name of this
+/// macro beside a name that is no node.
+#[doc(hidden)]
+#[proc_macro]
+pub fn every_node_needs_the_attribute_node(input: TokenStream) -> TokenStream {
+    protocol::asked(input.into()).into()
+}

@@ -9,11 +9,12 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
-use syn::{Path, Visibility};
+use syn::parse::{Parse, ParseStream};
+use syn::{Path, Token, Visibility, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
-use crate::names::{dollar, plain};
+use crate::names::{dollar, is_type_name, located, plain};
 use crate::runtime::runtime_crate;
 use crate::twice::{self, Extent, unique_name};
 
@@ -59,12 +60,19 @@ pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream 
         item,
         items,
     } = named;
-    let (unique, name) = (unique_name(name), macro_name(name));
+    let public = matches!(vis, Visibility::Public(_));
+    let own = unique_name(name);
+    let unique = if public {
+        own.clone()
+    } else {
+        private_name(name)
+    };
+    let name = macro_name(name);
     let (own_arms, items) = match item {
         None => (None, items.clone()),
         Some(_) => (
-            Some(twice::own_arms(&unique)),
-            twice::if_own(&name, &unique, items),
+            Some(twice::own_arms(&own)),
+            twice::if_own(&name, &own, items),
         ),
     };
     let renamed = match item {
@@ -74,7 +82,6 @@ pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream 
             quote!(#unique as #name)
         }
     };
-    let public = matches!(vis, Visibility::Public(_));
     let export = public.then(|| quote!(#[macro_export]));
     let used = public.then(
         || quote!(#[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]),
@@ -90,6 +97,16 @@ pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream 
         #vis use #renamed;
         #items
     }
+}
+
+/// The name of the macro of something that is not `pub`. If a flow names it by a path that is
+/// private there, rustc shows this name beside the error.
+fn private_name(name: &Ident) -> Ident {
+    format_ident!(
+        "pub_is_missing_before_{}",
+        plain(name),
+        span = Span::call_site()
+    )
 }
 
 /// The path of the macro that passes on the contract of the node at this path.
@@ -153,33 +170,110 @@ pub(crate) fn macro_name(name: &Ident) -> Ident {
 
 /// Asks each of these nodes for its contract, and hands all of them to `flow!` together
 /// with `body`.
+///
+/// If there is no macro of a name, rustc says only that, and names the macro that wrote the call. So
+/// the calls are written by a macro whose name says what to do: [`asked`].
 pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
-    let mut tokens = TokenStream::new();
-    let mut chain: Vec<Path> = nodes.to_vec();
-    if nodes.len() > GROUP {
-        chain.clear();
-        for (index, group) in nodes.chunks(GROUP).enumerate() {
-            let collected = format_ident!(
-                "__flow_{}_nodes_{index}",
-                plain(flow),
-                span = Span::call_site()
-            );
-            tokens.extend(chain_of(group, &quote!(@define #collected)));
-            chain.push(collected.into());
-        }
+    let runtime = runtime_crate();
+    let ask = Ask {
+        resolved: syn::parse_quote!(#runtime::flow),
+        flow: flow.clone(),
+        nodes: nodes.to_vec(),
+        body: body.clone(),
+    };
+    if editor::expands() {
+        return ask.chains();
     }
-    tokens.extend(chain_of(&chain, body));
-    tokens
+    let Ask {
+        resolved,
+        flow,
+        nodes,
+        body,
+    } = &ask;
+    quote!(#runtime::every_node_needs_the_attribute_node! { #resolved, #flow [#(#nodes),*] { #body } })
 }
 
-/// The call of the first of these macros, with what is needed to call the others.
-fn chain_of(macros: &[Path], body: &TokenStream) -> TokenStream {
-    let runtime = runtime_crate();
-    let resolved: Path = syn::parse_quote!(#runtime::flow);
-    let chain = macros.iter().chain([&resolved]);
-    let mut chain = chain.map(|path| out_of_sight(path.to_token_stream()));
-    let first = chain.next();
-    quote!(#first! { @contract [#(#chain),*] { #body } [] })
+/// The calls themselves.
+pub(crate) fn asked(input: TokenStream) -> TokenStream {
+    match syn::parse2::<Ask>(input) {
+        Ok(ask) => ask.chains(),
+        Err(error) => error.into_compile_error(),
+    }
+}
+
+/// A flow that asks for the contracts of its nodes.
+struct Ask {
+    /// The path of `flow!`, which is told all contracts.
+    resolved: Path,
+    flow: Ident,
+    nodes: Vec<Path>,
+    body: TokenStream,
+}
+
+impl Parse for Ask {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let resolved = input.call(Path::parse_mod_style)?;
+        input.parse::<Token![,]>()?;
+        let flow = input.parse()?;
+        let (nodes, body);
+        bracketed!(nodes in input);
+        let nodes = nodes.parse_terminated(Path::parse_mod_style, Token![,])?;
+        braced!(body in input);
+        Ok(Ask {
+            resolved,
+            flow,
+            nodes: nodes.into_iter().collect(),
+            body: body.parse()?,
+        })
+    }
+}
+
+impl Ask {
+    fn chains(&self) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        let mut chain: Vec<TokenStream> = self.nodes.iter().map(called).collect();
+        if chain.len() > GROUP {
+            let mut groups = Vec::new();
+            for (index, group) in chain.chunks(GROUP).enumerate() {
+                let collected = format_ident!(
+                    "__flow_{}_nodes_{index}",
+                    plain(&self.flow),
+                    span = Span::call_site()
+                );
+                tokens.extend(self.chain_of(group, &quote!(@define #collected)));
+                groups.push(quote!(#collected));
+            }
+            chain = groups;
+        }
+        tokens.extend(self.chain_of(&chain, &self.body));
+        tokens
+    }
+
+    /// The call of the first of these macros, with what is needed to call the others.
+    fn chain_of(&self, macros: &[TokenStream], body: &TokenStream) -> TokenStream {
+        let resolved = out_of_sight(self.resolved.to_token_stream());
+        let mut chain = macros.iter().chain([&resolved]);
+        let first = chain.next();
+        quote!(#first! { @contract [#(#chain),*] { #body } [] })
+    }
+}
+
+/// The path of a node's macro where it is called: shown where the user wrote it, but written here.
+fn called(path: &Path) -> TokenStream {
+    if editor::expands() {
+        return out_of_sight(path.to_token_stream());
+    }
+    let last = path.segments.last();
+    // rustc reports one private name once at each place, and a flow has the type in its own code.
+    let is_private_type =
+        path.segments.len() > 1 && last.is_some_and(|last| is_type_name(&last.ident));
+    // Where this is, nothing is known of the crate.
+    let names_crate = path.segments.iter().any(|one| one.ident == "$crate");
+    if is_private_type || names_crate {
+        path.to_token_stream()
+    } else {
+        located(path)
+    }
 }
 
 /// The macro that the end of a group defines: it passes on what the group has collected.

@@ -107,9 +107,11 @@ extern crate self as flow_runtime;
 pub mod __private;
 // rustc names these in its messages. A path through `__private` would tell the reader nothing.
 #[doc(hidden)]
-pub use __private::{Cloneable, DefaultNode, LosesNoError, Node, ReadsAs, stored};
+pub use __private::{Cloneable, DefaultNode, LosesNoError, Node, ReadsAs, ReadsError, stored};
 #[doc(hidden)]
 pub use checked::{GoesBetweenThreads, SharedByRuns, node_of_flow, shared_by_runs, value_of_flow};
+#[doc(hidden)]
+pub use flow_macros::every_node_needs_the_attribute_node;
 #[doc(hidden)]
 pub use question::{CanAnswer, NoAnswers};
 #[cfg(feature = "stored")]

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::quote;
 
-use crate::{action, flow, node};
+use crate::{action, flow, node, protocol};
 
 use super::corpus::{ENUMS, FLOWS, NODES, NodeSource};
 
@@ -176,9 +176,12 @@ pub(super) fn parse(source: &str) -> TokenStream {
     source.parse().expect("the corpus is made of tokens")
 }
 
-/// `__flow_review_0123456789abcdef` is the macro of `review`. The name of `__flow_Big_nodes_0` is
-/// unchanged.
+/// `__flow_review_0123456789abcdef` and `pub_is_missing_before_review` are macros of `review`. The
+/// name of `__flow_Big_nodes_0` is unchanged.
 fn own_name(unique: &str) -> String {
+    if let Some(private) = unique.strip_prefix("pub_is_missing_before_") {
+        return private.to_owned();
+    }
     let own = unique
         .strip_prefix("__flow_")
         .and_then(|name| name.rsplit_once('_'))
@@ -252,6 +255,17 @@ fn asked_for_actions(expansion: &TokenStream) -> Option<(String, TokenTree)> {
 /// `review! { @contract [pay, crate::nodes::revise] { … } [] }`
 fn asks(expansion: &TokenStream) -> Vec<Ask> {
     let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
+    let asked = |window: &[TokenTree]| match window {
+        [TokenTree::Ident(name), _, TokenTree::Group(group)]
+            if name == "every_node_needs_the_attribute_node" =>
+        {
+            Some(protocol::asked(group.stream()))
+        }
+        _ => None,
+    };
+    if let Some(calls) = tokens.windows(3).find_map(asked) {
+        return asks(&calls);
+    }
     let ask = |window: &[TokenTree]| {
         let [TokenTree::Ident(first), _, TokenTree::Group(group)] = window else {
             return None;

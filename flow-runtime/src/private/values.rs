@@ -7,6 +7,8 @@
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::node_error::NodeError;
+
 /// A value that the analysis found to be written on every path.
 #[inline]
 pub fn get<T>(slot: &Option<T>) -> &T {
@@ -75,6 +77,35 @@ impl<T: Deref> ReadsAs for T {
     #[inline]
     fn read(&self) -> &T::Target {
         self
+    }
+}
+
+/// The type as which a node reads `error`.
+#[diagnostic::on_unimplemented(
+    message = "`error` is a `NodeError`, and this node reads it as `{Self}`",
+    label = "reads `error` as another type",
+    note = "write `error: &NodeError`: `error.to_string()` is its text, and `error.downcast_ref::<E>()` the error that the \
+            failed node returned, if it is an `E`"
+)]
+pub trait ReadsError {
+    /// The error.
+    fn borrowed(error: &NodeError) -> &Self;
+    /// The error, for a node that takes it.
+    fn taken(error: NodeError) -> Self
+    where
+        Self: Sized;
+}
+
+#[diagnostic::do_not_recommend]
+impl ReadsError for NodeError {
+    #[inline]
+    fn borrowed(error: &NodeError) -> &Self {
+        error
+    }
+
+    #[inline]
+    fn taken(error: NodeError) -> Self {
+        error
     }
 }
 

@@ -25,10 +25,39 @@ pub enum Compared {
 }
 
 /// The names of standard types that nothing else is usually called.
-const STANDARD: [&str; 31] = [
-    "bool", "char", "str", "String", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16",
-    "i32", "i64", "i128", "isize", "f32", "f64", "Vec", "VecDeque", "Option", "Box", "Arc", "Rc",
-    "HashMap", "HashSet", "BTreeMap", "BTreeSet", "PathBuf", "Path", "std",
+const STANDARD: [&str; 32] = [
+    "bool",
+    "char",
+    "str",
+    "String",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "Vec",
+    "VecDeque",
+    "Option",
+    "Box",
+    "Arc",
+    "Rc",
+    "HashMap",
+    "HashSet",
+    "BTreeMap",
+    "BTreeSet",
+    "PathBuf",
+    "Path",
+    "Result",
+    "NodeError",
 ];
 
 /// Compares the types of a flow's keys by their spelling. As [`check`], it reports a thousand
@@ -53,8 +82,8 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
         }
         compared.check_items(graph, id, &owners, &mut found);
         for read in &graph.node(id).reads {
-            // An item has its own type, and is not a key of the flow.
-            if loops.contains(read.key.as_str()) {
+            // An item has its own type, and neither is a key of the flow.
+            if loops.contains(read.key.as_str()) || read.key == ERROR_KEY {
                 continue;
             }
             if let Some(owner) = owners.get(read.key.as_str()) {
@@ -121,7 +150,12 @@ impl Compared {
                 let owner = Owner {
                     rust_type: &write.rust_type,
                     site: Site::Node(id),
-                    what: format!("`{}` writes it as", node.name),
+                    what: match &node.kind {
+                        NodeKind::Each { .. } if write.rust_type.ends_with(", NodeError>>") => {
+                            format!("with `collect_errors`, `{}` writes it as", node.name)
+                        }
+                        _ => format!("`{}` writes it as", node.name),
+                    },
                 };
                 let first = owners.entry(&write.key).or_insert(owner);
                 if !self.same(first.rust_type, &write.rust_type) {
@@ -284,7 +318,7 @@ impl Compared {
         match self {
             Compared::Named => named,
             Compared::Standard => {
-                named && names(rust_type).all(|name| name.is_empty() || is_standard(name))
+                named && paths(rust_type).all(is_standard) && !has_aliased_result(rust_type)
             }
         }
     }
@@ -368,8 +402,33 @@ fn other_mapping(
         .related(own.site, own.text(key))
 }
 
-fn is_standard(name: &str) -> bool {
-    STANDARD.contains(&name) || name.bytes().all(|letter| letter.is_ascii_digit())
+fn is_standard(path: &str) -> bool {
+    path.starts_with("std::")
+        || STANDARD.contains(&path)
+        || path.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+/// The paths in a type.
+fn paths(rust_type: &str) -> impl Iterator<Item = &str> {
+    rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':')
+}
+
+/// Returns true if there is a `Result` with one argument: only the compiler knows its error.
+fn has_aliased_result(rust_type: &str) -> bool {
+    rust_type.match_indices("Result<").any(|(start, found)| {
+        let mut depth = 0_usize;
+        let arguments = rust_type[start + found.len()..].chars();
+        let next_at_top = arguments.into_iter().find(|letter| {
+            match letter {
+                '<' | '(' | '[' => depth += 1,
+                '>' | ')' | ']' if depth > 0 => depth -= 1,
+                ',' | '>' if depth == 0 => return true,
+                _ => {}
+            }
+            false
+        });
+        next_at_top != Some(',')
+    })
 }
 
 /// Returns true if a type that takes arguments is named without them. Of this the compiler says
@@ -428,7 +487,7 @@ fn borrowed(owned: &str) -> String {
             .strip_prefix("Vec<")
             .and_then(|rest| rest.strip_suffix('>'))
         {
-            Some(item) => format!("[{item}]"),
+            Some(item) => format!("[{}]", item.replace(',', ", ")),
             None => owned.to_owned(),
         },
     }

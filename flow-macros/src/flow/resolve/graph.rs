@@ -120,6 +120,14 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
                 .iter_mut()
                 .for_each(|read| read.optional = true);
         }
+        if let InstanceKind::Each { .. } = &instance.kind {
+            let results = results_text(flow, instance, &contracts[instances.body(id)]);
+            let writes = nodes[id.0]
+                .actions
+                .iter_mut()
+                .flat_map(|one| &mut one.writes);
+            writes.for_each(|write| write.rust_type.clone_from(&results));
+        }
         nodes[id.0].fallible |= match &instance.kind {
             InstanceKind::Fork(branches) => {
                 branches.iter().flatten().any(|node| nodes[node.0].fallible)
@@ -132,6 +140,25 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
         };
     }
     nodes
+}
+
+/// The type of the results of a loop as text. Empty if its body writes more than one value.
+fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract) -> String {
+    let writes_nothing_else = match (body.kind, &body.actions[..]) {
+        (_, []) => true,
+        (Kind::Flow, [end]) => end.writes.is_empty(),
+        _ => false,
+    };
+    let item = match &body.writes[..] {
+        [] if body.returns_nothing() => "()",
+        [only] if writes_nothing_else && !only.optional => &only.rust_type,
+        _ => "",
+    };
+    match (item, instance.collects_errors(flow)) {
+        ("", _) => String::new(),
+        (item, true) => format!("Vec<Result<{item}, NodeError>>"),
+        (item, false) => format!("Vec<{item}>"),
+    }
 }
 
 /// Returns true if the flow routes the timeout of a poll.

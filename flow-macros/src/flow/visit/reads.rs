@@ -4,7 +4,7 @@
 //! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
 //! that the error for a type that is not `Clone` says who reads it.
 
-use flow_spec::{Code, EdgeTarget, Reader};
+use flow_spec::{Code, ERROR_KEY, EdgeTarget, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
@@ -46,6 +46,25 @@ impl Visit<'_> {
 
     /// The value of a read.
     pub(super) fn value(&self, read: ReadIndex, port: &ReadPort) -> TokenStream {
+        let value = self.stored(read, port);
+        let key = self.plan.read(self.place, self.node, read).key;
+        // Every error can be read as a `dyn Error`.
+        if key != ERROR_KEY || port.rust_type.starts_with("dyn ") {
+            return value;
+        }
+        let (rt, site) = (&self.rt, self.site);
+        match port.mode {
+            Mode::Borrow => quote_spanned!(site=> #rt::ReadsError::borrowed(#value)),
+            Mode::Take => quote_spanned!(site=> #rt::ReadsError::taken(#value)),
+            Mode::MaybeBorrow | Mode::MaybeDeref => {
+                quote_spanned!(site=> #value.map(#rt::ReadsError::borrowed))
+            }
+            Mode::MaybeTake => quote_spanned!(site=> #value.map(#rt::ReadsError::taken)),
+        }
+    }
+
+    /// The value of a read, as it is stored.
+    fn stored(&self, read: ReadIndex, port: &ReadPort) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let Read {
             key,
@@ -79,7 +98,7 @@ impl Visit<'_> {
         };
         let value = match (port.mode, handover) {
             (_, Handover::Clone { later }) => return self.cloned(&whole, later, key, port),
-            (Mode::MaybeDeref, _) => self.deref(whole, key),
+            (Mode::MaybeDeref, _) if key != ERROR_KEY => self.deref(whole, key),
             _ => whole,
         };
         self.flattened(value, key, port)

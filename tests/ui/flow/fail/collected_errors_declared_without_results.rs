@@ -1,0 +1,13 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn price(item: &str) -> Result<f64, std::num::ParseFloatError> { item.parse() }
+
+flow! {
+    Pricing(items: Vec<String>) -> (prices: Vec<f64>) { //~
+        node prices: for item in items { price } with collect_errors;
+        start >> prices >> end;
+    }
+}
+
+fn main() {}

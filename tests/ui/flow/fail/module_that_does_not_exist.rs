@@ -1,0 +1,9 @@
+use flow_runtime::prelude::*;
+
+flow! {
+    Approval() {
+        start >> steps::review >> end; //~
+    }
+}
+
+fn main() {}
