@@ -84,6 +84,27 @@ fn standard_types_only() {
         ("Vec<u64>", "[Option]", true),
         ("Vec<u64>", "HashMap<Vec, u8>", true),
         ("Vec<u64>", "Option<Vec<u8>>", false),
+        ("std::time::Duration", "u64", false),
+        ("std::fmt::Error", "std::io::Error", true),
+        ("Vec<Result<u64, NodeError>>", "[u64]", false),
+        (
+            "Vec<Result<u64, NodeError>>",
+            "[Result<u64, std::fmt::Error>]",
+            false,
+        ),
+        (
+            "Vec<Result<u64, NodeError>>",
+            "[Result<u64, NodeError>]",
+            true,
+        ),
+        // The error of an alias is not known.
+        ("Vec<Result<u64, NodeError>>", "[Result<u64>]", true),
+        (
+            "Vec<Result<(u64, u8), NodeError>>",
+            "[Result<(u64, u8)>]",
+            true,
+        ),
+        ("Vec<Result<u64, NodeError>>", "[Result<u64, Mine>]", true),
     ] {
         let graph = reader(written, read, false);
         let found = check_types(&graph, Compared::Standard);
