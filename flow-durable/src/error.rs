@@ -211,6 +211,20 @@ pub enum RuntimeError {
         /// The number.
         seq: u64,
     },
+    /// An execution cannot be copied with these values: see
+    /// [`copy_with`](super::Runtime::copy_with).
+    #[error(
+        "execution {execution} is not copied at record {seq} with other values:{}",
+        lines(reasons)
+    )]
+    Unchangeable {
+        /// The execution.
+        execution: ExecutionId,
+        /// The number of the record.
+        seq: u64,
+        /// All that is wrong, one per line.
+        reasons: Vec<String>,
+    },
     /// Another process has taken the execution over, or ended it.
     #[error("execution {0} has been taken over or ended by another process")]
     TakenOver(ExecutionId),

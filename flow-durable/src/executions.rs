@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use flow_store::{ExecutionId, Token};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
@@ -183,6 +183,20 @@ impl Executions {
     /// As [`Runtime::copy`].
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         self.runtime.copy(id, seq).await
+    }
+
+    /// Starts a copy of an execution with other values, as [`Runtime::copy_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::copy_with`].
+    pub async fn copy_with(
+        &self,
+        id: ExecutionId,
+        seq: u64,
+        values: Map<String, Value>,
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.copy_with(id, seq, values).await
     }
 
     /// The journals of the executions as a stream, as [`Runtime::events`].

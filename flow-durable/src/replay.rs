@@ -15,6 +15,8 @@ use flow_store::{Record, RecordKind};
 use flow_runtime::NodeError;
 use flow_runtime::engine::{EarlierAttempts, Place};
 
+use crate::steps::is_inside;
+
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -177,6 +179,15 @@ impl Replay {
 
     pub(crate) fn started_ms(&self, place: &Place) -> Option<u64> {
         self.visited(place)?.started_ms
+    }
+
+    /// Returns true if something has come of a visit to a node, or of a part of it. A node that only
+    /// decides, such as a branch, has come to nothing until it is finished.
+    pub(crate) fn has_come_of(&self, place: &Place) -> bool {
+        let itself = self.visited(place).is_some_and(|visited| {
+            visited.finished || visited.outcome.is_some() || visited.waited.is_some()
+        });
+        itself || self.visited.keys().any(|step| is_inside(step, &place.step))
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use flow_durable::{Execution, Record, RecordKind, Runtime, StartOptions, Status};
+use flow_durable::{Execution, Record, RecordKind, Runtime, RuntimeError, StartOptions, Status};
 use flow_runtime::prelude::*;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::changed::Rows as _;
 use crate::flows::{Name, Rounds, RoundsInput, take_effects};
 use crate::gates::increase;
+use crate::questions::{Release, ReleaseInput};
+use crate::stores::{CrashAfter, Faulty};
 use crate::support::{lines, minutes, pass, runtime, seen, settled, store};
 
 /// The number of the first record of this kind and path.
@@ -345,6 +347,168 @@ async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     assert!(failed.reason().is_some());
     let copy = copied(&runtime, &failed, 1).await;
     assert_eq!(store.execution_row(copy.id()).await.result, None);
+}
+
+/// The values that a copy begins with.
+fn values<const N: usize>(values: [(&str, Value); N]) -> Map<String, Value> {
+    values
+        .into_iter()
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
+}
+
+/// `triple` twice, from 10 to 90, and `double`.
+async fn rounds(runtime: &Runtime) -> Execution {
+    let execution = settled::<Rounds>(runtime, RoundsInput { number: 10 }).await;
+    take_effects();
+    execution
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_with_other_values_goes_on_with_them() {
+    let runtime = runtime(store(), Rounds::new());
+    let execution = rounds(&runtime).await;
+    let before = seen(&runtime, execution.id()).await;
+    let tripled = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
+    let asked = values([("number", json!(20))]);
+    for (seq, expected, ran) in [
+        // The input.
+        (0, 120, &["rounds.triple", "rounds.double"][..]),
+        // `triple` has begun, and is still to run.
+        (1, 120, &["rounds.triple", "rounds.double"]),
+        // It is done: `large` decides by the other value.
+        (tripled, 120, &["rounds.triple#2", "rounds.double"]),
+    ] {
+        let copy = runtime.copy_with(execution.id(), seq, asked.clone()).await;
+        let copy = copy.unwrap().settled().await.unwrap();
+        let output = copy.output::<Rounds>().unwrap().unwrap();
+        assert_eq!(output.doubled, expected, "{seq}");
+        let ran: Vec<_> = ran
+            .iter()
+            .map(|step| format!("{}/{step}", copy.id()))
+            .collect();
+        assert_eq!(take_effects(), ran, "{seq}");
+        let journal = copy.journal().await.unwrap();
+        let copied = journal
+            .iter()
+            .find(|record| record.kind == RecordKind::RunCopied);
+        assert_eq!(
+            copied.unwrap().payload,
+            json!({ "execution": execution.id(), "seq": seq, "values": asked }).to_string()
+        );
+        assert_eq!(copy.copied_from(), Some(execution.id()));
+    }
+    assert_eq!(seen(&runtime, execution.id()).await, before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_failed_is_tried_with_another_value() {
+    let works = Arc::new(AtomicBool::new(false));
+    let runtime = runtime(store(), switch(&works));
+    let failed = settled::<Switch>(&runtime, SwitchInput { number: 1 }).await;
+    let last = failed.journal().await.unwrap().len() as u64 - 1;
+    works.store(true, Ordering::SeqCst);
+    let copy = runtime.copy_with(failed.id(), last, values([("number", json!(7))]));
+    let copy = copy.await.unwrap().settled().await.unwrap();
+    assert_eq!(copy.output::<Switch>().unwrap().unwrap().number, 700);
+}
+
+/// The question belongs to the node that begins anew, and shows the other value.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_asked_with_another_value() {
+    let runtime = runtime(store(), Release::new());
+    let input = ReleaseInput { version: 7 };
+    let execution = settled::<Release>(&runtime, input).await;
+    let copy = runtime.copy_with(execution.id(), 2, values([("version", json!(8))]));
+    let copy = copy.await.unwrap().settled().await.unwrap();
+    let questions = copy.questions().await.unwrap();
+    assert_eq!(questions.len(), 1);
+    assert_eq!(questions[0].prompt(), "Deploy 8?");
+}
+
+#[tokio::test(start_paused = true)]
+async fn other_values_that_cannot_be_are_all_refused() {
+    let runtime = runtime(store(), Rounds::new());
+    let execution = rounds(&runtime).await;
+    let count = async || {
+        runtime
+            .list(flow_durable::ListOptions::new())
+            .await
+            .unwrap()
+            .len()
+    };
+    let refused = async |seq, asked| {
+        let copy = runtime.copy_with(execution.id(), seq, asked).await;
+        let Err(RuntimeError::Unchangeable {
+            reasons, seq: at, ..
+        }) = copy
+        else {
+            panic!("{copy:?}")
+        };
+        assert_eq!(at, seq);
+        reasons
+    };
+    let asked = values([
+        ("number", json!("ten")),
+        ("numbr", json!(1)),
+        ("doubled", json!(1)),
+    ]);
+    assert_eq!(
+        refused(1, asked).await,
+        [
+            "`number`: invalid type: string \"ten\", expected u64",
+            "the flow has no value `numbr` there: did you mean `number`?",
+            "the flow has no value `doubled` there: there is `number`",
+        ]
+    );
+    let last = execution.journal().await.unwrap().len() as u64 - 1;
+    assert_eq!(
+        refused(last, values([("number", json!(1))])).await,
+        ["the flow is at its end there, and no node could use them"]
+    );
+    let nested = (0..100).fold(json!([]), |inner, _| json!([inner]));
+    assert_eq!(
+        refused(1, values([("number", nested)])).await,
+        ["`number`: it is nested 101 levels deep, and at most 100 can be stored"]
+    );
+    let error = runtime
+        .copy_with(execution.id(), last + 1, Map::new())
+        .await;
+    assert!(
+        matches!(error, Err(RuntimeError::NoRecord { .. })),
+        "{error:?}"
+    );
+    assert_eq!(count().await, 1);
+}
+
+/// Wherever the process of such a copy crashes, another one comes to the same.
+#[tokio::test(start_paused = true)]
+async fn a_copy_with_other_values_survives_every_crash() {
+    for appends in 0.. {
+        let store = store();
+        let first = runtime(store.clone(), Rounds::new());
+        let execution = rounds(&first).await;
+        first.shut_down().await;
+        let failing = Faulty::new(&store, CrashAfter::appends(appends));
+        let second = runtime(failing.clone(), Rounds::new());
+        let tripled = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
+        let asked = values([("number", json!(20))]);
+        let copy = second
+            .copy_with(execution.id(), tripled, asked)
+            .await
+            .unwrap();
+        let settled = copy.settled().await;
+        second.shut_down().await;
+        pass(minutes(1)).await;
+        let third = runtime(store, Rounds::new());
+        third.recover().await.unwrap();
+        let copy = third.get(copy.id()).await.unwrap().settled().await.unwrap();
+        assert_eq!(copy.output::<Rounds>().unwrap().unwrap().doubled, 120);
+        if settled.is_ok() {
+            assert!(appends >= 2, "it crashed {appends} times");
+            break;
+        }
+    }
 }
 
 flow_law::law! {

@@ -229,7 +229,52 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         }
         assert_same_values(&journal, &of_copy, &what);
     }
+    if copies {
+        the_same_with_the_same_values(&runtime, &undisturbed, &expected, answers).await;
+    }
     expected.output.unwrap()
+}
+
+/// A copy that continues with the values that there were ends as the original did.
+async fn the_same_with_the_same_values(
+    runtime: &Runtime,
+    undisturbed: &Execution,
+    expected: &Ending,
+    answers: Answers,
+) {
+    let id = undisturbed.id();
+    let journal = undisturbed.journal().await.unwrap();
+    let namespace = &journal[0].path;
+    let mut copied = 0;
+    for record in &journal {
+        let state = runtime.state(id, record.seq).await.unwrap();
+        let values = state.flows[namespace].clone();
+        if values.is_empty() {
+            continue;
+        }
+        let copy = match runtime.copy_with(id, record.seq, values).await {
+            Ok(copy) => copy,
+            // At the end of the flow, and where the state is already that after a node.
+            Err(RuntimeError::Unchangeable { .. }) => continue,
+            Err(error) => panic!("{error}"),
+        };
+        let copy = over(runtime, copy.id(), answers).await.unwrap();
+        let what = format!("with the values after {record:?}");
+        assert_eq!(&ending(&copy).await, expected, "{what}");
+        let mut of_copy = copy.journal().await.unwrap();
+        assert!(
+            of_copy
+                .iter()
+                .any(|record| record.kind == RecordKind::Snapshot)
+        );
+        of_copy.retain(|record| record.kind != RecordKind::RunCopied);
+        for (seq, record) in (0..).zip(&mut of_copy) {
+            record.seq = seq;
+        }
+        assert_same_values(&journal, &of_copy, &what);
+        copied += 1;
+    }
+    assert!(copied * 2 > journal.len(), "{copied} of {}", journal.len());
 }
 
 fn nobody(_: &OpenQuestion) -> Option<Value> {

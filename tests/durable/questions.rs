@@ -22,7 +22,7 @@ pub(crate) fn deploy(version: &u32, by: &str) -> String {
 }
 
 flow! {
-    Release(version: u32) -> (report: Option<String>) {
+    pub(crate) Release(version: u32) -> (report: Option<String>) {
         start >> Approval;
         Approval - "approved" >> deploy >> end;
         Approval - "refused" >> end("refused");

@@ -27,7 +27,7 @@ use super::replay::Outcome;
 
 pub(crate) use people::Asked;
 pub(crate) use relay::Relay;
-pub(crate) use snapshot::{Captured, Snapshot, Snapshots};
+pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
 
 /// The action of a node that failed.
 const ERROR: &str = "error";
@@ -41,7 +41,7 @@ pub struct Durable {
     snapshots: Snapshots,
     /// The state with which the run begins, unless it begins at its start.
     restored: Mutex<Option<Snapshot>>,
-    captured: Option<Arc<Captured>>,
+    captured: Option<Arc<Mutex<Captured>>>,
     relay: Arc<Relay>,
 }
 
@@ -72,7 +72,7 @@ impl Durable {
     }
 
     /// Runs no step, and captures the states of the running flows, to look into the past.
-    pub(crate) fn capturing(self, captured: Arc<Captured>) -> Self {
+    pub(crate) fn capturing(self, captured: Arc<Mutex<Captured>>) -> Self {
         Durable {
             captured: Some(captured),
             ..self
@@ -415,6 +415,7 @@ impl Hooks for Durable {
             captured
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
+                .flows
                 .remove(&place.path);
         }
     }

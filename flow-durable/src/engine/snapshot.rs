@@ -1,7 +1,7 @@
 //! The values of a flow between two nodes: snapshots, and states captured to look into the past.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{
@@ -39,8 +39,26 @@ pub(crate) struct Snapshots {
     pub(crate) prune: bool,
 }
 
-/// The states of the running flows by path, captured to look into the past.
-pub(crate) type Captured = Mutex<BTreeMap<String, serde_json::Map<String, serde_json::Value>>>;
+/// The states captured to look into the past.
+#[derive(Debug, Default)]
+pub(crate) struct Captured {
+    /// The states of the running flows by path.
+    pub(crate) flows: BTreeMap<String, serde_json::Map<String, serde_json::Value>>,
+    /// The node at which the outermost flow is. `None` if it is at none.
+    pub(crate) at: Option<AtNode>,
+}
+
+/// The node at which the outermost flow of an execution is.
+#[derive(Debug)]
+pub(crate) struct AtNode {
+    /// The state before it.
+    pub(crate) before: Snapshot,
+    /// The step of the visit to it.
+    pub(crate) step: String,
+    /// True if something has come of it according to the records. If it was done or failed and was
+    /// routed, the replay comes to the next node.
+    has_records: bool,
+}
 
 impl Durable {
     /// The state as JSON. If it cannot be written as JSON, the run ends.
@@ -53,26 +71,54 @@ impl Durable {
         state.save().map_err(unstorable).ok()
     }
 
-    /// Captures the state if this engine looks into the past.
-    pub(super) fn capture(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) {
+    /// Captures the state before a node, or at an end, if this engine looks into the past.
+    pub(super) fn capture(
+        &self,
+        frame: &Frame<'_>,
+        node: Option<u16>,
+        state: &impl StoredState<Json>,
+    ) {
         if let Some(captured) = &self.captured
             && let Some(saved) = self.saved(frame, state)
         {
             let mut captured = captured.lock().unwrap_or_else(PoisonError::into_inner);
-            captured.insert(frame.flow_path().to_string(), saved.0);
+            let is_before = captured.at.as_ref().is_none_or(|at| at.has_records);
+            if frame.around_flow().is_none() && is_before {
+                captured.at = node.map(|node| self.at_node(frame, node, saved.clone()));
+            }
+            captured
+                .flows
+                .insert(frame.flow_path().to_string(), saved.0);
         }
     }
 
-    pub(super) fn snapshot(&self, frame: &Frame<'_>, node: u16, saved: Saved) {
+    fn at_node(&self, frame: &Frame<'_>, node: u16, saved: Saved) -> AtNode {
+        let before = self.before(frame, node, saved);
+        self.journal.begins_again(frame, node);
+        let place = frame.place();
+        AtNode {
+            before,
+            has_records: self.journal.replaying(|replay| replay.has_come_of(&place)),
+            step: place.step,
+        }
+    }
+
+    /// What a run needs to begin before a node.
+    fn before(&self, frame: &Frame<'_>, node: u16, saved: Saved) -> Snapshot {
         let place = frame.flow_place();
-        let snapshot = Snapshot {
-            namespace: place.path.clone(),
+        Snapshot {
+            namespace: place.path,
             node: name_of(frame, node).to_owned(),
             state: saved.0,
             input: self.input.clone(),
             visits: self.journal.visits(&place.step),
             steps: self.run.steps_taken(),
-        };
+        }
+    }
+
+    pub(super) fn snapshot(&self, frame: &Frame<'_>, node: u16, saved: Saved) {
+        let place = frame.flow_place();
+        let snapshot = self.before(frame, node, saved);
         let payload = serde_json::to_string(&snapshot)
             .map_err(|error| error.to_string())
             .and_then(|payload| payload::check(&payload, PAYLOAD_DEPTH).map(|()| payload));
@@ -85,11 +131,14 @@ impl Durable {
     }
 }
 
+/// The beginning of what is said of a snapshot whose state is not that of the flow.
+pub(crate) const UNFIT: &str = "the value of a snapshot does not fit its type: ";
+
 impl<S: StoredState<Json>> StateHooks<S> for Durable {
     fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
         let frame = scope.frame();
         let outermost = frame.around_flow().is_none();
-        self.capture(frame, state);
+        self.capture(frame, Some(node), state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
             // Records of the visit, such as when a wait ends, would be before the snapshot.
@@ -102,7 +151,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
     }
 
     fn at_end(&self, scope: &Scope<'_>, state: &S) {
-        self.capture(scope.frame(), state);
+        self.capture(scope.frame(), None, state);
     }
 
     fn resume_from(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
@@ -122,9 +171,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
         let reason = match (frame.flow().node_named(&node), S::load(Saved(state))) {
             (Some(at), Ok(state)) => return Ok(Some((at, state))),
             (None, _) => format!("the flow has no node `{node}`, before which a snapshot was made"),
-            (_, Err(unstorable)) => {
-                format!("the value of a snapshot does not fit its type: {unstorable}")
-            }
+            (_, Err(unstorable)) => format!("{UNFIT}{unstorable}"),
         };
         self.journal.stop_with(self.unreadable_at(&place, reason));
         // The driver sees that the run was stopped, and not this error.

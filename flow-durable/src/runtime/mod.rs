@@ -1,6 +1,7 @@
 //! Executions: started, looked at, answered, cancelled, recovered.
 
 mod answers;
+mod changed;
 mod endings;
 mod events;
 mod start;

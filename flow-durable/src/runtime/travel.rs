@@ -7,21 +7,21 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::driver::{Driver, Signals, Work};
-use crate::engine::{Asked, Captured, Durable, Relay, Snapshots};
+use crate::engine::{Asked, AtNode, Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::execution_state::ExecutionState;
-use crate::inner::{Loaded, check_format, loaded_visits};
+use crate::inner::{Loaded, check_format, loaded_visits, lock};
 use crate::journal::Journal;
 use crate::registered::Registered;
 use crate::runtime::Runtime;
@@ -38,6 +38,27 @@ impl Runtime {
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
         let flow = self.owned.inner.version(&row).await?;
+        let under_way = under_way(&loaded.records);
+        let namespace = flow.namespace();
+        let mut flows = self.look(&row, &flow, loaded).await?.flows;
+        // The replay continues to the first step that has no outcome, which may be in a flow that
+        // was not reached yet.
+        flows.retain(|path, _| path == namespace || under_way.contains(path));
+        Ok(ExecutionState {
+            execution: id,
+            seq,
+            flows,
+            under_way,
+        })
+    }
+
+    /// Replays records, and captures the state to which they come.
+    pub(super) async fn look(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+        loaded: Loaded,
+    ) -> Result<Captured, RuntimeError> {
         let namespace = flow.namespace();
         let Loaded {
             input,
@@ -46,17 +67,18 @@ impl Runtime {
             options,
             ..
         } = loaded;
-        let under_way = under_way(&records);
         let clock = self.owned.inner.options().clock.clone();
-        let journal = Arc::new(Journal::new(id, clock, seq + 1));
+        let journal = Arc::new(Journal::new(row.id, clock, row.next_seq));
         let visits = loaded_visits(namespace, snapshot.as_ref());
         journal.load(records, visits, Vec::new());
         let state = match &snapshot {
             Some(snapshot) => snapshot.state.clone(),
             None => input.0.clone(),
         };
-        let flows = BTreeMap::from([(namespace.to_owned(), state)]);
-        let captured = Arc::new(Captured::new(flows));
+        let captured = Arc::new(Mutex::new(Captured {
+            flows: BTreeMap::from([(namespace.to_owned(), state)]),
+            at: None,
+        }));
         let snapshots = Snapshots {
             every: usize::MAX,
             prune: false,
@@ -74,25 +96,15 @@ impl Runtime {
             store: self.owned.inner.store.clone(),
             journal,
             engine: engine.clone(),
-            row,
+            row: row.clone(),
             signals: Signals::default(),
             committed: Arc::new(Notify::new()),
             path: namespace.to_owned(),
             changes: None,
             structure: None,
         };
-        driver.look_back(flow.run(id, engine, input)).await?;
-        let mut flows =
-            std::mem::take(&mut *captured.lock().unwrap_or_else(PoisonError::into_inner));
-        // The replay continues to the first step that has no outcome, which may be in a flow that
-        // was not reached yet.
-        flows.retain(|path, _| path == namespace || under_way.contains(path));
-        Ok(ExecutionState {
-            execution: id,
-            seq,
-            flows,
-            under_way,
-        })
+        driver.look_back(flow.run(row.id, engine, input)).await?;
+        Ok(std::mem::take(&mut *lock(&captured)))
     }
 
     /// Copies an execution: starts a new one that has the records of this one up to and including
@@ -115,27 +127,46 @@ impl Runtime {
         let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
+        let payload = json!({ "execution": id.to_string(), "seq": seq });
+        self.create_copy(row, records, payload, None).await
+    }
+
+    /// Starts an execution with these records of another one, and with a state that it begins with
+    /// instead of what they come to.
+    pub(super) async fn create_copy(
+        &self,
+        row: Row,
+        mut records: Vec<Record>,
+        payload: Value,
+        begins: Option<AtNode>,
+    ) -> Result<Execution, RuntimeError> {
         let now_ms = self.owned.inner.now_ms();
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
         let flow = self.owned.inner.version_if_known(&row).await?;
         let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(&mut records, now_ms.saturating_sub(last_ms));
-        let path = records
-            .first()
-            .map(|first| first.path.clone())
-            .unwrap_or_default();
-        records.push(Record {
-            seq: records.len() as u64,
-            at_ms: now_ms,
-            kind: RecordKind::RunCopied,
-            step: path.clone(),
-            path,
-            visit: 0,
-            item: None,
-            attempt: 0,
-            payload: json!({ "execution": id.to_string(), "seq": seq }).to_string(),
-        });
+        let path = match records.first() {
+            Some(first) => first.path.clone(),
+            None => self.owned.inner.namespace(&row).await,
+        };
+        let mut add = |kind, payload: String| {
+            records.push(Record {
+                seq: records.len() as u64,
+                at_ms: now_ms,
+                kind,
+                step: path.clone(),
+                path: path.clone(),
+                visit: 0,
+                item: None,
+                attempt: 0,
+                payload,
+            });
+        };
+        add(RecordKind::RunCopied, payload.to_string());
+        if let Some(begins) = begins {
+            add(RecordKind::Snapshot, json!(begins.before).to_string());
+        }
         let copy = Row {
             id: new,
             idempotency_key: None,
@@ -145,7 +176,7 @@ impl Runtime {
             wake_ms: None,
             next_seq: records.len() as u64,
             snapshot_seq: newest_snapshot(&records),
-            copied_from: Some(id),
+            copied_from: Some(row.id),
             result: None,
             fence: 0,
             ..row
@@ -195,7 +226,11 @@ impl Runtime {
 
     /// The records up to this one, from the first in the store. If they are pruned while they are
     /// read, they are read again.
-    async fn history(&self, id: ExecutionId, seq: u64) -> Result<Vec<Record>, RuntimeError> {
+    pub(super) async fn history(
+        &self,
+        id: ExecutionId,
+        seq: u64,
+    ) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
             let records = self.owned.inner.records(id, 0, Some(seq + 1)).await?;
@@ -218,7 +253,11 @@ impl Runtime {
         }
     }
 
-    async fn load_until(&self, id: ExecutionId, seq: u64) -> Result<(Row, Loaded), RuntimeError> {
+    pub(super) async fn load_until(
+        &self,
+        id: ExecutionId,
+        seq: u64,
+    ) -> Result<(Row, Loaded), RuntimeError> {
         let mut row = self.owned.row(id).await?;
         loop {
             self.check_record(&row, seq).await?;
@@ -320,7 +359,7 @@ fn renew(records: &mut [Record], later_ms: u64) {
     }
 }
 
-fn is_end(kind: RecordKind) -> bool {
+pub(super) fn is_end(kind: RecordKind) -> bool {
     matches!(
         kind,
         RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
@@ -374,6 +413,9 @@ impl Driver {
             match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(ended)) => {
+                    if let Some(error) = self.journal.halted() {
+                        return Err(error);
+                    }
                     if ended.is_err() {
                         self.journal.run_failed();
                     }
