@@ -66,7 +66,7 @@ macro_rules! __flow_stored {
     };
     (
         $flow:ident $input:ident $output:ident $end:ident
-        {$($input_kind:ident $input_text:literal $input_key:ident $input_type:ty,)*}
+        {$($input_kind:tt $input_text:literal $input_key:ident $input_type:ty,)*}
         {$($state_kind:ident $state_text:literal $state_key:ident $state_type:ty,)*}
         {$($output_kind:ident $output_text:literal $output_key:ident $output_type:ty,)*}
         {$($at_end:ident $certain_text:literal $certain_key:ident,)*}
@@ -106,7 +106,7 @@ macro_rules! __flow_stored {
                 let read = |reader: &mut $crate::__private::InputReader| {
                     let _ = &reader;
                     ::core::option::Option::Some($input {
-                        $($input_key: reader.$input_kind::<__K, $input_type>($input_text)?,)*
+                        $($input_key: $crate::__stored_field!(read $input_kind reader __K $input_type, $input_text),)*
                     })
                 };
                 if let ::core::option::Option::Some(input) = read(&mut reader) {
@@ -163,6 +163,23 @@ macro_rules! __stored_field {
     };
     (as_ref optional $value:ident.$key:ident) => {
         $value.$key.as_ref()
+    };
+    (as_ref (default $default:expr) $value:ident.$key:ident) => {
+        ::core::option::Option::Some(&$value.$key)
+    };
+    (read required $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader.required::<$k, $type>($text)?
+    };
+    (read optional $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader.optional::<$k, $type>($text)?
+    };
+    (read (default $default:expr) $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader
+            .optional::<$k, $type>($text)?
+            .unwrap_or_else(|| $default)
+    };
+    (check (default $default:expr) $reader:ident $k:ident $type:ty, $text:literal) => {
+        $reader.check_optional::<$k, $type>($text)
     };
     (check required $reader:ident $k:ident $type:ty, $text:literal) => {
         $reader.check_required::<$k, $type>($text)

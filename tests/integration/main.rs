@@ -11,6 +11,7 @@ mod blocking;
 mod branches;
 mod composition;
 mod cookbook;
+mod defaults;
 mod design;
 mod documents;
 mod edge_mappings;

@@ -8,6 +8,7 @@ mod collections;
 mod complete;
 mod human;
 pub(crate) mod known;
+mod known_defaults;
 mod only;
 mod params;
 mod ports;
@@ -193,7 +194,7 @@ impl<'r> Loader<'r> {
         let unknown = !loader.problems.is_empty();
         // What an unknown node reads and writes is not known, so that would be reported again.
         let follows = |problem: &Problem| unknown && FOLLOWERS.contains(&problem.code);
-        let found = document.check().into_iter();
+        let found = known_defaults::check(&document).into_iter();
         for problem in found.filter(|problem| !follows(problem)) {
             loader.report(problem);
         }

@@ -149,7 +149,8 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
     let input = |(name, _, required): (&str, Option<&str>, bool)| Input {
         name: name.to_owned(),
         key: parts.key(name),
-        optional: !required,
+        // Only the program from which the document comes knows such a default.
+        optional: !required && !parts.flow.inputs.omits_default_of(name),
         default: parts.flow.inputs.default_of(name).cloned(),
     };
     parts.flow.inputs.values().map(input).collect()

@@ -4,8 +4,8 @@
 //! these places, and the runtime joins the parts at compile time.
 
 use flow_spec::document::{
-    ActionDocument, EdgeDocument, EndDocument, MappingsDocument, Property, Schema,
-    SettingsDocument, VERSION, property, types,
+    ActionDocument, DEFAULT, DEFAULT_OMITTED, EdgeDocument, EndDocument, MappingsDocument,
+    Property, Schema, SettingsDocument, VERSION, property, types,
 };
 use flow_spec::{
     DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, FlowDocument, NodeDocument, NodeId,
@@ -20,6 +20,7 @@ use crate::names::{here, plain};
 use crate::settings::duration_text;
 use crate::text::type_text;
 
+use super::defaults;
 use super::instances::{Instance, InstanceKind};
 use super::items::label_of;
 use super::mapped::{key_of, mapping};
@@ -89,8 +90,16 @@ fn signature(parameters: &[Parameter]) -> Schema {
     let mut schema = Schema::default();
     for parameter in parameters {
         let description = documentation(&parameter.attributes);
-        let property = property(&type_text(&parameter.ty), description.as_deref());
-        schema.insert(&plain(&parameter.name), property, !parameter.optional);
+        let mut property = property(&type_text(&parameter.ty), description.as_deref());
+        if let Some(default) = &parameter.default {
+            let (keyword, value) = match defaults::json(default) {
+                Some(value) => (DEFAULT, value),
+                None => (DEFAULT_OMITTED, true.into()),
+            };
+            property.insert(keyword.to_owned(), value);
+        }
+        let is_required = !parameter.may_be_left_out();
+        schema.insert(&plain(&parameter.name), property, is_required);
     }
     schema
 }

@@ -25,7 +25,10 @@ pub(super) fn mentions(flow: &FlowSyntax) -> TokenStream {
     if !expands() {
         return TokenStream::new();
     }
-    let types = flow.inputs.iter().chain(&flow.outputs).map(|key| &key.ty);
+    let types = flow.inputs.iter().chain(&flow.outputs).map(|key| {
+        let (ty, default) = (&key.ty, key.default.iter());
+        quote!(#ty #(= #default)*)
+    });
     let declared = flow.nodes.iter().map(|node| declared(node, flow));
     let branches = flow.branches.iter().map(|branch| &branch.name);
     let steps = steps(body(flow));

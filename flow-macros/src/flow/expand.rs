@@ -12,6 +12,7 @@ use crate::names::{camel_case, here, ident, plain};
 use crate::runtime::{runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
+use super::defaults;
 use super::document;
 use super::editor;
 use super::instances::{InstanceKind, Instances, path_key};
@@ -378,11 +379,17 @@ impl Plan<'_> {
         let types = state
             .types()
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));
+        let unshown = self.flow.inputs.iter().filter_map(|input| {
+            let default = defaults::call(input, &self.names)?;
+            let text = plain(&input.name);
+            let is_shown = input.default.as_ref().and_then(defaults::json).is_some();
+            (!is_shown).then(|| quote_spanned!(site=> #text #default))
+        });
         quote_spanned! {site=>
             impl #name {
                 #asks
                 #rt::inner! { #parts }
-                #rt::values! { self {#(#values,)*} {#(#types,)*} }
+                #rt::values! { self {#(#values,)*} {#(#types,)*} {#(#unshown,)*} }
             }
             #rt::embed!(#name, #text, #namespace);
         }

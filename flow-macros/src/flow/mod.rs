@@ -10,6 +10,7 @@
 //! exist has no contract, and rustc reports flows that use it as well.
 
 mod declaration;
+mod defaults;
 mod document;
 mod editor;
 mod expand;

@@ -9,6 +9,7 @@ use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, plain};
 use crate::runtime::runtime_crate_at;
 
+use super::defaults;
 use super::instances::{Instance, InstanceKind};
 use super::plan::Plan;
 use super::state::State;
@@ -21,8 +22,10 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
     let TypeNames {
         input, output, end, ..
     } = &plan.names;
-    let inputs = plan.flow.inputs.iter().map(parameter);
-    let outputs = plan.flow.outputs.iter().map(parameter);
+    let inputs = plan.flow.inputs.iter();
+    let inputs = inputs.map(|input| parameter(input, &plan.names));
+    let outputs = plan.flow.outputs.iter();
+    let outputs = outputs.map(|output| parameter(output, &plan.names));
     let keys = state.fields().map(|(key, ty)| {
         let text = plain(key);
         quote_spanned!(here(key.span())=> optional #text #key #ty)
@@ -41,11 +44,13 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
     }
 }
 
-fn parameter(parameter: &Parameter) -> TokenStream {
+fn parameter(parameter: &Parameter, names: &TypeNames) -> TokenStream {
     let (key, ty) = (&parameter.name, &parameter.ty);
     let text = plain(key);
     let site = here(key.span());
-    if parameter.optional {
+    if let Some(default) = defaults::call(parameter, names) {
+        quote_spanned!(site=> (default #default) #text #key #ty)
+    } else if parameter.optional {
         quote_spanned!(site=> optional #text #key #ty)
     } else {
         quote_spanned!(site=> required #text #key #ty)

@@ -95,6 +95,15 @@ pub(crate) struct Parameter {
     pub(crate) ty: Type,
     /// True if it is an `Option`.
     pub(crate) optional: bool,
+    /// The value of an input that is left out.
+    pub(crate) default: Option<Expr>,
+}
+
+impl Parameter {
+    /// Returns true if the caller may leave it out.
+    pub(crate) fn may_be_left_out(&self) -> bool {
+        self.optional || self.default.is_some()
+    }
 }
 
 /// `node name: … ;`

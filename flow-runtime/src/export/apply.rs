@@ -1,7 +1,7 @@
 //! Puts the values into their places in the document.
 
 use flow_spec::FlowDocument;
-use flow_spec::document::{NodeDocument, Schema, with_schema};
+use flow_spec::document::{DEFAULT, DEFAULT_OMITTED, NodeDocument, Schema, with_schema};
 use serde_json::{Map, Value};
 
 use super::values::Values;
@@ -10,6 +10,13 @@ impl Values {
     /// Puts the values into the document of their flow.
     pub(super) fn apply(mut self, document: &mut FlowDocument) {
         self.put_schemas(document);
+        for (input, default) in self.defaults.drain(..) {
+            let property = document.inputs.properties.get_mut(input);
+            if let Some(Value::Object(property)) = property {
+                property.remove(DEFAULT_OMITTED);
+                property.insert(DEFAULT.to_owned(), default);
+            }
+        }
         for node in &mut document.nodes {
             if let Some(at) = self.nodes.iter().position(|(id, _)| *id == node.id) {
                 let (_, values) = self.nodes.swap_remove(at);

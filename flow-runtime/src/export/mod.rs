@@ -15,11 +15,12 @@ pub(crate) use values::Values;
 #[doc(hidden)]
 pub mod private {
     pub use super::params::{ExposedParam, OpaqueParam, ParamOf, SecretParam, SerializeParam};
+    pub use super::values::{
+        DefaultOf, OpaqueDefault, OpaqueSettings, ParamsSettings, SerializeDefault,
+        SerializeSettings, SettingsOf, Values,
+    };
     #[cfg(feature = "schemars")]
     pub use super::values::{NoSchema, SchemaOf, UserSchema};
-    pub use super::values::{
-        OpaqueSettings, ParamsSettings, SerializeSettings, SettingsOf, Values,
-    };
 }
 
 /// What an export contains.

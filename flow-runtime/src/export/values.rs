@@ -14,6 +14,7 @@ pub struct Values {
     pub(super) nodes: Vec<(&'static str, NodeParams)>,
     pub(super) flows: Vec<(&'static str, Values)>,
     pub(super) schemas: Vec<(&'static str, Map<String, Value>)>,
+    pub(super) defaults: Vec<(&'static str, Value)>,
 }
 
 /// The settings of one node.
@@ -30,6 +31,7 @@ impl Values {
             nodes: Vec::new(),
             flows: Vec::new(),
             schemas: Vec::new(),
+            defaults: Vec::new(),
         }
     }
 
@@ -43,6 +45,12 @@ impl Values {
         let mut values = Values::new(self.include_sensitive);
         flow.__collect(&mut values);
         self.flows.push((id, values));
+    }
+
+    /// Adds the default of an input, if it is JSON.
+    pub fn default(&mut self, input: &'static str, default: Option<Value>) {
+        self.defaults
+            .extend(default.map(|default| (input, default)));
     }
 
     /// Adds the schema of the values of a key, if its type has one.
@@ -118,6 +126,34 @@ impl<T: Serialize> SerializeSettings for &SettingsOf<'_, T> {
 impl<T> OpaqueSettings for SettingsOf<'_, T> {
     fn __settings(&self, _: bool) -> NodeParams {
         NodeParams::omitted::<T>()
+    }
+}
+
+/// The default of an input, of any type: whether it is JSON is found as for [`SettingsOf`].
+#[derive(Debug)]
+pub struct DefaultOf<'a, T>(pub &'a T);
+
+/// A type that serde can write.
+pub trait SerializeDefault {
+    /// The default as JSON.
+    fn __default(&self) -> Option<Value>;
+}
+
+/// Any other type.
+pub trait OpaqueDefault {
+    /// Nothing.
+    fn __default(&self) -> Option<Value>;
+}
+
+impl<T: Serialize> SerializeDefault for &DefaultOf<'_, T> {
+    fn __default(&self) -> Option<Value> {
+        serde_json::to_value(self.0).ok()
+    }
+}
+
+impl<T> OpaqueDefault for DefaultOf<'_, T> {
+    fn __default(&self) -> Option<Value> {
+        None
     }
 }
 

@@ -39,12 +39,16 @@ macro_rules! __export_flow {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_values {
-    ($this:ident {$($kind:ident $id:literal $value:expr,)*} {$($key:literal $type:ty,)*}) => {
+    (
+        $this:ident {$($kind:ident $id:literal $value:expr,)*} {$($key:literal $type:ty,)*}
+        {$($input:literal $default:expr,)*}
+    ) => {
         #[doc(hidden)]
         pub fn __values(&$this, values: &mut $crate::__private::export_values::Values) {
             use $crate::__private::export_values::*;
             $($crate::__flow_value!(values $kind $id $value);)*
             $crate::__flow_schemas!(values $($key $type,)*);
+            $(values.default($input, (&&DefaultOf(&$default)).__default());)*
         }
     };
 }

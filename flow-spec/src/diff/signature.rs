@@ -294,9 +294,20 @@ impl Side {
 
     /// What an input has now if it is left out, if that changed.
     fn default_changed(&self, name: &str, old: &Schema, new: &Schema) -> Option<String> {
+        let is_omitted = new.omits_default_of(name);
         match (old.default_of(name), new.default_of(name)) {
             _ if !self.is_input => None,
-            (old, new) if old == new => None,
+            (old_one, new_one) if old_one == new_one => {
+                let was_omitted = old.omits_default_of(name);
+                match (was_omitted, is_omitted) {
+                    (false, true) => Some(format!("`{name}` has a default now")),
+                    (true, false) => Some(format!("`{name}` no longer has a default")),
+                    _ => None,
+                }
+            }
+            (Some(old), None) if is_omitted => Some(format!(
+                "`{name}` had the default {old}, and has one that the document does not say"
+            )),
             (None, None) => unreachable!("they are equal"),
             (None, Some(new)) => Some(format!("`{name}` has a default now: {new}")),
             (Some(old), None) => Some(format!("`{name}` no longer has a default, which was {old}")),

@@ -36,12 +36,13 @@ pub(super) fn compare(old: &Value, new: &Value) -> Types {
 }
 
 /// Keywords that are for people, and do not restrict values.
-const WORDS: [&str; 7] = [
+const WORDS: [&str; 8] = [
     "rustType",
     "description",
     "title",
     "examples",
     "default",
+    "defaultOmitted",
     "$comment",
     "$schema",
 ];

@@ -3,6 +3,13 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
+/// The keyword for the value of an input that is left out.
+pub const DEFAULT: &str = "default";
+
+/// The keyword for an input that may be left out since the program has a default for it, which the
+/// document does not say.
+pub const DEFAULT_OMITTED: &str = "defaultOmitted";
+
 /// The schema of one value, with the Rust type as `rustType`.
 pub type Property = Map<String, Value>;
 
@@ -47,7 +54,15 @@ impl Schema {
     /// The value that an input of a flow has if it is left out: the keyword `default` of its schema.
     /// `None` if there is none.
     pub fn default_of(&self, name: &str) -> Option<&Value> {
-        self.properties.get(name)?.get("default")
+        self.properties.get(name)?.get(DEFAULT)
+    }
+
+    /// Returns true if the value with this name has a default that only the program knows: the
+    /// keyword `defaultOmitted` of its schema.
+    pub fn omits_default_of(&self, name: &str) -> bool {
+        let property = self.properties.get(name);
+        let omitted = property.and_then(|property| property.get(DEFAULT_OMITTED));
+        omitted == Some(&Value::Bool(true)) && self.default_of(name).is_none()
     }
 
     /// The names, each with its Rust type if it is known, and whether it is always present.
@@ -99,7 +114,7 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
 }
 
 /// A property with the schema of its type, in place of what the spelling of the type shows. The
-/// description and the Rust type of the property stay.
+/// description, the Rust type and the default of the property stay.
 ///
 /// # Examples
 ///
@@ -114,7 +129,9 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
 /// ```
 pub fn with_schema(property: &Property, schema: &Property) -> Property {
     let mut merged = schema.clone();
-    for kept in ["description", "rustType"] {
+    // A default of the type is not one of the value.
+    merged.remove(DEFAULT);
+    for kept in ["description", "rustType", DEFAULT, DEFAULT_OMITTED] {
         if let Some(value) = property.get(kept) {
             merged.insert(kept.to_owned(), value.clone());
         }

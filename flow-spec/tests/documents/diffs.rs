@@ -113,6 +113,9 @@ fn defaults_of_inputs() {
     assert_snapshot!(lines(OLD, &[(claim, &with("[3]"))]), @"cc /inputs/properties/claim input `claim` has a default now: [3]");
     assert_snapshot!(lines(&with_default, &[(claim, &with("[5]"))]), @"cc /inputs/properties/claim input `claim` had the default [3], and has [5]");
     assert_snapshot!(lines(&with_default, &[(claim, r#"{ "rustType": "Claim" }"#)]), @"cc /inputs/properties/claim input `claim` no longer has a default, which was [3]");
+    let omitted = r#"{ "rustType": "Claim", "defaultOmitted": true }"#;
+    assert_snapshot!(lines(OLD, &[(claim, omitted)]), @"cc /inputs/properties/claim input `claim` has a default now");
+    assert_snapshot!(lines(&with_default, &[(claim, omitted)]), @"cc /inputs/properties/claim input `claim` had the default [3], and has one that the document does not say");
     let other = r#"{ "rustType": "Expense", "default": 1 }"#;
     assert_snapshot!(lines(OLD, &[(claim, other)]), @r"
     cc /inputs/properties/claim input `claim` has a default now: 1

@@ -15,6 +15,8 @@ pub(super) enum Rust {
     Path,
     /// The value of a node.
     Value,
+    /// The default of an input.
+    Default,
     /// The value of a setting.
     Setting,
     /// The condition of a branch.
@@ -27,9 +29,10 @@ impl Rust {
     /// The tokens that end it. In a type or a path, those in angle brackets do not.
     fn ends(self) -> &'static [&'static str] {
         match self {
-            Rust::Type => &[","],
+            Rust::Type => &[",", "="],
             Rust::Path => &["{", "=", ";", "with"],
             Rust::Value => &[";", "with"],
+            Rust::Default => &[","],
             Rust::Setting => &[",", ";"],
             Rust::Condition => &["=>"],
             Rust::Content => &[],
@@ -127,7 +130,7 @@ impl<'s, 'a> Cursor<'s, 'a> {
             if ends && (text != "with" || self.at != from && self.is_with()) {
                 break;
             }
-            if rust.is_type() {
+            if rust.is_type() || angles > 0 || self.follows("::") {
                 match text {
                     "<" | "<-" => angles += 1,
                     ">" => angles = angles.saturating_sub(1),
@@ -148,6 +151,12 @@ impl<'s, 'a> Cursor<'s, 'a> {
             0 => Ok(()),
             _ => self.fault("expected `>`"),
         }
+    }
+
+    /// Whether this is what stands before the next token.
+    fn follows(&self, text: &str) -> bool {
+        let before = self.at.checked_sub(1);
+        before.is_some_and(|before| self.source.tokens[before].text == text)
     }
 
     /// A bracket and all up to its partner, as written.

@@ -103,6 +103,9 @@ impl Cursor<'_, '_> {
             cursor.word(gap, "a key and its type: `key: Type`")?;
             cursor.expect(":", Gap::NONE, "`:` and the key's type")?;
             cursor.rust(Gap::ONE, Rust::Type, "the key's type")?;
+            if cursor.take_if("=", Gap::ONE).is_some() {
+                cursor.rust(Gap::ONE, Rust::Default, "the input's default")?;
+            }
             Ok(cursor.line_from(from))
         })
     }

@@ -12,7 +12,7 @@ mod unsaid;
 
 use std::collections::HashMap;
 
-use flow_spec::document::Schema;
+use flow_spec::document::{DEFAULT, DEFAULT_OMITTED, Schema};
 use flow_spec::{FlowDocument, snake_case};
 
 use crate::layout::lay_out;
@@ -178,13 +178,6 @@ impl Block {
 /// The documentation and the signature.
 fn head(flow: &FlowDocument, name: &str, pointer: &str, unsaid: &mut Found) -> String {
     let documentation = rust::documentation(flow.description.as_deref());
-    for name in flow.inputs.properties.keys() {
-        if flow.inputs.default_of(name).is_some() {
-            let properties = inside(&inside(pointer, "inputs"), "properties");
-            let pointer = inside(&inside(&properties, name), "default");
-            unsaid.push(pointer, "an input of a `flow!` has no default");
-        }
-    }
     let inputs = parameters(&flow.inputs, &inside(pointer, "inputs"), unsaid);
     let outputs = if flow.outputs.properties.is_empty() {
         String::new()
@@ -220,15 +213,46 @@ fn parameters(schema: &Schema, pointer: &str, unsaid: &mut Found) -> String {
             unsaid.push(pointer, message);
             continue;
         }
+        let ty = match default(schema, name, rust_type, &pointer, unsaid) {
+            Some(default) => format!("{rust_type} = {default}"),
+            None if required => rust_type.to_owned(),
+            None => format!("Option<{rust_type}>"),
+        };
         let description = schema.properties[name].get("description");
         let description = description.and_then(|description| description.as_str());
         let documentation = rust::documentation(description);
         let line_break = if documentation.is_empty() { "" } else { "\n" };
-        parameters.push(if required {
-            format!("{line_break}{documentation}{ident}: {rust_type}")
-        } else {
-            format!("{line_break}{documentation}{ident}: Option<{rust_type}>")
-        });
+        parameters.push(format!("{line_break}{documentation}{ident}: {ty}"));
     }
     format!("({})", parameters.join(", "))
+}
+
+/// The default of a value as Rust, if it has one. One that Rust cannot say is reported.
+fn default(
+    schema: &Schema,
+    name: &str,
+    rust_type: &str,
+    pointer: &str,
+    unsaid: &mut Found,
+) -> Option<String> {
+    if schema.omits_default_of(name) {
+        let message = format!("`{name}` has a default that the document does not say");
+        unsaid.push(inside(pointer, DEFAULT_OMITTED), message);
+        return None;
+    }
+    let default = schema.default_of(name)?;
+    if schema.requires(name) {
+        let message = format!("`{name}` is required and has a default: in `flow!`, it is either");
+        unsaid.push(inside(pointer, DEFAULT), message);
+        return None;
+    }
+    let text = match rust_type.strip_prefix("Option<") {
+        Some(_) => None,
+        None => rust::value(default, rust_type),
+    };
+    if text.is_none() {
+        let message = format!("the default of `{name}` is not a literal of `{rust_type}`");
+        unsaid.push(inside(pointer, DEFAULT), message);
+    }
+    text
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use flow_spec::rust_name;
+use serde_json::{Number, Value};
 
 use crate::layout::{Kind, Source};
 
@@ -80,6 +81,53 @@ pub(super) fn literal(text: &str) -> String {
     format!("{text:?}")
 }
 
+/// The JSON as an expression of this type. `None` if it is not a literal of a type of the language,
+/// or a list of them.
+pub(super) fn value(json: &Value, rust_type: &str) -> Option<String> {
+    let item = rust_type.strip_prefix("Vec<");
+    if let (Some(item), Value::Array(items)) = (item.and_then(|rest| rest.strip_suffix('>')), json)
+    {
+        let items = items.iter().map(|json| value(json, item));
+        let items: Option<Vec<String>> = items.collect();
+        return Some(format!("vec![{}]", items?.join(", ")));
+    }
+    match (rust_type, json) {
+        ("bool", Value::Bool(is)) => Some(is.to_string()),
+        ("String", Value::String(text)) => Some(format!("{}.to_owned()", literal(text))),
+        ("char", Value::String(text)) => {
+            let letter = text.parse::<char>().ok()?;
+            Some(format!("{letter:?}"))
+        }
+        ("f32", Value::Number(number)) => {
+            let number = number
+                .as_f64()
+                .filter(|number| number.abs() <= f64::from(f32::MAX))?;
+            Some(format!("{number:?}"))
+        }
+        ("f64", Value::Number(number)) => number.as_f64().map(|number| format!("{number:?}")),
+        (_, Value::Number(number)) => is_in(number, rust_type).then(|| number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether the number is one of this type of whole numbers.
+fn is_in(number: &Number, rust_type: &str) -> bool {
+    let text = number.to_string();
+    match rust_type {
+        "u8" => text.parse::<u8>().is_ok(),
+        "u16" => text.parse::<u16>().is_ok(),
+        "u32" => text.parse::<u32>().is_ok(),
+        "u64" | "usize" => text.parse::<u64>().is_ok(),
+        "u128" => text.parse::<u128>().is_ok(),
+        "i8" => text.parse::<i8>().is_ok(),
+        "i16" => text.parse::<i16>().is_ok(),
+        "i32" => text.parse::<i32>().is_ok(),
+        "i64" | "isize" => text.parse::<i64>().is_ok(),
+        "i128" => text.parse::<i128>().is_ok(),
+        _ => false,
+    }
+}
+
 /// A documentation comment, with a line break at its end.
 pub(super) fn documentation(text: Option<&str>) -> String {
     let Some(text) = text else {
@@ -122,6 +170,38 @@ mod tests {
             "Ask<A>, B<C>",
         ] {
             assert_eq!(path(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_literals() {
+        use serde_json::json;
+        for (json, rust_type, text) in [
+            (json!(50), "u64", "50"),
+            (json!(-5), "i8", "-5"),
+            (json!(50), "f64", "50.0"),
+            (json!(0.1), "f32", "0.1"),
+            (json!(1e300), "f64", "1e300"),
+            (json!(true), "bool", "true"),
+            (json!("a\"; }"), "String", r#""a\"; }".to_owned()"#),
+            (json!("'"), "char", r"'\''"),
+            (json!([[1], []]), "Vec<Vec<u8>>", "vec![vec![1], vec![]]"),
+        ] {
+            assert_eq!(value(&json, rust_type).as_deref(), Some(text), "{json}");
+        }
+        for (json, rust_type) in [
+            (json!(256), "u8"),
+            (json!(-1), "u64"),
+            (json!(1.5), "u64"),
+            (json!(1e300), "f32"),
+            (json!("ab"), "char"),
+            (json!("a"), "PathBuf"),
+            (json!({}), "Policy"),
+            (json!(null), "u64"),
+            (json!([1, "a"]), "Vec<u8>"),
+            (json!(1), "Cents"),
+        ] {
+            assert_eq!(value(&json, rust_type), None, "{json} {rust_type}");
         }
     }
 

@@ -100,6 +100,9 @@ inputs:
   type: object
   properties:
     unknown: { default: 3 }
+    small: { rustType: u8, default: 300 }
+    given: { rustType: Policy, default: { limit: 3 } }
+    omitted: { rustType: u8, defaultOmitted: true }
     half: { rustType: 'Vec<u8' }
     x-y: { rustType: u8 }
     maybe: { rustType: 'Option<u8>' }
@@ -119,8 +122,10 @@ entryNodeId: step-1
     assert_snapshot!(said(text), @"
     /name: the flow's name `a-b` is not a name in Rust
     /dependencies: `flow!` does not say what a flow needs from outside
-    /inputs/properties/unknown/default: an input of a `flow!` has no default
     /inputs/properties/unknown: the type of `unknown` is not known
+    /inputs/properties/small/default: the default of `small` is not a literal of `u8`
+    /inputs/properties/given/default: the default of `given` is not a literal of `Policy`
+    /inputs/properties/omitted/defaultOmitted: `omitted` has a default that the document does not say
     /inputs/properties/half/rustType: `Vec<u8` is not a type in Rust
     /inputs/properties/x-y: the key `x-y` is not a name in Rust
     /inputs/properties/maybe: `maybe` is an `Option`, and so may be missing in `flow!`

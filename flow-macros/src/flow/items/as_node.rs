@@ -95,7 +95,7 @@ pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenSt
 fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),
-        mode: if parameter.optional {
+        mode: if parameter.may_be_left_out() {
             Mode::MaybeTake
         } else {
             Mode::Take

@@ -7,6 +7,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
+use crate::flow::defaults;
 use crate::flow::instances::Instances;
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::here;
@@ -97,19 +98,25 @@ fn checked_input(
 }
 
 /// The input from its parts, for outer flows.
-fn input_function(flow: &FlowSyntax, TypeNames { input, .. }: &TypeNames) -> TokenStream {
-    let name = &flow.name;
+fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    let (name, input) = (&flow.name, &names.input);
     let parameters = unique(&flow.inputs).map(|parameter| {
-        let (name, ty) = (&parameter.name, parameter.field_type());
+        let (name, ty) = (&parameter.name, parameter.argument_type());
         quote!(#name: #ty)
     });
-    let keys = unique(&flow.inputs).map(|parameter| &parameter.name);
+    let fields = unique(&flow.inputs).map(|parameter| {
+        let name = &parameter.name;
+        match defaults::call(parameter, names) {
+            Some(default) => quote!(#name: #name.unwrap_or_else(|| #default)),
+            None => quote!(#name),
+        }
+    });
     quote! {
         impl #name {
             #[doc(hidden)]
             #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
             pub fn __input(#(#parameters),*) -> #input {
-                #input { #(#keys),* }
+                #input { #(#fields),* }
             }
         }
     }

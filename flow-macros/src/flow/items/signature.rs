@@ -1,8 +1,10 @@
 //! The structs of a flow's signature: its inputs and its outputs.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{ToTokens as _, quote};
 
+use crate::flow::defaults;
+use crate::flow::printed::printed;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::{ident, plain};
 use crate::runtime::runtime;
@@ -21,6 +23,16 @@ impl Parameter {
             quote!(#ty)
         }
     }
+
+    /// The type as which an outer flow passes it.
+    pub(super) fn argument_type(&self) -> TokenStream {
+        let ty = &self.ty;
+        if self.may_be_left_out() {
+            quote!(::core::option::Option<#ty>)
+        } else {
+            quote!(#ty)
+        }
+    }
 }
 
 pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
@@ -32,22 +44,32 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         let setter = parameter
             .optional
             .then(|| quote!(#[builder(setter(strip_option))]));
-        quote!(#documentation #setter pub #name: #ty)
+        let default = parameter.default.as_ref().map(|default| {
+            let text = format!(
+                "`{}` if it is left out.",
+                printed(default.to_token_stream())
+            );
+            quote!(#[doc = ""] #[doc = #text])
+        });
+        quote!(#documentation #default #setter pub #name: #ty)
     });
     let documentation = format!("What `{}` is given.", flow.name);
     let builder = builder::attribute(&format!("Sets the inputs of `{}`.", flow.name));
     let set = unique(&flow.inputs).map(|parameter| builder::Field {
         name: &parameter.name,
         ty: parameter.field_type(),
-        unset: if parameter.optional {
-            builder::Unset::Value(quote!(::core::option::Option::None))
-        } else {
-            builder::Unset::Refused
+        unset: match defaults::call(parameter, names) {
+            Some(default) => builder::Unset::Value(default),
+            None if parameter.optional => {
+                builder::Unset::Value(quote!(::core::option::Option::None))
+            }
+            None => builder::Unset::Refused,
         },
     });
     let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     let allow = said_of_the_flow(flow);
+    let defaults = defaults::functions(flow, names);
     quote! {
         #[doc = #documentation]
         #derives
@@ -56,6 +78,7 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         #vis struct #input { #(#fields),* }
         #debug
         #build
+        #defaults
     }
 }
 

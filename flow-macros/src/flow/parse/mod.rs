@@ -18,7 +18,7 @@ use crate::report::Report;
 use super::syntax::{FlowSyntax, Parsed};
 
 use recovery::{Body, end_of_statement, ends, name_ahead, skip_statement, skip_to_end};
-use signature::parameters;
+use signature::{inputs, outputs};
 
 /// Reads the tokens of a `flow!`.
 pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
@@ -47,13 +47,9 @@ fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> 
         name: input
             .parse()
             .map_err(|error| syn::Error::new(error.span(), "expected the flow's name"))?,
-        inputs: parameters(
-            input,
-            "the flow's inputs: `Name(key: Type, …)`, or `Name()`",
-            report,
-        )?,
+        inputs: inputs(input, report)?,
         outputs: if foreign::before_the_outputs(input, report)? {
-            parameters(input, "the flow's outputs: `-> (key: Type, …)`", report)?
+            outputs(input, report)?
         } else {
             Vec::new()
         },

@@ -1,16 +1,39 @@
 //! Parses the name of a flow, its inputs and outputs, and its namespace.
 
 use flow_spec::Code;
+use quote::ToTokens as _;
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Ident, LitStr, Token, Type, parenthesized, token};
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Expr, Ident, LitStr, Token, Type, parenthesized, token};
 
+use crate::flow::printed::printed;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::report::Report;
 use crate::text::{Owned, option_of, owned, type_text};
 
-pub(super) fn parameters(
+/// The inputs.
+pub(super) fn inputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Parameter>> {
+    let expected = "the flow's inputs: `Name(key: Type, …)`, or `Name()`";
+    let mut inputs = parameters(input, expected, report)?;
+    for input in &mut inputs {
+        refuse_option(input, report);
+    }
+    Ok(inputs)
+}
+
+/// The outputs.
+pub(super) fn outputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Parameter>> {
+    let expected = "the flow's outputs: `-> (key: Type, …)`";
+    let mut outputs = parameters(input, expected, report)?;
+    for output in &mut outputs {
+        refuse_default(output, report);
+    }
+    Ok(outputs)
+}
+
+fn parameters(
     input: ParseStream<'_>,
     expected: &str,
     report: &mut Report,
@@ -52,28 +75,66 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
         .parse::<Token![:]>()
         .map_err(|_| syn::Error::new(name.span(), text))?;
     let ty: Type = input.parse()?;
-    if input.peek(Token![=]) {
-        let inner = type_text(option_of(&ty).unwrap_or(&ty));
-        let text = format!(
-            "a key has no default: the caller may leave out `{name}: Option<{inner}>`, and a node says what it \
-             is then"
-        );
-        return Err(input.error(text));
-    }
-    Ok(match option_of(&ty) {
-        Some(inner) => Parameter {
-            attributes,
-            name,
-            ty: inner.clone(),
-            optional: true,
-        },
-        None => Parameter {
-            attributes,
-            name,
-            ty,
-            optional: false,
-        },
+    let default = match input.parse::<Option<Token![=]>>()? {
+        Some(_) => Some(default(&name, input)?),
+        None => None,
+    };
+    let inner = option_of(&ty);
+    Ok(Parameter {
+        attributes,
+        name,
+        optional: inner.is_some(),
+        ty: inner.cloned().unwrap_or(ty),
+        default,
     })
+}
+
+/// The expression after `=`.
+fn default(name: &Ident, input: ParseStream<'_>) -> syn::Result<Expr> {
+    let expected = |span| {
+        let text = format!("expected the default of `{name}` after `=`");
+        syn::Error::new(span, text)
+    };
+    if input.is_empty() || input.peek(Token![,]) {
+        return Err(expected(input.span()));
+    }
+    input.parse().map_err(|error| expected(error.span()))
+}
+
+/// Refuses a default of an `Option`, which would never be `None`. It then counts as missing.
+fn refuse_option(parameter: &mut Parameter, report: &mut Report) {
+    if !parameter.optional {
+        return;
+    }
+    let Some(default) = parameter.default.take() else {
+        return;
+    };
+    let Parameter { name, ty, .. } = &*parameter;
+    let (text, ty) = (printed(default.to_token_stream()), type_text(ty));
+    let inner = text
+        .strip_prefix("Some(")
+        .and_then(|rest| rest.strip_suffix(')'));
+    let help = match (inner, text.as_str()) {
+        (_, "None") => format!("leave out the default: `{name}: Option<{ty}>`"),
+        (Some(inner), _) => format!("write `{name}: {ty} = {inner}`"),
+        (None, _) => format!("write `{name}: {ty} = …`, or leave out the default"),
+    };
+    let message = format!("`{name}` has a default, and so is never `None`");
+    report.error(Code::Malformed, default.span(), message, help);
+}
+
+/// Refuses the default of an output.
+fn refuse_default(output: &mut Parameter, report: &mut Report) {
+    let Some(default) = output.default.take() else {
+        return;
+    };
+    let Parameter { name, ty, .. } = &*output;
+    let message = format!("`{name}` is an output, which has no default: nodes write it");
+    let help = format!(
+        "write `{name}: Option<{}>` if it may be missing",
+        type_text(ty)
+    );
+    report.error(Code::Malformed, default.span(), message, help);
 }
 
 /// A flow owns its values. A borrowed type is reported, and then counts as owned.

@@ -351,7 +351,7 @@ impl<'a> Uses<'a> {
 fn inputs(schema: &Schema) -> Vec<Input> {
     let input = |(name, rust_type, required): (&str, Option<&str>, bool)| Input {
         key: name.to_owned(),
-        optional: !required && schema.default_of(name).is_none(),
+        optional: !required && schema.default_of(name).is_none() && !schema.omits_default_of(name),
         rust_type: rust_type.unwrap_or_default().to_owned(),
     };
     schema.values().map(input).collect()

@@ -13,7 +13,7 @@ mod flows {
     flow! {
         /// A flow.
         #[derive(Clone)]
-        pub(crate) All(question: String, #[doc = "x"] depth: Option<Vec<u8>>) -> (answer: Vec<String>) {
+        pub(crate) All(question: String, #[doc = "x"] depth: Option<Vec<u8>>, limits: HashMap<u8, Vec<u8>> = HashMap::<u8, Vec<u8>>::from([(1, vec![2])]), low: i64=-5) -> (answer: Vec<String>) {
             namespace "all.of.it";
             node ask: Ask<{ 3 }, 'static, Vec<Vec<u8>>> { prompt <- question, ask -> answer } = Ask::new("a", [1, 2]).with(r#"b"#) with retry(attempts = 3, wait = "1s", if = is_transient), timeout = "2s";
             node made: Made = match x {

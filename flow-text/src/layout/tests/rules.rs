@@ -41,6 +41,16 @@ fn a_statement_has_a_line() {
 }
 
 #[test]
+fn a_default_follows_its_type() {
+    source(
+        "flow! { F(a: u64=50,b:Map<u8,u8>  = Map::<u8, u8>::from([(1,2)]) ) {} }",
+        "flow! {
+    F(a: u64 = 50, b: Map<u8,u8> = Map::<u8, u8>::from([(1,2)])) {}
+}",
+    );
+}
+
+#[test]
 fn actions_of_neighbours_line_up() {
     statements(
         r#"
