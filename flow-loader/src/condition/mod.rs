@@ -29,12 +29,27 @@ pub(crate) struct Mistyped {
 mod with {
     use std::collections::{BTreeSet, HashMap};
 
-    use cel::common::ast::{EntryExpr, Expr, IdedExpr, MapExpr, StructExpr};
+    use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, MapExpr, StructExpr, operators};
     use cel::{Context, Program, Value as CelValue};
     use serde_json::Value;
 
     use super::check::check;
     use super::{Mistyped, TypedKey};
+
+    /// The names of the types of CEL.
+    const TYPES: [&str; 11] = [
+        "bool",
+        "bytes",
+        "double",
+        "int",
+        "list",
+        "map",
+        "null_type",
+        "optional_type",
+        "string",
+        "type",
+        "uint",
+    ];
 
     /// A condition of a branch.
     pub(crate) struct Condition(Program);
@@ -138,12 +153,11 @@ mod with {
         match &expression.expr {
             Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => {}
             Expr::Select(select) => add(&select.operand),
-            Expr::Call(call) => call
-                .target
-                .as_deref()
-                .into_iter()
-                .chain(&call.args)
-                .for_each(add),
+            Expr::Call(call) => {
+                let operands = call.target.as_deref().into_iter().chain(&call.args);
+                let operands = operands.filter(|operand| !names_type(operand, call));
+                operands.for_each(add);
+            }
             Expr::List(list) => list.elements.iter().for_each(add),
             Expr::Map(MapExpr { entries }) | Expr::Struct(StructExpr { entries, .. }) => {
                 for entry in entries {
@@ -168,6 +182,15 @@ mod with {
                 own.truncate(outer);
             }
         }
+    }
+
+    /// Returns true for the `int` of `type(a) == int`.
+    fn names_type(operand: &IdedExpr, call: &CallExpr) -> bool {
+        let compares = [operators::EQUALS, operators::NOT_EQUALS].contains(&&*call.func_name);
+        let is_type =
+            |one: &IdedExpr| matches!(&one.expr, Expr::Call(call) if call.func_name == "type");
+        let is_name = matches!(&operand.expr, Expr::Ident(name) if TYPES.contains(&name.as_str()));
+        compares && is_name && call.args.iter().any(is_type)
     }
 
     /// A function in an expression that CEL does not have.
@@ -234,6 +257,9 @@ mod with {
             assert_eq!(holds("a - 1 == -4", (-3).into()), Ok(true));
             assert_eq!(holds("a[0] * 2 == a[1]", vec![2, 4].into()), Ok(true));
             assert_eq!(holds("a > 1", u64::MAX.into()), Ok(true));
+            assert_eq!(holds("type(a) == int", 3.into()), Ok(true));
+            assert_eq!(holds("type(a) == int", "3".into()), Ok(false));
+            assert_eq!(holds("null_type != type(a)", Value::Null), Ok(false));
         }
 
         #[test]
@@ -245,6 +271,16 @@ mod with {
             let names = Condition::names("a.all(one, b.all(two, one == two)) && one");
             assert_eq!(names, ["a", "b", "one"]);
             assert!(Condition::parse("c > 1", &["a"]).is_err());
+            // The name of a type is one only where types are compared.
+            assert_eq!(
+                Condition::names("type(a) == int || string != type(b)"),
+                ["a", "b"]
+            );
+            assert_eq!(
+                Condition::names("list == 3 && type(list) == list"),
+                ["list"]
+            );
+            assert_eq!(Condition::names("type(a) == number"), ["a", "number"]);
             assert!(Condition::parse("c >", &["c"]).is_err());
         }
 
