@@ -11,7 +11,8 @@ use crate::Registry;
 use crate::adapter::{Adapter, Make, NodeKind};
 use crate::load::known::{completed_flow, completed_node};
 use crate::registry::{Entry, Item};
-use crate::value::{SchemaFunction, short_name};
+use crate::value::SchemaFunction;
+use flow_spec::short_name;
 
 /// What a registry has: the palette of a builder, or what a model may use.
 ///

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use flow_runtime::engine::{Unfit, read_input};
 use flow_spec::document::Property;
+use flow_spec::short_name;
 use serde::Serialize;
 use serde::de::Deserialize;
 use serde_json::Value;
@@ -23,6 +24,7 @@ use crate::list::{JsonOfLists, ListType, list_type};
 pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 
 /// What the program knows about a type.
+#[derive(Clone, Copy)]
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
@@ -159,23 +161,6 @@ impl fmt::Debug for ValueType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ValueType").field(&self.name()).finish()
     }
-}
-
-/// A type's name without the paths in it.
-pub(crate) fn short_name(name: &str) -> String {
-    let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
-    let mut short = String::new();
-    let mut rest = name;
-    while let Some(start) = rest.find(is_path) {
-        let (before, from) = rest.split_at(start);
-        let end = from.find(|letter| !is_path(letter)).unwrap_or(from.len());
-        let (path, after) = from.split_at(end);
-        short.push_str(before);
-        short.push_str(path.rsplit("::").next().unwrap_or(path));
-        rest = after;
-    }
-    short.push_str(rest);
-    short
 }
 
 /// Values of the type `T`, as a value by which rustc chooses an implementation.

@@ -179,6 +179,8 @@ fn two_types_of_one_name_are_two_types() {
     );
 }
 
+/// ME-10 with D-43, as far as documents have settings: what is unknown, missing without a default, or
+/// of another type is an error, and not a default that nobody asked for.
 #[test]
 fn settings_that_do_not_fit() {
     let with = |params: &str| changed("type: revise, id: revise", params);
@@ -189,6 +191,11 @@ fn settings_that_do_not_fit() {
     assert_eq!(
         with("type: Prefix, id: revise"),
         "9:5: these are not the settings of `Prefix`: missing field `text` [F016]\nat /nodes/2/params"
+    );
+    assert_eq!(
+        with("type: Prefix, id: revise, params: { text: 7 }"),
+        "9:49: these are not the settings of `Prefix`: invalid type: integer `7`, expected a string [F016]\nat \
+         /nodes/2/params/text"
     );
     assert_eq!(
         with("type: Client, id: revise"),
@@ -484,4 +491,30 @@ fn a_collection_of_a_type_that_the_program_does_not_know() {
 #[node]
 fn seen(number: &u64) {
     let _ = number;
+}
+
+/// No node says what type the name has, so it is JSON. A text is shown without its quotes, as the
+/// flow that was compiled shows it.
+#[tokio::test]
+async fn a_prompt_shows_texts_of_no_known_type() {
+    let text = "
+version: 2.0.0
+name: Asks
+namespace: asks
+inputs: { type: object, properties: { name: {}, list: {} }, required: [name, list] }
+outputs: { type: object, properties: { answer: {} }, required: [answer] }
+nodes:
+  - type: flow.human
+    id: ask
+    params: { prompt: 'May {name} go with {list}?' }
+edges: []
+ends: [{ from: ask, condition: default, label: default }]
+";
+    let flow = load(text, Format::Yaml, &registry![]).unwrap_or_else(|error| panic!("{error}"));
+    let options = RunOptions::answer(|question: &flow_runtime::Question| {
+        serde_json::Value::from(question.prompt())
+    });
+    let input = serde_json::json!({ "name": "Ann \"A\"", "list": ["a"] });
+    let output = flow.run_with(input, options).await.unwrap();
+    assert_eq!(output["answer"], "May Ann \"A\" go with [\"a\"]?");
 }

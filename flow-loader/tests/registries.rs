@@ -196,6 +196,7 @@ fn said(node_type: &str, registry: &Registry) -> String {
         .to_owned()
 }
 
+/// ME-09: two engines have tools of one name.
 #[tokio::test]
 async fn two_registries_share_nothing() {
     let document = of_one("Outer", "Say");
@@ -207,6 +208,8 @@ async fn two_registries_share_nothing() {
     assert_eq!(two.unwrap()["draft"], "two of crabs");
 }
 
+/// ME-09 with D-44: versions, and a clone as the fork. That a registry which is shared, as the
+/// finalized one, accepts no additions is seen by rustc: an example of `Registry` shows it.
 #[test]
 fn the_highest_version_is_taken() {
     let registry = registry![

@@ -32,7 +32,7 @@ pub use graph::{
     EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output,
     ReadMode, TIMEOUT_ACTION,
 };
-pub use names::{RESERVED_NAMES, camel_case, rust_name, snake_case};
+pub use names::{RESERVED_NAMES, camel_case, rust_name, short_name, snake_case};
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};
 pub use visible::{is_deceptive, visible, visible_json};

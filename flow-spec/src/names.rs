@@ -93,3 +93,28 @@ pub fn rust_name(name: &str) -> Option<Cow<'_, str>> {
         _ => Some(Cow::Borrowed(name)),
     }
 }
+
+/// A type's name, such as that of `std::any::type_name`, without the paths in it.
+///
+/// # Examples
+///
+/// ```
+/// use flow_spec::short_name;
+///
+/// assert_eq!(short_name("alloc::vec::Vec<desk::Claim>"), "Vec<Claim>");
+/// ```
+pub fn short_name(name: &str) -> String {
+    let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+    let mut short = String::new();
+    let mut rest = name;
+    while let Some(start) = rest.find(is_path) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|letter| !is_path(letter)).unwrap_or(from.len());
+        let (path, after) = from.split_at(end);
+        short.push_str(before);
+        short.push_str(path.rsplit("::").next().unwrap_or(path));
+        rest = after;
+    }
+    short.push_str(rest);
+    short
+}

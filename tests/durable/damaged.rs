@@ -42,6 +42,12 @@ async fn a_damaged_record_is_named() {
             "stops.increase",
             "the recorded value is not a `u64`: ",
         ),
+        (
+            2,
+            Damage::Payload("#"),
+            "stops.increase",
+            "the recorded value is not JSON: expected value",
+        ),
         (2, Damage::Missing, "stops.increase", "record 2 is missing"),
         (
             0,

@@ -16,6 +16,7 @@ use flow_runtime::engine::{
     Visit, carry_out,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
+use flow_spec::short_name;
 use flow_store::RecordKind;
 use futures_util::future::{Either, FutureExt as _, select};
 use serde_json::Value;
@@ -95,11 +96,13 @@ impl Durable {
         match serde_json::from_str(text) {
             Ok(value) => value,
             Err(error) => {
-                let reason = format!(
-                    "the recorded value is not a `{}`: {}",
-                    short_name(type_name::<T>()),
-                    payload::reason(&error),
-                );
+                let reason = payload::reason(&error);
+                let reason = if error.is_data() {
+                    let ty = short_name(type_name::<T>());
+                    format!("the recorded value is not a `{ty}`: {reason}")
+                } else {
+                    format!("the recorded value is not JSON: {reason}")
+                };
                 self.journal.halt(self.unreadable_at(place, reason)).await
             }
         }
@@ -225,24 +228,6 @@ impl Durable {
 fn run_id(journal: &Journal) -> RunId {
     let (_, low) = journal.execution().as_uuid().as_u64_pair();
     RunId::new(low)
-}
-
-/// The name of a type without its modules.
-fn short_name(name: &str) -> String {
-    let mut short = String::new();
-    let mut word = String::new();
-    for letter in name.chars() {
-        match letter {
-            ':' => word.clear(),
-            letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
-            other => {
-                short.push_str(&word);
-                word.clear();
-                short.push(other);
-            }
-        }
-    }
-    short + &word
 }
 
 impl Hooks for Durable {

@@ -8,7 +8,8 @@ use flow_spec::{Code, Take};
 
 use crate::level::{Key, Kind, Level, Node, Results, Route};
 use crate::ports::{KeyIndex, Mode, NodeIndex, Read};
-use crate::value::{ItemFunctions, ValueType, short_name};
+use crate::value::{ItemFunctions, ValueType};
+use flow_spec::short_name;
 
 use super::Loader;
 

@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::level::Level;
 use crate::list::ListType;
 use crate::registry::Item;
-use crate::value::{ValueType, short_name};
+use crate::value::ValueType;
+use flow_spec::short_name;
 
 use super::Loader;
 use super::types::{Keys, key};

@@ -2,11 +2,13 @@
 //! that of its first reader.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use flow_runtime::NodeError;
 use flow_spec::{Code, EdgeMapping, FlowDocument, Graph};
 use serde_json::{Map, Value};
 
+use crate::cell::opened_ref;
 use crate::level::{Key, Level, Results};
 use crate::value::{Probe, ValueType};
 
@@ -91,9 +93,17 @@ fn node_error() -> &'static ValueType {
     crate::__value_type!(Probe::<NodeError>::new())
 }
 
-/// Any JSON.
+/// Any JSON. Unlike a value that the program declares to be JSON, a text is shown without quotes: it
+/// is one of a type that nobody has named.
 fn any_json() -> &'static ValueType {
-    crate::__value_type!(Probe::<Value>::new())
+    static ANY_JSON: LazyLock<ValueType> = LazyLock::new(|| ValueType {
+        display: Some(|value| match opened_ref::<Value>(value) {
+            Value::String(text) => text,
+            other => other,
+        }),
+        ..*crate::__value_type!(Probe::<Value>::new())
+    });
+    &ANY_JSON
 }
 
 /// The type of an input that no node names, as its author wrote it.

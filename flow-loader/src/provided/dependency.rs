@@ -9,7 +9,7 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::loading;
-use crate::value::short_name;
+use flow_spec::short_name;
 
 /// A value that documents name and programs provide: a client, a model, a pool of connections.
 ///
