@@ -66,6 +66,7 @@ async fn the_builder_does_not_ask_for_it() {
     assert_eq!(Cut::new().run(input).await.unwrap().cut, "fl…");
 }
 
+/// B-086 with D-24: defaults are applied to what is stored.
 #[tokio::test]
 async fn it_is_there_if_json_lacks_the_key_or_has_null() {
     assert_eq!(

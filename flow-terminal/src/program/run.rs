@@ -51,7 +51,12 @@ impl Program {
                 Ok(Outcome::Found)
             }
             Err(RunError::Input(error)) => {
-                Err(format!("the input of `{name}` does not fit: {error}"))
+                let lines = error.violations().iter().map(|violation| {
+                    let (path, message) = (violation.path(), violation.message());
+                    format!("\n`{path}`: {message}")
+                });
+                let lines: String = lines.collect();
+                Err(format!("the input of `{name}` does not fit{lines}"))
             }
         }
     }

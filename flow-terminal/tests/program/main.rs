@@ -1,5 +1,8 @@
 //! Tests the command line of the example `claims`, call by call.
 
+#[cfg(unix)]
+mod person;
+
 use std::env;
 use std::fs;
 use std::io::Write as _;
@@ -153,12 +156,27 @@ fn an_input_that_does_not_fit_is_not_run() {
     for (flow, name) in [("Claim", "Claim"), ("claim.yaml", "FromFile")] {
         assert_eq!(
             refused(&[flow, "amount=30"], ""),
-            format!("error: the input of `{name}` does not fit: input `employee`: it is missing\n"),
+            format!(
+                "error: the input of `{name}` does not fit\n       `employee`: it is missing\n"
+            ),
         );
+    }
+    // All that is wrong is said, a line each.
+    for input in ["{ \"amount\": [1] }", "{ \"amount\": [1], \"amonut\": 1 }"] {
+        let error = refused(&["Claim", "--input", "-"], input);
+        let lines: Vec<&str> = error.lines().collect();
+        let expected = [
+            "error: the input of `Claim` does not fit",
+            "       `employee`: it is missing",
+            "       `amount`: invalid type: sequence, expected u64",
+            "       `amonut`: the flow has no such input: did you mean `amount`?",
+        ];
+        assert_eq!(lines, expected[..lines.len()]);
+        assert_eq!(lines.len(), if input.contains("amonut") { 4 } else { 3 });
     }
     let error = refused(&["Claim", "employee=Ann", "amount=many"], "");
     assert!(
-        error.starts_with("error: the input of `Claim` does not fit: input `amount`: invalid type"),
+        error.contains("\n       `amount`: invalid type: string \"many\""),
         "{error}"
     );
     assert_eq!(
