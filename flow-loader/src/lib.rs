@@ -26,6 +26,9 @@ mod value;
 pub use adapter::NodeKind;
 pub use catalog::{Catalog, CatalogDependency, CatalogNode};
 pub use flow_macros::registry;
+// rustc names it in its messages. A path through `__private` would tell the reader nothing.
+#[doc(hidden)]
+pub use flow_macros::every_node_needs_the_attribute_node;
 pub use flow_text::Format;
 #[cfg(feature = "watch")]
 pub use folder::Watch;
@@ -44,8 +47,7 @@ pub use semver::Version;
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use flow_macros::__registered as registered;
-    pub use flow_runtime::__private::{Action, Writes};
+    pub use flow_runtime::__private::{Action, Node, Writes};
     pub use flow_runtime::Human;
     pub use flow_runtime::engine::{Failed, QuestionType, Step};
 

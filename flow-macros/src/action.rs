@@ -4,7 +4,9 @@ use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Data, DeriveInput, Fields, Ident, LitStr, Variant};
+use syn::{
+    Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Ident, LitStr, MetaNameValue, Variant,
+};
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::names::snake_case;
@@ -186,6 +188,16 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
             message,
             "remove one of them",
         );
+    }
+    if let Ok(pair) = attribute.parse_args::<MetaNameValue>()
+        && let Expr::Lit(ExprLit { lit, .. }) = &pair.value
+    {
+        let text = format!(
+            "the name stands alone: `#[action({})]`",
+            lit.to_token_stream()
+        );
+        report.text(pair.path.span(), text);
+        return by_default;
     }
     let Ok(given) = attribute.parse_args::<LitStr>() else {
         let example = format!("`#[action(\"{}\")]`", by_default.value());

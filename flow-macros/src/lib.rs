@@ -54,14 +54,6 @@ pub fn registry(input: TokenStream) -> TokenStream {
     registry::expand(input.into()).into()
 }
 
-/// The second half of `registry!`: called by the contract macro of a node.
-#[cfg(feature = "registry")]
-#[doc(hidden)]
-#[proc_macro]
-pub fn __registered(input: TokenStream) -> TokenStream {
-    registry::registered(input.into()).into()
-}
-
 /// The second half of `#[node(actions = …)]`: called by the contract macro of the enum.
 #[doc(hidden)]
 #[proc_macro]

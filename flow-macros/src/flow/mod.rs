@@ -79,10 +79,12 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     let used = instances.paths();
     let used = used.iter().map(|path| out_of_sight(path.to_token_stream()));
     let outcome = items::outcome(flow, &[]);
+    let unread = out_of_sight(items::unread(flow, &instances));
     let items = quote! {
         #mentions
         #items
         #outcome
+        #unread
         #stub
         #(#used! { @nothing })*
     };

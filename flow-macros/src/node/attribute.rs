@@ -146,7 +146,8 @@ impl NodeAttribute {
             other => {
                 if !self.settings.parse(name, input, report)? {
                     let names = OF_NODES.into_iter().chain(SETTINGS.into_iter().take(2));
-                    let help = did_you_mean(other, names).unwrap_or_default();
+                    let near = did_you_mean(other, names).unwrap_or_default();
+                    let help = self.second_key(name, input).unwrap_or(near);
                     report.error(
                         Code::NamesNothing,
                         name.span(),
@@ -167,6 +168,17 @@ impl NodeAttribute {
             );
         }
         Ok(())
+    }
+
+    /// What to write if this name is a second key: `writes = a, b`.
+    fn second_key(&self, name: &Ident, input: ParseStream<'_>) -> Option<String> {
+        let stands_alone = input.is_empty() || input.peek(Token![,]);
+        let keys = self.writes.as_ref().filter(|_| stands_alone)?;
+        let keys: Vec<String> = keys.iter().chain([name]).map(Ident::to_string).collect();
+        let keys = keys.join(", ");
+        Some(format!(
+            "several keys are written in parentheses: `writes({keys})`"
+        ))
     }
 }
 

@@ -14,6 +14,7 @@ use crate::protocol::Named;
 use crate::report::Report;
 use crate::runtime::runtime;
 use crate::settings::duration_tokens;
+use crate::text::{is_of_std, last_segment, type_text};
 use crate::twice::Extent;
 
 use super::attribute::{NodeAttribute, Poll};
@@ -155,7 +156,13 @@ impl<'a> Node<'a> {
         let name = &self.function.sig.ident;
         if let (Some((span, _)), false) = (&self.attribute.settings.retry, self.can_fail()) {
             let message = format!("`{name}` cannot fail, so there is nothing to retry");
-            let help = "return a `Result`, give it a `timeout`, or remove `retry`";
+            let help = match &self.outcome.alias {
+                Some(alias) if last_segment(alias).is_some_and(|name| !is_of_std(name)) => format!(
+                    "return a `Result` by this name, and not `{}`, give it a `timeout`, or remove `retry`",
+                    type_text(alias)
+                ),
+                _ => "return a `Result`, give it a `timeout`, or remove `retry`".to_owned(),
+            };
             report.error(Code::CannotFail, *span, message, help);
         }
         self.attribute

@@ -8,7 +8,7 @@ use syn::{Expr, Path, PathSegment};
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
 };
-use crate::names::{here, ident, located, plain};
+use crate::names::{here, ident, plain};
 
 /// A value of the type `Adapter` of `flow-loader`.
 pub(super) fn adapter(
@@ -94,7 +94,7 @@ fn retry_if(contract: &Contract) -> TokenStream {
 fn named_once(path: &Path) -> (TokenStream, TokenStream) {
     let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
     if path.segments.iter().any(has_arguments) {
-        return (TokenStream::new(), located(path));
+        return (TokenStream::new(), path.to_token_stream());
     }
     let alias = format_ident!("__Node", span = here(path.span()));
     (quote!(type #alias = #path;), quote!(#alias))
@@ -416,7 +416,8 @@ fn make(
         (Kind::Type, Some(value)) => {
             quote!({
                 let value: #path = #value;
-                #loader::Make::Given(::std::sync::Arc::new(value))
+                // What is wrong with the type is reported where it is defined.
+                #loader::Make::Given(::std::sync::Arc::<<#path as #loader::Node>::Held>::new(value))
             })
         }
         (Kind::Type, None) => quote!(#loader::make!(#path)),

@@ -8,7 +8,7 @@ mod adapter;
 
 use std::collections::HashMap;
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use semver::Version;
 use syn::parse::{Parse, ParseStream, Parser as _};
@@ -33,7 +33,7 @@ impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let path = match input.parse() {
             Ok(path) => path,
-            Err(_) => return Err(input.error("expected the name of a node or a flow")),
+            Err(_) => return Err(input.error(not_a_name(input))),
         };
         refuse_value(&path, input)?;
         let version = match input.parse::<Option<Token![@]>>()? {
@@ -49,6 +49,15 @@ impl Parse for Entry {
             version,
             value,
         })
+    }
+}
+
+/// What to say where the name of a node should be.
+fn not_a_name(input: ParseStream<'_>) -> String {
+    let quoted = input.fork().parse::<LitStr>();
+    match quoted.ok().and_then(|text| text.parse::<Path>().ok()) {
+        Some(path) => format!("a node is named without quotes: `{}`", path_text(&path)),
+        None => "expected the name of a node or a flow".to_owned(),
     }
 }
 
@@ -84,8 +93,15 @@ impl ToTokens for Entry {
     }
 }
 
-/// The expansion of `registry!`.
+/// The expansion of `registry!`: of a list of nodes, or of the second half for one of them.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
+    match input.clone().into_iter().next() {
+        Some(TokenTree::Punct(first)) if first.as_char() == '@' => registered(input),
+        _ => list(input),
+    }
+}
+
+fn list(input: TokenStream) -> TokenStream {
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(input);
     let entries = match entries {
         Ok(entries) => entries,
@@ -112,7 +128,9 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 fn ask(registry: &Ident, entry: &Entry) -> TokenStream {
     let contract = macro_path(&entry.path);
     quote! {
-        #contract! { @contract [::flow_loader::__private::registered] { #registry #entry } [] }
+        ::flow_loader::every_node_needs_the_attribute_node! {
+            ::flow_loader::registry, registry [#contract] { #registry #entry }
+        }
     }
 }
 
@@ -194,8 +212,9 @@ impl Parse for Told {
     }
 }
 
-/// The second half of the expansion, which a node's macro calls: adds the node to the registry.
-pub(crate) fn registered(input: TokenStream) -> TokenStream {
+/// The second half of the expansion, which a node's macro calls: adds the node to the registry. It
+/// has no name of its own, since rustc names it beside errors in what it writes.
+fn registered(input: TokenStream) -> TokenStream {
     let told: Told = match syn::parse2(input) {
         Ok(told) => told,
         Err(error) => return error.into_compile_error(),

@@ -11,7 +11,7 @@ use super::routes::Target;
 use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_KEY, EdgePart};
+use crate::graph::{ERROR_KEY, EdgePart, Graph};
 
 /// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
@@ -26,6 +26,12 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
         }
         let message = format!("nothing writes the output `{}`", output.key);
         let help = match suggestions.of(&output.key) {
+            _ if let Some(written) = written_by(model.graph, &output.key) => {
+                format!(
+                    "the node `{}` writes `{written}`: name the output so",
+                    output.key
+                )
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None => format!(
                 "let a node write it: `#[node(writes = {})]`, or remove it",
@@ -34,6 +40,14 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
         };
         found.push(Diagnostic::new(Code::NamesNothing, Site::Output(at), message).help(help));
     }
+}
+
+/// The only key that the node with this name writes.
+fn written_by<'g>(graph: &'g Graph, name: &str) -> Option<&'g str> {
+    let node = graph.nodes.iter().find(|node| node.name == name)?;
+    let mut keys = node.actions.iter().flat_map(|action| &action.writes);
+    let key = &keys.next()?.key;
+    keys.all(|write| write.key == *key).then_some(key)
 }
 
 /// Reports the ends at which an output may be unwritten.

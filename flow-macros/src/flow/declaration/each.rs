@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use flow_spec::{Code, Node};
-use syn::Ident;
+use flow_spec::{Code, ERROR_ACTION, Node};
+use syn::{Ident, LitStr};
 
 use crate::contract::{Contract, Kind, ReadPort};
 use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::mapped::{key_of, mapping};
-use crate::flow::syntax::FlowSyntax;
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax};
 use crate::names::plain;
 use crate::report::Report;
 use crate::text::type_text;
@@ -57,6 +57,23 @@ pub(in crate::flow) fn check_body(
             message,
             "let it return a `Result`, or remove `collect_errors`",
         );
+    }
+}
+
+/// Reports the edge for the error of a loop that keeps errors as values.
+pub(in crate::flow) fn check_error_edge<'a>(
+    each: &Instance,
+    flow: &FlowSyntax,
+    mut edges: impl Iterator<Item = &'a EdgeSyntax>,
+    report: &mut Report,
+) {
+    let is_error = |action: &&LitStr| action.value() == ERROR_ACTION;
+    let action = edges.find_map(|edge| edge.action.as_ref().filter(is_error));
+    if let Some(action) = action.filter(|_| each.collects_errors(flow)) {
+        let name = &each.shown;
+        let message = format!("`{name}` collects its errors, so it never takes \"{ERROR_ACTION}\"");
+        let help = "remove this edge, or `collect_errors`";
+        report.error(Code::CannotFail, action.span(), message, help);
     }
 }
 

@@ -53,6 +53,8 @@ fn check_port(one: &Mapping, instance: &Instance, contract: &Contract, report: &
             ("what the node writes", "->")
         };
         format!("{first} comes first: `{} {arrow} {port}`", one.key)
+    } else if self::ports(contract, !one.reads).contains(&plain(&one.key)) {
+        format!("it {other} `{0}`: write `{0} {arrow} {port}`", one.key)
     } else if ports.is_empty() {
         format!("it {verb} nothing: remove this")
     } else {

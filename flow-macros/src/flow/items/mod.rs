@@ -12,6 +12,7 @@ mod implementation;
 mod nesting;
 mod outcome;
 mod signature;
+mod unread;
 mod value;
 
 use flow_spec::Action;
@@ -28,6 +29,7 @@ use super::types::TypeNames;
 pub(crate) use enums::node_variant;
 pub(crate) use implementation::{action_of, label_of};
 pub(crate) use outcome::outcome;
+pub(crate) use unread::unread;
 
 /// The parts that depend on what the flow writes at its ends: its outcome and, if it has optional
 /// outputs, its contract.

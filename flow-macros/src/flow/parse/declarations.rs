@@ -209,7 +209,10 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
     input.parse::<Ident>()?;
     let mut settings = Settings::default();
     loop {
-        let name = settings::name(input, "expected a setting after `with`")?;
+        let name = settings::name(
+            input,
+            "expected a setting after `with`, such as `retry(attempts = 3)` or `timeout = \"5s\"`",
+        )?;
         if !settings.parse(&name, input, report)? {
             let unknown = name.to_string();
             let help = if OF_NODES.contains(&unknown.as_str()) {

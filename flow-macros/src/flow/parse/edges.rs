@@ -92,8 +92,10 @@ fn mappings(input: ParseStream<'_>) -> syn::Result<Vec<EdgeMappingSyntax>> {
             let read = input
                 .parse::<Ident>()
                 .map_or("key".to_owned(), |read| read.to_string());
-            let text =
-                format!("on an edge, the key that is read next comes first: `{read} <- {key}`");
+            let text = format!(
+                "on an edge, the key that is read next comes first: `{read} <- {key}`; to write `{key}` under another key, \
+                         declare the node: `node name: path {{ {key} -> {read} }};`"
+            );
             return Err(syn::Error::new(arrow.span(), text));
         }
         input.parse::<Token![<-]>().map_err(|error| {

@@ -45,6 +45,10 @@ pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) ->
         report.text(input.span(), "the outputs come after `->`");
         return input.parse::<Token![=>]>().map(|_| true);
     }
+    if input.peek(token::Paren) && input.peek2(token::Brace) {
+        report.text(input.span(), "the outputs come after `->`");
+        return Ok(true);
+    }
     Ok(input.parse::<Option<Token![->]>>()?.is_some())
 }
 
@@ -160,7 +164,10 @@ pub(super) fn value_as_path(name: &Ident, input: ParseStream<'_>) -> syn::Result
         return Ok(());
     }
     let (ty, call) = (type_of(&path), path_text(&path));
-    let text = format!("a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`");
+    let text = format!(
+        "a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`; what a function or a flow reads is \
+         not listed: `node {name}: {call};`"
+    );
     Err(syn::Error::new(path.span(), text))
 }
 

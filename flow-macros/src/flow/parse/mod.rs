@@ -119,7 +119,9 @@ fn item(
         flow.branches.push(branch);
         return Ok(());
     }
-    let edges = edges::chain(input, &mut flow.waits, report)?;
+    let ahead = input.fork();
+    let edges = edges::chain(input, &mut flow.waits, report)
+        .inspect_err(|_| flow.unread.extend(recovery::generic_nodes(&ahead)))?;
     flow.edges.extend(edges);
     end_of_statement(input, body, report)
 }

@@ -6,6 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Ident, LitStr, Token, token};
 
+use crate::names::{ident, is_type_name, snake_case};
 use crate::report::Report;
 
 use super::foreign;
@@ -78,6 +79,24 @@ pub(super) fn name_ahead(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     ahead.call(Ident::parse_any).ok()?;
     ahead.parse().ok()
+}
+
+/// The names that generic types in edges should have been declared with.
+pub(super) fn generic_nodes(statement: ParseStream<'_>) -> Vec<Ident> {
+    let mut names = Vec::new();
+    while !statement.is_empty() && !statement.peek(Token![;]) {
+        let Ok(token) = statement.parse::<TokenTree>() else {
+            break;
+        };
+        if let TokenTree::Ident(ty) = token
+            && statement.peek(Token![<])
+            && !statement.peek(Token![<-])
+            && is_type_name(&ty)
+        {
+            names.push(ident(&snake_case(&ty.to_string()), ty.span()));
+        }
+    }
+    names
 }
 
 /// The ends named by a statement that could not be read.

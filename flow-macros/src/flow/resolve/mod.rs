@@ -56,6 +56,13 @@ pub(crate) fn resolve(
             let body = instances.body(id);
             let body = (&instances[body], &contracts[body]);
             declaration::check_body(flow, instance, body, report);
+            let of_loop = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(id);
+            declaration::check_error_edge(
+                instance,
+                flow,
+                flow.edges.iter().filter(of_loop),
+                report,
+            );
         }
     }
     let mut nodes = nodes(flow, instances, &contracts);

@@ -96,7 +96,12 @@ fn exec_of<'a>(steps: &'a Steps, name: &Ident, report: &mut Report) -> Option<&'
     let exec = steps.method("exec");
     if exec.is_none() {
         let message = format!("the node `{name}` has no `exec`");
-        let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
+        let help = match &steps.methods[..] {
+            [only] if !matches!(&*only.ident.to_string(), "prep" | "exec_fallback" | "post" | "new") => {
+                format!("name the method that does the work `exec`, and not `{}`", only.ident)
+            }
+            _ => "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it".to_owned(),
+        };
         report.error(Code::Malformed, name.span(), message, help);
     }
     exec

@@ -1,0 +1,13 @@
+use flow_runtime::prelude::*;
+
+#[node(writes = receipt)]
+fn pay(amount: &u64) -> String { format!("paid {amount}") }
+
+flow! {
+    Payment(amount: u64) -> (note: String) {
+        node fee: pay { note <- receipt }; //~
+        start >> fee >> end;
+    }
+}
+
+fn main() {}

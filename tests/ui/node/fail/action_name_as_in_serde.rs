@@ -1,0 +1,10 @@
+use flow_runtime::prelude::*;
+
+#[derive(Action)]
+enum Verdict {
+    #[action(rename = "revise")] //~
+    NeedsRevision,
+    Good,
+}
+
+fn main() {}
