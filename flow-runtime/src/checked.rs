@@ -2,13 +2,11 @@
 //!
 //! A type that does not fit is used in many places: as a field, in the state, across each `.await`.
 //! rustc would report each of them. But it says nothing about a type in which it has reported an
-//! error already. So generated code names `<T as Checked<{ check::<T>() }>>::Type`: this is `T`, or
-//! an error if the check does not compile.
+//! error already. So generated code names `<T as Checked<{ <T as SharedByRuns>::CHECK }>>::Type`:
+//! this is `T`, or an error if the check does not compile.
 
 use std::future::{Future, Pending, pending};
 use std::marker::PhantomData;
-
-use crate::Node;
 
 /// The type, if the check in the constant compiles.
 pub trait Checked<const CHECK: usize> {
@@ -27,15 +25,13 @@ impl<T> Checked<0> for T {
     note = "for `Rc`, write `Arc`; for `dyn Trait`, write `dyn Trait + Send + Sync`, or `trait Trait: Send + Sync` where \
             the trait is defined"
 )]
-pub trait GoesBetweenThreads {}
+pub trait GoesBetweenThreads {
+    /// Compiles for such types only.
+    const CHECK: usize = 0;
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send> GoesBetweenThreads for T {}
-
-/// Checks the type of a value.
-pub const fn value_of_flow<T: GoesBetweenThreads>() -> usize {
-    0
-}
 
 /// Types whose values the runs of a flow can share.
 #[diagnostic::on_unimplemented(
@@ -44,23 +40,13 @@ pub const fn value_of_flow<T: GoesBetweenThreads>() -> usize {
     note = "look at its fields: for `RefCell`, write `Mutex`; for `Rc`, `Arc`; for `dyn Trait`, `dyn Trait + Send + Sync`, \
             or `trait Trait: Send + Sync` where the trait is defined"
 )]
-pub trait SharedByRuns {}
+pub trait SharedByRuns {
+    /// Compiles for such types only.
+    const CHECK: usize = 0;
+}
 
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> SharedByRuns for T {}
-
-/// Checks the type of a node.
-pub const fn shared_by_runs<T: SharedByRuns>() -> usize {
-    0
-}
-
-/// Checks the type that a flow uses as a node.
-pub const fn node_of_flow<T>() -> usize
-where
-    T: Node<Held: SharedByRuns>,
-{
-    0
-}
 
 /// The types that a node reads.
 ///

@@ -13,7 +13,8 @@ use crate::input::{Unfit, read_input};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored, so a flow with such a value cannot be run durably",
     label = "not `Serialize` and `Deserialize`",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a plain `run` does not need them"
+    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`; a plain `run` does not need them",
+    note = "what cannot be stored, such as a client, belongs in a field of a node that the flow declares: `node ask: Ask;`"
 )]
 pub trait Stored: Serialize + DeserializeOwned + Send {}
 

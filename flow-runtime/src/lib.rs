@@ -109,7 +109,7 @@ pub mod __private;
 #[doc(hidden)]
 pub use __private::{Cloneable, DefaultNode, LosesNoError, Node, ReadsAs, ReadsError, stored};
 #[doc(hidden)]
-pub use checked::{GoesBetweenThreads, SharedByRuns, node_of_flow, shared_by_runs, value_of_flow};
+pub use checked::{GoesBetweenThreads, SharedByRuns};
 #[doc(hidden)]
 pub use flow_macros::every_node_needs_the_attribute_node;
 #[doc(hidden)]

@@ -53,7 +53,7 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
     } else {
         let inner_flows = inner_flows(flow, site);
         let apart = quote_spanned!(site=> <#named as #rt::Checked<{ #inner_flows }>>::Type);
-        quote_spanned!(site=> <#apart as #rt::Checked<{ #rt::node_of_flow::<#apart>() }>>::Type)
+        quote_spanned!(site=> <#apart as #rt::Checked<{ <<#apart as #rt::Node>::Held as #rt::SharedByRuns>::CHECK }>>::Type)
     };
     // To the names of items that the user wrote, rustc would have type parameters added.
     let hidden = |alias: &Ident| Ident::new(&alias.to_string(), here(alias.span()));

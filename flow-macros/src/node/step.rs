@@ -63,7 +63,6 @@ impl Step<'_> {
         let types = self.written_types().iter().enumerate().map(|(index, ty)| {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
-        let alias = self.alias_check();
         let outcome_type = self.outcome_type();
         let held = self.held();
         // Whether a generic type is a node depends on its arguments, and rustc says which one is
@@ -89,7 +88,6 @@ impl Step<'_> {
                 #policy
             }
             #(#types)*
-            #alias
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
@@ -121,8 +119,11 @@ impl Step<'_> {
         let written = self.outcome.types.iter();
         let actions = self.actions.map(|actions| quote!(#actions));
         let checked = written.chain(&actions).filter(|ty| !is_plain(ty));
-        let checks = checked.map(|ty| quote_spanned!(site=> #rt::value_of_flow::<#ty>()));
-        let check = checks.reduce(|one, other| quote_spanned!(site=> #one + #other));
+        let checks =
+            checked.map(|ty| quote_spanned!(site=> <#ty as #rt::GoesBetweenThreads>::CHECK));
+        let check = checks
+            .chain(self.alias_check())
+            .reduce(|one, other| quote_spanned!(site=> #one + #other));
         match check {
             Some(check) => {
                 quote_spanned!(site=> type Outcome = <#ty as #rt::Checked<{ #check }>>::Type;)
@@ -139,7 +140,7 @@ impl Step<'_> {
         }
         let site = here(self.name.span());
         let rt = runtime_at(site);
-        quote_spanned!(site=> <#self_ty as #rt::Checked<{ #rt::shared_by_runs::<#self_ty>() }>>::Type)
+        quote_spanned!(site=> <#self_ty as #rt::Checked<{ <#self_ty as #rt::SharedByRuns>::CHECK }>>::Type)
     }
 
     /// Its own policy, if it is not the usual one.
@@ -320,9 +321,7 @@ impl Step<'_> {
         let site = here(self.outcome_span);
         let check =
             quote_spanned!(site=> { use #rt::NoResult as _; #rt::ResultCheck::<#ty>::IS_RESULT });
-        Some(quote_spanned! {site=>
-            const _: <#ty as #rt::LosesNoError<#check>>::Checked = ();
-        })
+        Some(quote_spanned!(site=> <#ty as #rt::LosesNoError<#check>>::CHECK))
     }
 }
 

@@ -16,9 +16,7 @@ pub use inventory;
 pub use typed_builder;
 
 pub use crate::action::Action;
-pub use crate::checked::{
-    Checked, Reads, ReadsOthers, node_of_flow, shared_by_runs, value_of_flow,
-};
+pub use crate::checked::{Checked, GoesBetweenThreads, Reads, ReadsOthers, SharedByRuns};
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,

@@ -226,11 +226,9 @@ impl<T> NoResult for ResultCheck<T> {}
     note = "help: write it as `Result<…>`"
 )]
 pub trait LosesNoError<const IS_RESULT: bool> {
-    /// Nothing.
-    type Checked;
+    /// Compiles for such types only.
+    const CHECK: usize = 0;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T> LosesNoError<false> for T {
-    type Checked = ();
-}
+impl<T> LosesNoError<false> for T {}

@@ -85,7 +85,7 @@ fn checked_input(
     let checks = types.map(|ty| {
         let site = here(ty.span());
         let rt = runtime_at(site);
-        quote_spanned!(site=> #rt::value_of_flow::<#ty>())
+        quote_spanned!(site=> <#ty as #rt::GoesBetweenThreads>::CHECK)
     });
     let nodes = nesting::checked(flow, instances);
     match checks

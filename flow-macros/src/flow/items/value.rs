@@ -54,13 +54,14 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
             },
         })
         .collect();
-    // To know that a type is `Sized`, rustc looks at its last field, and so around each ring.
+    // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
+    // names the field to those who build the flow without its builder.
     let build = builder::build(name, &format!("The flow `{name}`."), &set);
     quote! {
         #documentation
         #(#other)*
         #builder
-        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] __last: () }
+        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] made_by_its_builder: () }
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
@@ -138,7 +139,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 where
                     #(#types: #names<'__a>,)*
                 {
-                    #name { #(#values,)* __last: () }
+                    #name { #(#values,)* made_by_its_builder: () }
                 }
             }
             impl ::core::default::Default for #name
