@@ -15,6 +15,7 @@ use super::execution_state::ExecutionState;
 use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
 use super::runtime::Runtime;
+use super::writes::KeyWrite;
 use flow_runtime::{Flow, Submission};
 
 /// The executions of one owner ([`Runtime::owned_by`]), those without an owner
@@ -174,6 +175,15 @@ impl Executions {
     /// As [`Runtime::state`].
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         self.runtime.state(id, seq).await
+    }
+
+    /// Who wrote which value of an execution, as [`Runtime::writes`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::writes`].
+    pub async fn writes(&self, id: ExecutionId, seq: u64) -> Result<Vec<KeyWrite>, RuntimeError> {
+        self.runtime.writes(id, seq).await
     }
 
     /// Starts a copy of an execution that continues from one of its records, as [`Runtime::copy`].

@@ -20,12 +20,13 @@ mod replay;
 mod runtime;
 mod steps;
 mod versions;
+mod writes;
 
 pub use engine::Durable;
 pub use error::{RuntimeError, StoreFailure};
 pub use events::{
-    DeltaEvent, EventFilter, Events, ExecutionEvent, InvalidPattern, MissedDeltas, Pattern,
-    RecordedEvent,
+    DeltaContent, DeltaEvent, EventFilter, EventStatistics, Events, ExecutionEvent, InvalidPattern,
+    MissedDeltas, Pattern, RecordedEvent,
 };
 pub use execution::{Execution, OpenQuestion};
 pub use execution_state::{ExecutionState, StateChange, StateDiff};
@@ -40,3 +41,4 @@ pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
+pub use writes::{KeyWrite, Writer};

@@ -148,6 +148,47 @@ impl Context {
     /// # Ok(()) }
     /// ```
     pub fn emit(&self, delta: &str) {
+        self.tell(EventKind::Delta(delta));
+    }
+
+    /// As [`emit`](Context::emit), for a part of the result that is not a text, such as an item of a
+    /// list or a call of a tool. Without observers, the value is not even written as JSON.
+    ///
+    /// # Errors
+    ///
+    /// The value cannot be written as JSON, and nobody was told.
+    #[cfg(feature = "stored")]
+    pub fn emit_json(&self, delta: &impl serde::Serialize) -> Result<(), serde_json::Error> {
+        if self.observer.is_some() {
+            let delta = serde_json::to_string(delta)?;
+            self.tell(EventKind::DeltaJson(&delta));
+        }
+        Ok(())
+    }
+
+    /// As [`emit`](Context::emit), with how far the node has come: how much is done and, if that is
+    /// known, of how much.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn total(cx: &Context, prices: &[u64]) -> u64 {
+    ///     let mut total = 0;
+    ///     for (done, price) in (1..).zip(prices) {
+    ///         total += price;
+    ///         cx.progress(done, Some(prices.len() as u64));
+    ///     }
+    ///     total
+    /// }
+    /// ```
+    pub fn progress(&self, done: u64, of: Option<u64>) {
+        self.tell(EventKind::Progress { done, of });
+    }
+
+    fn tell(&self, kind: EventKind<'_>) {
         if let Some(observer) = &self.observer {
             let awaited = self.awaited.as_ref();
             let awaited = awaited.map(|it| it.lock().unwrap_or_else(PoisonError::into_inner));
@@ -157,7 +198,7 @@ impl Context {
             let event = Event {
                 run: self.run,
                 path: self.path_of_events(),
-                kind: EventKind::Delta(delta),
+                kind,
             };
             tell(&**observer, &event);
         }

@@ -400,8 +400,8 @@ pub use flow::{Flow, Route, Running, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
 pub use frame::Path;
-pub use node_error::{NodeError, TimedOut};
-pub use observer::{Event, EventKind, Observer, RunId};
+pub use node_error::{NodeError, Phase, TimedOut};
+pub use observer::{Event, EventKind, Observer, RunId, observer_failures};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry, RetryIf};
 #[cfg(feature = "stored")]

@@ -46,7 +46,37 @@ use crate::error::BoxError;
 pub struct NodeError {
     path: String,
     attempts: u32,
+    phase: Phase,
     failure: Failure,
+}
+
+/// The part of a node that failed. Printed in small letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Phase {
+    /// `prep`, before the first attempt.
+    Prep,
+    /// `exec`, or its fallback.
+    Exec,
+    /// `post`, after the attempts.
+    Post,
+}
+
+impl Phase {
+    /// Its name: `prep`, `exec` or `post`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Phase::Prep => "prep",
+            Phase::Exec => "exec",
+            Phase::Post => "post",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
 }
 
 /// How a node failed.
@@ -97,8 +127,14 @@ impl NodeError {
         NodeError {
             path,
             attempts,
+            phase: Phase::Exec,
             failure,
         }
+    }
+
+    /// The error of this part of the node, instead of `exec`.
+    pub fn in_phase(self, phase: Phase) -> Self {
+        NodeError { phase, ..self }
     }
 
     /// The error of a fallback that failed as well. It keeps the error that the fallback should
@@ -108,11 +144,11 @@ impl NodeError {
             error: fallback.into_error(),
             cause: self.failure.into_error(),
         };
-        let failure = Failure::Returned(Box::new(error));
         NodeError {
             path: self.path,
             attempts: self.attempts,
-            failure,
+            phase: self.phase,
+            failure: Failure::Returned(Box::new(error)),
         }
     }
 
@@ -137,6 +173,44 @@ impl NodeError {
     /// The number of attempts, including the first.
     pub fn attempts(&self) -> u32 {
         self.attempts
+    }
+
+    /// The part of the node that failed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::{Phase, prelude::*};
+    ///
+    /// #[derive(Default)]
+    /// struct Parse;
+    ///
+    /// #[node(writes = number)]
+    /// impl Parse {
+    ///     fn prep(&self, text: &str) -> Result<u32, std::num::ParseIntError> {
+    ///         text.parse()
+    ///     }
+    ///
+    ///     fn exec(&self, number: &u32) -> u32 {
+    ///         number * 2
+    ///     }
+    /// }
+    ///
+    /// flow! {
+    ///     Double(text: String) -> (number: u32) {
+    ///         node parse: Parse;
+    ///         start >> parse >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() {
+    /// let input = DoubleInput::builder().text("ten".into()).build();
+    /// let error = Double::new().run(input).await.unwrap_err();
+    /// assert_eq!(error.node_error().unwrap().phase(), Phase::Prep);
+    /// # }
+    /// ```
+    pub fn phase(&self) -> Phase {
+        self.phase
     }
 
     /// Returns true if the last attempt exceeded the node's `timeout`, or if a poll had no answer

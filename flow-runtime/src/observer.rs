@@ -3,6 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::FlowError;
 use crate::frame::{Frame, Path};
@@ -12,7 +13,7 @@ use crate::node_error::NodeError;
 /// by [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
 ///
 /// An observer is called within the run, so it should be quick. If an observer panics, the run and
-/// the other observers continue.
+/// the other observers continue: see [`observer_failures`].
 ///
 /// # Examples
 ///
@@ -105,6 +106,16 @@ pub enum EventKind<'a> {
     },
     /// A node emitted a part of its result ([`Context::emit`](crate::Context::emit)).
     Delta(&'a str),
+    /// A node emitted a part of its result as JSON
+    /// ([`Context::emit_json`](crate::Context::emit_json)).
+    DeltaJson(&'a str),
+    /// A node said how far it has come ([`Context::progress`](crate::Context::progress)).
+    Progress {
+        /// How much is done.
+        done: u64,
+        /// Of how much. `None` if that is not known.
+        of: Option<u64>,
+    },
     /// A node is done.
     NodeFinished {
         /// The action it took.
@@ -114,6 +125,12 @@ pub enum EventKind<'a> {
     NodeFailed {
         /// Why.
         error: &'a NodeError,
+    },
+    /// An attempt at a flow used as a node failed. The path is that of the node. The nodes inside
+    /// have been told of before.
+    FlowFailed {
+        /// Why.
+        error: &'a FlowError,
     },
     /// The run ended without reaching an end. The path is that of its flow.
     RunFailed {
@@ -138,10 +155,27 @@ impl RunId {
     }
 }
 
-/// Tells an observer. If the observer panics, the run continues.
+/// How often an observer has panicked.
+static FAILURES: AtomicU64 = AtomicU64::new(0);
+
+/// How often the observers of the runs in this process have panicked: those of
+/// [`RunOptions::observer`](crate::RunOptions::observer). The runs and the other observers continue,
+/// and the observer is told of the next event as if nothing had happened.
+pub fn observer_failures() -> u64 {
+    FAILURES.load(Ordering::Relaxed)
+}
+
+/// Tells an observer. If the observer panics, that is counted, and the run continues.
 #[inline]
 pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
-    let _ = catch_unwind(AssertUnwindSafe(|| observer.on_event(event)));
+    if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
+        count_failure();
+    }
+}
+
+#[cold]
+fn count_failure() {
+    FAILURES.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Joins observers into one that tells each of them, in this order. A single observer is returned
@@ -207,13 +241,21 @@ impl fmt::Display for Event<'_> {
             EventKind::AttemptFailed { attempt, error } => {
                 write!(f, "{path} attempt {attempt} failed: {error}")
             }
-            EventKind::Delta(delta) => write!(f, "{path} delta: {delta}"),
+            EventKind::Delta(delta) | EventKind::DeltaJson(delta) => {
+                write!(f, "{path} delta: {delta}")
+            }
+            EventKind::Progress { done, of: Some(of) } => {
+                write!(f, "{path} progress: {done} of {of}")
+            }
+            EventKind::Progress { done, of: None } => write!(f, "{path} progress: {done}"),
             EventKind::NodeFinished { action } => write!(f, "{path} finished: {action}"),
             EventKind::NodeFailed { error } => {
                 write!(f, "{path} ")?;
                 error.write_failure(f)
             }
-            EventKind::RunFailed { error } => write!(f, "{path} failed: {error:#}"),
+            EventKind::FlowFailed { error } | EventKind::RunFailed { error } => {
+                write!(f, "{path} failed: {error:#}")
+            }
             EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),
         }
     }

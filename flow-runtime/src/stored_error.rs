@@ -6,15 +6,25 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::node_error::{Failure, NodeError, TimedOut};
+use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 
 /// A node's error as JSON.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     path: String,
     attempts: u32,
+    /// `exec` if it is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    phase: Option<StoredPhase>,
     #[serde(flatten)]
     failure: StoredFailure,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum StoredPhase {
+    Prep,
+    Post,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -84,6 +94,11 @@ impl Serialize for NodeError {
         let stored = Stored {
             path: self.path().to_owned(),
             attempts: self.attempts(),
+            phase: match self.phase() {
+                Phase::Prep => Some(StoredPhase::Prep),
+                Phase::Exec => None,
+                Phase::Post => Some(StoredPhase::Post),
+            },
             failure,
         };
         stored.serialize(serializer)
@@ -98,7 +113,12 @@ impl<'de> Deserialize<'de> for NodeError {
             StoredFailure::TimedOut(after) => Failure::TimedOut(TimedOut { after }),
             StoredFailure::Deadline(after) => Failure::Deadline(TimedOut { after }),
         };
-        Ok(NodeError::new(stored.path, stored.attempts, failure))
+        let phase = match stored.phase {
+            Some(StoredPhase::Prep) => Phase::Prep,
+            None => Phase::Exec,
+            Some(StoredPhase::Post) => Phase::Post,
+        };
+        Ok(NodeError::new(stored.path, stored.attempts, failure).in_phase(phase))
     }
 }
 
@@ -116,11 +136,23 @@ mod tests {
             (read.path(), read.attempts(), format!("{read:#}")),
             ("desk.call", 3, format!("{error:#}"))
         );
+        assert_eq!(read.phase(), Phase::Exec);
         let Failure::Returned(first) = read.failure() else {
             panic!("{read}")
         };
         let second = first.source().unwrap();
         assert_eq!(second.to_string(), "no connection");
         assert_eq!(second.source().unwrap().to_string(), "no cable");
+    }
+
+    #[test]
+    fn an_error_keeps_its_phase() {
+        for phase in [Phase::Prep, Phase::Exec, Phase::Post] {
+            let failure = Failure::Returned("no".into());
+            let error = NodeError::new("desk.call".to_owned(), 1, failure).in_phase(phase);
+            let stored = serde_json::json!(error);
+            let read: NodeError = serde_json::from_value(stored.clone()).unwrap();
+            assert_eq!(read.phase(), phase, "{stored}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
 use crate::history::{EarlierAttempts, History};
-use crate::node_error::{Failure, NodeError, TimedOut};
+use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::{Policy, RetryIf};
 use crate::scope::Scope;
@@ -268,10 +268,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// The result of a part that is not tried again: `prep` or `post`.
+    /// The result of a part that is not tried again: `prep` or `post`. Its failure is not that of an
+    /// attempt.
     #[inline]
-    pub fn once<T, E: IntoFailure>(&self, result: Result<T, E>) -> Result<T, Failed> {
-        result.map_err(|error| self.exhausted(error.into_failure()).into())
+    pub fn once<T, E: IntoFailure>(&self, phase: Phase, result: Result<T, E>) -> Result<T, Failed> {
+        result.map_err(|error| self.error(error.into_failure()).in_phase(phase).into())
     }
 
     /// Returns when the fallback of this error may begin. The same conditions apply as for an

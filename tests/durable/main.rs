@@ -29,9 +29,11 @@ mod stopped;
 mod stores;
 mod support;
 mod timing;
+mod told;
 mod travel;
 mod unstorable;
 mod versions;
+mod writes;
 
 /// `--nocapture` shows which routes no run took.
 #[test]

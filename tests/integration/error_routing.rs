@@ -160,6 +160,7 @@ async fn the_error_of_a_nested_flow_goes_where_the_flow_around_it_routes_it() {
             "street.shop.payment.charge attempt 0 failed: nothing to charge",
             "street.shop.payment.charge attempt 1 failed: nothing to charge",
             "street.shop.payment.charge failed after 2 attempts: nothing to charge",
+            "street.shop.payment failed: node `street.shop.payment.charge` failed after 2 attempts: nothing to charge",
             "street.shop.payment finished: error",
             "street.shop.apologise started",
             "street.shop.apologise finished: default",

@@ -778,10 +778,12 @@ async fn a_nested_flow_is_retried_as_a_whole() {
             "retried_as_a_whole.inner.flaky attempt 0 failed: once more",
             "retried_as_a_whole.inner.flaky attempt 1 failed: once more",
             "retried_as_a_whole.inner.flaky failed after 2 attempts: once more",
+            "retried_as_a_whole.inner failed: node `retried_as_a_whole.inner.flaky` failed after 2 attempts: once more",
             "retried_as_a_whole.inner attempt 0 failed: node `retried_as_a_whole.inner.flaky` failed after 2 attempts",
             "retried_as_a_whole.inner.flaky attempt 0 failed: once more",
             "retried_as_a_whole.inner.flaky attempt 1 failed: once more",
             "retried_as_a_whole.inner.flaky failed after 2 attempts: once more",
+            "retried_as_a_whole.inner failed: node `retried_as_a_whole.inner.flaky` failed after 2 attempts: once more",
             "retried_as_a_whole.inner attempt 1 failed: node `retried_as_a_whole.inner.flaky` failed after 2 attempts",
         ]
     );

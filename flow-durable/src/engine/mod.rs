@@ -375,6 +375,8 @@ impl Hooks for Durable {
                 attempt: scope.frame().flow_attempt(),
                 payload: format!("{failed:#}"),
             });
+            let path = scope.frame().flow_path();
+            self.run.emit(path, EventKind::FlowFailed { error: failed });
         }
     }
 

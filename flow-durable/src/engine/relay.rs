@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use flow_runtime::engine::Path;
 use flow_runtime::{Event, EventKind, Observer, RunId};
 
-use crate::events::{Chunks, Delta, Emitter};
+use crate::events::{Chunks, Delta, DeltaContent, Emitter};
 use crate::journal::Journal;
 
 /// An event that is passed on when the records before it are stored.
@@ -39,27 +39,40 @@ pub(crate) struct Relay {
 impl Observer for Relay {
     fn on_event(&self, event: &Event<'_>) {
         let index = self.chunks.count(event);
-        if let (EventKind::Delta(text), Some(index), Some(deltas)) =
-            (event.kind(), index, &self.deltas)
+        if let (Some(index), Some(deltas)) = (index, &self.deltas)
             && deltas.is_heard()
+            && let Some(content) = content(event.kind())
             && let Some(place) = event.path().place()
         {
-            let (execution, text) = (self.journal.execution(), text.to_owned());
             let delta = Delta {
-                execution,
+                execution: self.journal.execution(),
                 path: place.path,
                 step: place.step,
                 visit: place.visit,
                 index,
                 next_seq: self.journal.next_seq(),
                 at_ms: self.journal.now_ms(),
-                text,
+                content,
             };
             deltas.send(&delta);
         }
         if !self.observers.is_empty() && !self.hold(event) {
             self.tell(event);
         }
+    }
+}
+
+/// The content of a delta. `None` for an event of another kind.
+fn content(kind: EventKind<'_>) -> Option<DeltaContent> {
+    match kind {
+        EventKind::Delta(text) => Some(DeltaContent::Text(text.to_owned())),
+        EventKind::DeltaJson(json) => {
+            let value = serde_json::from_str(json);
+            // serde_json writes values that are too deep for it to read.
+            Some(value.map_or_else(|_| DeltaContent::Text(json.to_owned()), DeltaContent::Json))
+        }
+        EventKind::Progress { done, of } => Some(DeltaContent::Progress { done, of }),
+        _ => None,
     }
 }
 

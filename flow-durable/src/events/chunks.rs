@@ -13,7 +13,9 @@ impl Chunks {
     /// Takes note of an event. Returns the number of a delta, from 0.
     pub(crate) fn count(&self, event: &Event<'_>) -> Option<u64> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let EventKind::Delta(_) = event.kind() {
+        if let EventKind::Delta(_) | EventKind::DeltaJson(_) | EventKind::Progress { .. } =
+            event.kind()
+        {
             let next = counts.entry(event.path().to_string()).or_default();
             let index = *next;
             *next += 1;

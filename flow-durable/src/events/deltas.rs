@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use flow_store::ExecutionId;
 use tokio::sync::Notify;
 
+use super::event::DeltaContent;
 use super::filter::EventFilter;
 use crate::owned::Owners;
 
@@ -25,7 +26,7 @@ pub(crate) struct Delta {
     /// The number of the record that comes after it.
     pub(crate) next_seq: u64,
     pub(crate) at_ms: u64,
-    pub(crate) text: String,
+    pub(crate) content: DeltaContent,
 }
 
 /// How many deltas a slow listener may lag behind.

@@ -66,7 +66,35 @@ pub struct DeltaEvent {
     /// When it was emitted, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
     /// What was emitted.
-    pub text: String,
+    pub content: DeltaContent,
+}
+
+/// What a node emitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeltaContent {
+    /// A part of its result, as text: [`Context::emit`](flow_runtime::Context::emit).
+    Text(String),
+    /// A part of its result, as JSON: [`Context::emit_json`](flow_runtime::Context::emit_json).
+    Json(Value),
+    /// How far it has come: [`Context::progress`](flow_runtime::Context::progress).
+    Progress {
+        /// How much is done.
+        done: u64,
+        /// Of how much. `None` if that is not known.
+        of: Option<u64>,
+    },
+}
+
+impl DeltaContent {
+    /// The content as JSON: a text, any JSON, or an object with `done` and `of`.
+    pub fn to_json(&self) -> Value {
+        match self {
+            DeltaContent::Text(text) => text.as_str().into(),
+            DeltaContent::Json(value) => value.clone(),
+            DeltaContent::Progress { done, of } => json!({ "done": done, "of": of }),
+        }
+    }
 }
 
 /// Deltas that were dropped because the subscriber was slow.
@@ -106,10 +134,13 @@ impl ExecutionEvent {
         }
     }
 
-    /// The text of a delta.
+    /// The text of a delta that is a text.
     pub fn delta(&self) -> Option<&str> {
         match self {
-            ExecutionEvent::Delta(event) => Some(&event.text),
+            ExecutionEvent::Delta(DeltaEvent {
+                content: DeltaContent::Text(text),
+                ..
+            }) => Some(text),
             _ => None,
         }
     }
@@ -128,7 +159,7 @@ impl ExecutionEvent {
                 .chain_update(event.index.to_be_bytes())
                 .chain_update(event.step.len().to_be_bytes())
                 .chain_update(&event.step)
-                .chain_update(&event.text),
+                .chain_update(event.content.to_json().to_string()),
             ExecutionEvent::Missed(_) => return Uuid::new_v4(),
         };
         let mut bytes = [0; 16];
@@ -160,24 +191,27 @@ impl ExecutionEvent {
     /// | `exec_complete` | `outcome` | `execResult`, `attempts`, `durationMs` |
     /// | `node_end` | `node_finished` | `action`, `durationMs` |
     /// | `error` | `attempt_failed` | `phase` (`"exec"`), `record`, `error`, `attempt` (from 0) |
-    /// | `error` | `node_failed` | `phase` (`"exec"`), `record`, `error`, `causes`, `attempts`, `durationMs` |
+    /// | `error` | `node_failed` | `phase` (`"prep"`, `"exec"` or `"post"`), `record`, `error`, `causes`, `attempts`, `durationMs` |
+    /// | `error` | `flow_failed` | `phase` (`"exec"`), `record`, `error`, `durationMs` |
     /// | `error` | `timed_out` | `phase` (`"exec"`), `record`, `error`, `attempt` |
     /// | `error` | `run_failed` | `phase` (`"run"`), `record`, `error` |
-    /// | `stream_chunk` | none: a delta | `chunk`, `index` |
+    /// | `stream_chunk` | none: a delta | `chunk`: a text, or any JSON; `index` |
+    /// | `custom` | none: progress | `type`: `progress`; `data`: `done`, `of`, `index` |
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`, the `phase` of all three is `exec`, and no event contains what the node
-    /// read; what it writes follows from `execResult`. A flow used as a node has errors of its own
-    /// only if it is tried again or has a `timeout`; otherwise there are only the error of the node
-    /// inside and that of the run. Errors are stored as texts, so there is no `stack`, but the
+    /// no `prep_complete`, and no event contains what the node read; what it writes follows from
+    /// `execResult`. If a node inside a flow that is used as a node fails, its error comes first, and
+    /// then the error of each flow around it. Errors are stored as texts, so there is no `stack`, but the
     /// texts of their causes. Which delta is the last one is known only at the `exec_complete`
     /// after it. `durationMs` and `attempts` are left out if the records from which they are
     /// derived have been pruned.
     pub fn to_json(&self) -> Value {
-        let (r#type, payload) = self.described();
-        let mut envelope =
-            json!({ "id": self.id().to_string(), "type": r#type, "payload": payload });
+        let mut envelope = json!({
+            "id": self.id().to_string(),
+            "type": self.event_type(),
+            "payload": self.payload(),
+        });
         let mut set = |field: &str, value: Value| {
             envelope[field] = value;
         };
@@ -208,59 +242,78 @@ impl ExecutionEvent {
         envelope
     }
 
-    /// The `type` and the `payload` of its envelope.
-    fn described(&self) -> (&'static str, Value) {
+    /// The `type` of the envelope: see [`to_json`](ExecutionEvent::to_json).
+    pub fn event_type(&self) -> &'static str {
         match self {
-            ExecutionEvent::Recorded(event) => event.described(),
+            ExecutionEvent::Recorded(event) => event.event_type(),
+            ExecutionEvent::Delta(event) => match event.content {
+                DeltaContent::Text(_) | DeltaContent::Json(_) => "stream_chunk",
+                DeltaContent::Progress { .. } => "custom",
+            },
+            ExecutionEvent::Missed(_) => "custom",
+        }
+    }
+
+    /// The `payload` of its envelope.
+    fn payload(&self) -> Value {
+        match self {
+            ExecutionEvent::Recorded(event) => event.payload(),
             ExecutionEvent::Delta(event) => {
-                let payload = json!({ "chunk": event.text, "index": event.index });
-                ("stream_chunk", payload)
+                let mut content = event.content.to_json();
+                match event.content {
+                    DeltaContent::Text(_) | DeltaContent::Json(_) => {
+                        json!({ "chunk": content, "index": event.index })
+                    }
+                    DeltaContent::Progress { .. } => {
+                        content["index"] = event.index.into();
+                        json!({ "type": "progress", "data": content })
+                    }
+                }
             }
             ExecutionEvent::Missed(event) => {
-                let payload = json!({ "type": "missed", "data": { "deltas": event.deltas } });
-                ("custom", payload)
+                json!({ "type": "missed", "data": { "deltas": event.deltas } })
             }
         }
     }
 }
 
 impl RecordedEvent {
-    fn described(&self) -> (&'static str, Value) {
+    fn event_type(&self) -> &'static str {
+        match self.record.kind {
+            RecordKind::NodeStarted => "node_start",
+            RecordKind::Outcome => "exec_complete",
+            RecordKind::NodeFinished => "node_end",
+            RecordKind::AttemptFailed
+            | RecordKind::TimedOut
+            | RecordKind::NodeFailed
+            | RecordKind::FlowFailed
+            | RecordKind::RunFailed => "error",
+            _ => "custom",
+        }
+    }
+
+    fn payload(&self) -> Value {
         let record = &self.record;
-        let (r#type, mut payload) = match record.kind {
-            RecordKind::NodeStarted => {
-                let payload = json!({
-                    "nodeName": *self.node_type,
-                    "nodeId": node_id(&record.path),
-                    "namespace": record.path,
-                });
-                ("node_start", payload)
-            }
-            RecordKind::Outcome => ("exec_complete", json!({ "execResult": data(record) })),
-            RecordKind::NodeFinished => ("node_end", json!({ "action": record.payload })),
+        let mut payload = match record.kind {
+            RecordKind::NodeStarted => json!({
+                "nodeName": *self.node_type,
+                "nodeId": node_id(&record.path),
+                "namespace": record.path,
+            }),
+            RecordKind::Outcome => json!({ "execResult": data(record) }),
+            RecordKind::NodeFinished => json!({ "action": record.payload }),
             RecordKind::AttemptFailed => {
-                let payload =
-                    json!({ "phase": "exec", "error": record.payload, "attempt": record.attempt });
-                ("error", payload)
+                json!({ "phase": "exec", "error": record.payload, "attempt": record.attempt })
             }
             RecordKind::TimedOut => {
-                let payload =
-                    json!({ "phase": "exec", "error": "timed out", "attempt": record.attempt });
-                ("error", payload)
+                json!({ "phase": "exec", "error": "timed out", "attempt": record.attempt })
             }
-            RecordKind::NodeFailed => ("error", failure(record)),
-            RecordKind::FlowFailed => {
-                ("error", json!({ "phase": "exec", "error": record.payload }))
-            }
-            RecordKind::RunFailed => ("error", json!({ "phase": "run", "error": record.payload })),
-            kind => {
-                return (
-                    "custom",
-                    json!({ "type": kind.as_str(), "data": data(record) }),
-                );
-            }
+            RecordKind::NodeFailed => failure(record),
+            RecordKind::FlowFailed => json!({ "phase": "exec", "error": record.payload }),
+            RecordKind::RunFailed => json!({ "phase": "run", "error": record.payload }),
+            kind => return json!({ "type": kind.as_str(), "data": data(record) }),
         };
-        if r#type == "error" {
+        if self.event_type() == "error" {
             payload["record"] = record.kind.as_str().into();
         }
         if let Some(attempts) = self.attempts {
@@ -271,7 +324,7 @@ impl RecordedEvent {
                 .unwrap_or(u64::MAX)
                 .into();
         }
-        (r#type, payload)
+        payload
     }
 }
 
@@ -285,7 +338,7 @@ fn data(record: &Record) -> Value {
 
 fn failure(record: &Record) -> Value {
     let Ok(failed) = serde_json::from_str::<NodeError>(&record.payload) else {
-        return json!({ "phase": "exec", "error": record.payload });
+        return json!({ "error": record.payload });
     };
     let mut causes = Vec::new();
     let mut next = failed.error().source();
@@ -293,5 +346,9 @@ fn failure(record: &Record) -> Value {
         causes.push(cause.to_string());
         next = cause.source();
     }
-    json!({ "phase": "exec", "error": failed.error().to_string(), "causes": causes })
+    json!({
+        "phase": failed.phase().as_str(),
+        "error": failed.error().to_string(),
+        "causes": causes,
+    })
 }

@@ -8,6 +8,7 @@ mod filter;
 mod isolated;
 mod pattern;
 mod reader;
+mod statistics;
 mod structure;
 
 use std::collections::VecDeque;
@@ -22,10 +23,13 @@ use futures_util::Stream;
 
 pub(crate) use chunks::Chunks;
 pub(crate) use deltas::{Delta, Deltas, Emitter};
-pub use event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
+pub use event::{DeltaContent, DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub use filter::EventFilter;
 pub(crate) use isolated::Isolated;
+pub(crate) use pattern::split_item;
 pub use pattern::{InvalidPattern, Pattern};
+pub use statistics::EventStatistics;
+pub(crate) use structure::structural;
 
 use super::error::RuntimeError;
 use super::owned::Owned;

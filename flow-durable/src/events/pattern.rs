@@ -218,7 +218,7 @@ impl fmt::Display for Pattern {
 }
 
 /// The name of a segment, and the index of its item if it has one.
-pub(super) fn split_item(segment: &str) -> (&str, Option<u32>) {
+pub(crate) fn split_item(segment: &str) -> (&str, Option<u32>) {
     let Some((name, index)) = segment.split_once('[') else {
         return (segment, None);
     };

@@ -328,7 +328,7 @@ fn delta_event(delta: Delta, node_type: Arc<str>) -> DeltaEvent {
         index,
         next_seq,
         at_ms,
-        text,
+        content,
     } = delta;
     DeltaEvent {
         execution,
@@ -339,6 +339,6 @@ fn delta_event(delta: Delta, node_type: Arc<str>) -> DeltaEvent {
         index,
         next_seq,
         at_ms,
-        text,
+        content,
     }
 }

@@ -51,7 +51,7 @@ fn add_node(node: &NodeDocument, path: String, types: &mut HashMap<String, Arc<s
 }
 
 /// The path with `[]` instead of the index of each item.
-fn structural(path: &str) -> String {
+pub(crate) fn structural(path: &str) -> String {
     let segment = |segment| match split_item(segment) {
         (name, Some(_)) => format!("{name}[]"),
         (name, None) => name.to_owned(),

@@ -7,6 +7,7 @@ mod events;
 mod start;
 mod travel;
 mod versions;
+mod writes;
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;

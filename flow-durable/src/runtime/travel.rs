@@ -210,7 +210,7 @@ impl Runtime {
     }
 
     /// Checks that the store has a record of an execution.
-    async fn check_record(&self, row: &Row, seq: u64) -> Result<(), RuntimeError> {
+    pub(super) async fn check_record(&self, row: &Row, seq: u64) -> Result<(), RuntimeError> {
         let id = row.id;
         let no_record = RuntimeError::NoRecord { execution: id, seq };
         if seq >= row.next_seq {

@@ -70,6 +70,11 @@ impl Hooks for Observed<'_> {
         self.tell(scope.frame().path(), EventKind::NodeFinished { action });
     }
 
+    #[cold]
+    fn flow_failed(&self, scope: &Scope<'_>, error: &Failed) {
+        self.tell(scope.frame().flow_path(), EventKind::FlowFailed { error });
+    }
+
     #[inline]
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
         scope.leave();

@@ -25,7 +25,7 @@ pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step}
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::nesting::{Inside, Nesting, NothingInside};
-pub use crate::node_error::{Failure, NodeError};
+pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};

@@ -18,7 +18,7 @@ struct Progress;
 impl Observer for Progress {
     fn on_event(&self, event: &Event<'_>) {
         // Parts of a text that is still being written would be mixed with the lines.
-        if !matches!(event.kind(), EventKind::Delta(_)) {
+        if !matches!(event.kind(), EventKind::Delta(_) | EventKind::DeltaJson(_)) {
             eprintln!("{}", visible(&event.to_string()));
         }
     }

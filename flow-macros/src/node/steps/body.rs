@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 use crate::names::here;
 use crate::node::step::{Attempted, argument};
 use crate::report::Report;
+use crate::runtime::runtime;
 
 use super::node::Node;
 use super::phase::Phase;
@@ -24,7 +25,7 @@ impl Node<'_> {
                 .iter()
                 .map(|parameter| argument(parameter, false))
                 .collect();
-            let value = self.checked(prep, &arguments);
+            let value = self.checked(prep, quote!(Prep), &arguments);
             quote!(let __prep = #value;)
         });
         let attempted = Attempted {
@@ -44,16 +45,17 @@ impl Node<'_> {
             return (quote!(#attempts #prep #exec), only);
         };
         let arguments = self.post_arguments(post);
-        let value = self.checked(post, &arguments);
+        let value = self.checked(post, quote!(Post), &arguments);
         (quote!(#attempts #prep let __exec = #exec; #value), None)
     }
 
     /// The value of a phase that is not tried again.
-    fn checked(&self, phase: &Phase, arguments: &[TokenStream]) -> TokenStream {
+    fn checked(&self, phase: &Phase, name: TokenStream, arguments: &[TokenStream]) -> TokenStream {
         let call = phase.awaited(arguments);
         let context = phase.context();
         if phase.returned.fallible {
-            quote!({ #context __attempts.once(#call)? })
+            let rt = runtime();
+            quote!({ #context __attempts.once(#rt::Phase::#name, #call)? })
         } else {
             quote!({ #context #call })
         }

@@ -1,0 +1,69 @@
+//! Who wrote which value of an execution.
+
+use flow_spec::FlowDocument;
+use flow_store::{ExecutionId, Store as _};
+
+use super::Runtime;
+use crate::error::RuntimeError;
+use crate::inner::check_format;
+use crate::writes::{KeyWrite, writes};
+
+impl Runtime {
+    /// What was written to the keys of an execution's flows until one of its records, in order: by
+    /// which node, at which visit to it, and as which version of the key. The last write of a key is
+    /// its current value, until a node takes it. The flow need not be registered here.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoRecord`], [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
+    /// [`RuntimeError::Unreadable`] if the structure of its flow is not in the store or damaged; or
+    /// the store could not be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_durable::{MemoryStore, Runtime, StartOptions, Writer};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node(writes = number)]
+    /// fn double(number: &u64) -> u64 {
+    ///     number * 2
+    /// }
+    ///
+    /// flow! {
+    ///     Twice(number: u64) -> (number: u64) {
+    ///         start >> double >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// runtime.register(Twice::new())?;
+    /// let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    ///
+    /// let last = execution.journal().await?.len() as u64 - 1;
+    /// let writes = runtime.writes(execution.id(), last).await?;
+    /// assert_eq!((&*writes[0].key, writes[0].version, &writes[0].writer), ("number", 1, &Writer::Input));
+    /// assert_eq!(writes[1].version, 2);
+    /// assert!(matches!(&writes[1].writer, Writer::Node { path, visit: 1, .. } if path == "twice.double"));
+    /// assert_eq!(writes[1].value, Some(8.into()));
+    /// # Ok(()) }
+    /// ```
+    pub async fn writes(&self, id: ExecutionId, seq: u64) -> Result<Vec<KeyWrite>, RuntimeError> {
+        let row = self.owned.row(id).await?;
+        check_format(&row)?;
+        self.check_record(&row, seq).await?;
+        let records = self.history(id, seq).await?;
+        let structure = self.owned.inner.store.structure(&row.structure).await;
+        let structure = structure.map_err(RuntimeError::of(id))?;
+        let unreadable = |reason: &str| RuntimeError::Unreadable {
+            execution: id,
+            path: row.flow.clone(),
+            reason: format!("the structure of its flow {reason}"),
+        };
+        let structure = structure.ok_or_else(|| unreadable("is not in the store"))?;
+        let structure =
+            FlowDocument::parse_spec(&structure).map_err(|_| unreadable("is damaged"))?;
+        Ok(writes(&structure, &records))
+    }
+}
