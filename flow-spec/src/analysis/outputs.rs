@@ -11,7 +11,7 @@ use super::routes::Target;
 use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{ERROR_KEY, EdgePart, Graph};
+use crate::graph::{ERROR_KEY, EdgePart, Graph, Node, NodeKind};
 
 /// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
@@ -28,7 +28,7 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
         let help = match suggestions.of(&output.key) {
             _ if let Some(written) = written_by(model.graph, &output.key) => {
                 format!(
-                    "the node `{}` writes `{written}`: name the output so",
+                    "what `{}` returns is written as `{written}`: name the output so",
                     output.key
                 )
             }
@@ -42,9 +42,17 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
     }
 }
 
-/// The only key that the node with this name writes.
+/// The only key that the node with this name writes, or the loop whose body has this name.
 fn written_by<'g>(graph: &'g Graph, name: &str) -> Option<&'g str> {
-    let node = graph.nodes.iter().find(|node| node.name == name)?;
+    let is_body = |node: &Node| match &node.kind {
+        NodeKind::Each { body, .. } => {
+            let body = graph.nodes.get(body.0)?.name.rsplit_once('.')?;
+            (body == (node.name.as_str(), name)).then_some(())
+        }
+        _ => None,
+    };
+    let mut nodes = graph.nodes.iter();
+    let node = nodes.find(|node| node.name == name || is_body(node).is_some())?;
     let mut keys = node.actions.iter().flat_map(|action| &action.writes);
     let key = &keys.next()?.key;
     keys.all(|write| write.key == *key).then_some(key)

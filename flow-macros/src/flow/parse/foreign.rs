@@ -56,6 +56,8 @@ pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) ->
 pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
     if input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any)) {
         input.error("each flow has a `flow!` of its own")
+    } else if input.peek(Token![;]) {
+        input.error("a flow ends with its body: remove this `;`")
     } else {
         input.error("nothing can follow the flow's body")
     }
