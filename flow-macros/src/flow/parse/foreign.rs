@@ -166,11 +166,27 @@ pub(super) fn value_as_path(name: &Ident, input: ParseStream<'_>) -> syn::Result
         return Ok(());
     }
     let (ty, call) = (type_of(&path), path_text(&path));
-    let text = format!(
-        "a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`; what a function or a flow reads is \
-         not listed: `node {name}: {call};`"
-    );
+    let value = format!("a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`");
+    let text = if lists_names(&ahead) {
+        format!("{value}; what a function or a flow reads is not listed: `node {name}: {call};`")
+    } else {
+        value
+    };
     Err(syn::Error::new(path.span(), text))
+}
+
+/// Returns true for parentheses with names between them, which may be those of keys.
+fn lists_names(input: ParseStream<'_>) -> bool {
+    let Ok(TokenTree::Group(group)) = input.parse::<TokenTree>() else {
+        return false;
+    };
+    let mut tokens = group.stream().into_iter().peekable();
+    let is_listed = |token: &TokenTree| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(mark) => mark.as_char() == ',',
+        _ => false,
+    };
+    tokens.peek().is_some() && tokens.all(|token| is_listed(&token))
 }
 
 /// What is not a step, where one should be.
