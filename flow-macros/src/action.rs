@@ -117,7 +117,7 @@ fn told(
         item: Some(Extent::of(&item.to_token_stream())),
         items,
     };
-    named_macro(&named, &told_arm(actions, broken))
+    named_macro(&named, None, &told_arm(actions, broken))
 }
 
 /// The arm of a macro that passes the actions to a node's contract.

@@ -15,7 +15,7 @@ use syn::{Path, Token, Visibility, braced, bracketed};
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
 use crate::names::{dollar, is_type_name, located, plain};
-use crate::runtime::runtime_crate;
+use crate::runtime::{runtime, runtime_crate};
 use crate::twice::{self, Extent, unique_name};
 
 /// How many nodes are queried in one chain.
@@ -33,47 +33,31 @@ pub(crate) struct Named<'a> {
 
 /// The macro that passes on the contract of a node.
 pub(crate) fn contract_macro(node: &Named<'_>, contract: &Contract) -> TokenStream {
-    named_macro(node, &contract_arms(contract))
+    named_macro(node, Some(contract), &TokenStream::new())
 }
 
-/// The arms of a macro that passes on `contract`.
-pub(crate) fn contract_arms(contract: &Contract) -> TokenStream {
-    let told = told_arm(&quote!(#contract));
-    quote!(#told (@nothing) => {};)
-}
-
-/// The arm that appends `contracts` to those before, and calls the next macro.
-fn told_arm(contracts: &TokenStream) -> TokenStream {
-    let d = dollar();
-    quote! {
-        (@contract [#d next:path #d(, #d rest:path)*] #d body:tt [#d(#d told:tt)*]) => {
-            #d next! { @contract [#d(#d rest),*] #d body [#d(#d told)* #contracts] }
-        };
-    }
-}
-
-/// A macro with these arms that is imported along with what it is named after, and the items.
-pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream {
+/// The macro that is imported along with what it is named after, and the items. It passes on the
+/// contract, and has these arms.
+pub(crate) fn named_macro(
+    named: &Named<'_>,
+    contract: Option<&Contract>,
+    arms: &TokenStream,
+) -> TokenStream {
     let Named {
         name,
         vis,
         item,
         items,
     } = named;
-    let public = matches!(vis, Visibility::Public(_));
     let own = unique_name(name);
-    let unique = if public {
-        own.clone()
-    } else {
-        private_name(name)
+    let (unique, export) = match vis {
+        Visibility::Public(_) => (own.clone(), quote!([#[macro_export]] pub)),
+        _ => (private_name(name), quote!([] pub(crate))),
     };
     let name = macro_name(name);
-    let (own_arms, items) = match item {
-        None => (None, items.clone()),
-        Some(_) => (
-            Some(twice::own_arms(&own)),
-            twice::if_own(&name, &own, items),
-        ),
+    let items = match item {
+        None => items.clone(),
+        Some(_) => twice::if_own(&name, &own, items),
     };
     let renamed = match item {
         Some(item) if !editor::expands() => item.renamed(&unique, &name),
@@ -82,19 +66,10 @@ pub(crate) fn named_macro(named: &Named<'_>, arms: &TokenStream) -> TokenStream 
             quote!(#unique as #name)
         }
     };
-    let export = public.then(|| quote!(#[macro_export]));
-    let used = public.then(
-        || quote!(#[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]),
-    );
+    let contract = contract.map(|contract| quote!(contract { #contract }));
+    let (rt, d) = (runtime(), dollar());
     quote! {
-        #[doc(hidden)]
-        #[allow(non_local_definitions, reason = "a node may be defined in a function")]
-        #export
-        macro_rules! #unique { #arms #own_arms }
-        #[doc(hidden)]
-        #[allow(unused_imports, reason = "unused if the name is there twice")]
-        #used
-        #vis use #renamed;
+        #rt::named_macro! { #d #own #unique #contract { #arms } #export, #vis use #renamed }
         #items
     }
 }
@@ -278,6 +253,12 @@ fn called(path: &Path) -> TokenStream {
 
 /// The macro that the end of a group defines: it passes on what the group has collected.
 pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
-    let told = told_arm(told);
-    quote!(macro_rules! #name { #told })
+    let d = dollar();
+    quote! {
+        macro_rules! #name {
+            (@contract [#d next:path #d(, #d rest:path)*] #d body:tt [#d(#d told:tt)*]) => {
+                #d next! { @contract [#d(#d rest),*] #d body [#d(#d told)* #told] }
+            };
+        }
+    }
 }

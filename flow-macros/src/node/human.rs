@@ -19,7 +19,7 @@ use crate::contract::{
 };
 use crate::editor::out_of_sight;
 use crate::names::{here, ident, plain, snake_case};
-use crate::protocol::{Named, contract_arms, named_macro};
+use crate::protocol::{Named, named_macro};
 use crate::report::Report;
 use crate::runtime::{runtime, runtime_at, runtime_crate};
 use crate::settings::GivenBy;
@@ -237,11 +237,13 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
 /// The macro that passes on the contract and, for an enum, also its actions to other nodes.
 fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenStream {
     let rt = runtime();
-    let mut arms = contract_arms(contract);
-    if let Data::Enum(data) = &item.data {
-        let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
-        arms.extend(crate::action::told_arm(&actions, contract.broken));
-    }
+    let arms = match &item.data {
+        Data::Enum(data) => {
+            let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
+            crate::action::told_arm(&actions, contract.broken)
+        }
+        _ => TokenStream::new(),
+    };
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let items = out_of_sight(quote! {
@@ -258,7 +260,7 @@ fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenSt
         item: Some(Extent::of(&item.to_token_stream())),
         items,
     };
-    named_macro(&named, &arms)
+    named_macro(&named, Some(contract), &arms)
 }
 
 /// All items of a type without mistakes.

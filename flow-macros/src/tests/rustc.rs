@@ -113,22 +113,38 @@ impl Rustc {
         }
         let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
         for window in tokens.windows(4) {
-            let [
-                TokenTree::Ident(keyword),
-                _,
-                TokenTree::Ident(name),
-                TokenTree::Group(arms),
-            ] = window
-            else {
+            let [TokenTree::Ident(word), _, third, fourth] = window else {
                 continue;
             };
-            if keyword == "macro_rules"
-                && let Some(contract) = told(arms)
-            {
-                let name = name.to_string();
-                self.contracts.insert(own_name(&name), contract.to_string());
+            let found = match (word.to_string().as_str(), third, fourth) {
+                ("named_macro", TokenTree::Group(named), _) => contract_of(named),
+                // What the end of a group defines.
+                ("macro_rules", TokenTree::Ident(name), TokenTree::Group(arms)) => {
+                    told(arms).map(|told| (name.to_string(), told))
+                }
+                _ => None,
+            };
+            if let Some((name, contract)) = found {
+                self.contracts
+                    .insert(own_name(&name), contract.to_string());
             }
         }
+    }
+}
+
+/// `{ $ own name contract { … } … }`
+fn contract_of(named: &Group) -> Option<(String, TokenStream)> {
+    let tokens: Vec<TokenTree> = named.stream().into_iter().collect();
+    match &tokens[..] {
+        [
+            TokenTree::Punct(_),
+            TokenTree::Ident(_),
+            TokenTree::Ident(name),
+            TokenTree::Ident(_),
+            TokenTree::Group(contract),
+            ..,
+        ] => Some((name.to_string(), contract.stream())),
+        _ => None,
     }
 }
 

@@ -178,7 +178,7 @@ pub use crate::question::{Form, form};
 pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
-    __flow_values as values, __human_node as human,
+    __flow_values as values, __human_node as human, __named_macro as named_macro,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;
