@@ -99,6 +99,18 @@ pub(crate) fn macro_path(path: &Path) -> Path {
 /// The name of a node's macro: that of the node. But a macro with the name of one of std would make
 /// std's macro ambiguous wherever it is imported, so such a macro gets another name.
 pub(crate) fn macro_name(name: &Ident) -> Ident {
+    let text = name.to_string();
+    let of_macro = macro_text(text.clone());
+    if of_macro == text {
+        name.clone()
+    } else {
+        Ident::new(&of_macro, name.span())
+    }
+}
+
+/// The same as text.
+pub(crate) fn macro_text(text: String) -> String {
+    // In the order of the alphabet.
     const STD: [&str; 36] = [
         "assert",
         "assert_eq",
@@ -137,9 +149,11 @@ pub(crate) fn macro_name(name: &Ident) -> Ident {
         "write",
         "writeln",
     ];
-    match plain(name) {
-        text if STD.contains(&text.as_str()) => Ident::new(&format!("{text}_node"), name.span()),
-        _ => name.clone(),
+    let plain = text.strip_prefix("r#").unwrap_or(&text);
+    if STD.binary_search(&plain).is_ok() {
+        format!("{plain}_node")
+    } else {
+        text
     }
 }
 

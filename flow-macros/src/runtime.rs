@@ -3,11 +3,11 @@
 //! The path is `::flow_runtime`, unless the user names another one: `#[node(crate = path)]`. It is
 //! kept for the time of one expansion, since everything that is generated refers to it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _};
+use quote::{ToTokens, TokenStreamExt as _, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Path, Token};
 
@@ -16,7 +16,12 @@ use crate::report::Report;
 thread_local! {
     /// The path that the user has named.
     static NAMED: RefCell<Option<Path>> = const { RefCell::new(None) };
+    /// True while the expansion is of items that have imported the hidden module.
+    static IMPORTED: Cell<bool> = const { Cell::new(false) };
 }
+
+/// The name under which items import the hidden module.
+const IMPORT: &str = "__rt";
 
 /// Forgets the path when an expansion is over: its tokens are of no use in the next one.
 struct Forget;
@@ -34,6 +39,18 @@ pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
     expand()
 }
 
+/// Items that refer to the hidden module by a short name: a flow of many nodes has thousands of such
+/// paths, and each token takes its time. They have to be in a block of their own.
+pub(crate) fn importing(site: Span, items: impl FnOnce() -> TokenStream) -> TokenStream {
+    let rt = runtime_at(site);
+    let name = Ident::new(IMPORT, site);
+    let import = quote_spanned!(site=> use #rt as #name;);
+    let before = IMPORTED.replace(true);
+    let items = items();
+    IMPORTED.set(before);
+    quote!(#import #items)
+}
+
 /// A path to the runtime, as tokens. They are appended one by one: appending a `TokenStream` to
 /// another takes several calls of rustc, and most of what is generated begins with this path.
 pub(crate) struct Runtime {
@@ -45,6 +62,10 @@ pub(crate) struct Runtime {
 impl ToTokens for Runtime {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let site = self.site;
+        if self.hidden && IMPORTED.get() {
+            tokens.append(Ident::new(IMPORT, site));
+            return;
+        }
         let named = NAMED.with_borrow(|path| path.as_ref().map(|path| path.to_token_stream()));
         match named {
             Some(path) => tokens.extend(path.into_iter().map(|mut token: TokenTree| {

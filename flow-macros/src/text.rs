@@ -133,10 +133,10 @@ pub(crate) fn is_plain(ty: &TokenStream) -> bool {
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {
     let mut borrow = None;
     let tokens = owned_tokens(ty.to_token_stream(), &mut borrow)?;
-    Some(Owned {
-        ty: syn::parse2(tokens).ok()?,
-        borrow: borrow?,
-    })
+    // Before the tokens are parsed: there are many types, and most borrow nothing.
+    let borrow = borrow?;
+    let ty = syn::parse2(tokens).ok()?;
+    Some(Owned { ty, borrow })
 }
 
 fn owned_tokens(tokens: TokenStream, borrow: &mut Option<Span>) -> Option<TokenStream> {

@@ -9,7 +9,7 @@ use quote::{format_ident, quote, quote_spanned};
 use crate::contract::Kind;
 use crate::editor::out_of_sight;
 use crate::names::{camel_case, here, ident, plain};
-use crate::runtime::{runtime_at, runtime_crate_at};
+use crate::runtime::{importing, runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
 use super::defaults;
@@ -45,7 +45,9 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
         let (stub, uses) = (stub(flow), editor::uses(&plan));
         return quote!(#stub #uses);
     }
-    plan.expand(&State::of(&plan))
+    let site = here(flow.name.span());
+    let items = importing(site, || plan.expand(&State::of(&plan)));
+    quote_spanned!(site=> const _: () = { #items };)
 }
 
 /// The items that a flow with mistakes has instead, so that an outer flow has no further error.
@@ -60,7 +62,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(
                     &self, _: &__E, _: &#rt::Scope<'_>, _: #input,
-                ) -> ::core::result::Result<#output, #rt::Failed> {
+                ) -> #rt::Result<#output, #rt::Failed> {
                     ::core::unreachable!("a flow with mistakes does not compile")
                 }
             }
@@ -88,18 +90,16 @@ impl Plan<'_> {
         let stored = stored::stored(self, state);
         let runs = self.runs();
         quote_spanned! {site=>
-            const _: () = {
-                #definition
-                #(#branches)*
-                #described
-                #stored
-                impl #name {
-                    #(#steps)*
-                    #parts
-                }
-                #runs
-                #drive
-            };
+            #definition
+            #(#branches)*
+            #described
+            #stored
+            impl #name {
+                #(#steps)*
+                #parts
+            }
+            #runs
+            #drive
         }
     }
 
@@ -127,7 +127,7 @@ impl Plan<'_> {
                 fn drive(
                     &self, engine: &__E, scope: &#rt::Scope<'_>, input: <Self as #rt::Flow>::Input,
                 ) -> impl ::core::future::Future<
-                    Output = ::core::result::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
+                    Output = #rt::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
                 > + ::core::marker::Send {
                     async move {
                         let mut state = __State::new(input);
@@ -135,7 +135,7 @@ impl Plan<'_> {
                         #rt::StateHooks::at_end(engine, scope, &state);
                         #rt::Hooks::flow_ended(engine, scope, end.as_str());
                         #(#values)*
-                        ::core::result::Result::Ok(#output { #(#fields)* end })
+                        #rt::Ok(#output { #(#fields)* end })
                     }
                 }
             }
@@ -174,7 +174,7 @@ impl Plan<'_> {
             {
                 #mappings
                 let mut node = #first;
-                if let ::core::option::Option::Some((at, restored)) = #rt::StateHooks::<__State>::resume_from(engine, scope)? {
+                if let #rt::Some((at, restored)) = #rt::StateHooks::<__State>::resume_from(engine, scope)? {
                     node = #node::ALL[at];
                     state = restored;
                 }
@@ -221,6 +221,7 @@ impl Plan<'_> {
     /// several hundred copies.
     fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
+        let rt = runtime_at(site);
         let mut end_here = true;
         let mut arms = TokenStream::new();
         for visit in visits {
@@ -233,7 +234,7 @@ impl Plan<'_> {
         let action = quote_spanned! {site=>
             match node {
                 #arms
-                next => return ::core::result::Result::Ok(::core::ops::ControlFlow::Continue(next)),
+                next => return #rt::Ok(#rt::ControlFlow::Continue(next)),
             }
         };
         let goes_on = if end_here {
@@ -251,8 +252,8 @@ impl Plan<'_> {
         // Not with `?`, which takes rustc longer.
         quote_spanned! {site=>
             let action = #action;
-            if let ::core::result::Result::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #state) {
-                return ::core::result::Result::Err(failed);
+            if let #rt::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #state) {
+                return #rt::Err(failed);
             }
         }
     }
@@ -291,7 +292,7 @@ impl Plan<'_> {
         let left = match part {
             Part::Whole => quote_spanned!(site=> break #end;),
             Part::OfMany => quote_spanned! {site=>
-                return ::core::result::Result::Ok(::core::ops::ControlFlow::Break(#end));
+                return #rt::Ok(#rt::ControlFlow::Break(#end));
             },
         };
         quote_spanned!(site=> { #rt::Hooks::node_finished(engine, scope, #action); #left })
@@ -315,7 +316,7 @@ impl Plan<'_> {
                 let function = quote_spanned! {site=>
                     async fn #function<__E>(
                         &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State, mut node: #node,
-                    ) -> ::core::result::Result<::core::ops::ControlFlow<#end, #node>, #rt::Failed>
+                    ) -> #rt::Result<#rt::ControlFlow<#end, #node>, #rt::Failed>
                     where
                         __E: #rt::StateHooks<__State>,
                         #(#bounds,)*
@@ -330,8 +331,8 @@ impl Plan<'_> {
         let run = quote_spanned! {site=>
             loop {
                 match (match node { #(#arms)* #others }) {
-                    ::core::ops::ControlFlow::Continue(next) => node = next,
-                    ::core::ops::ControlFlow::Break(end) => break end,
+                    #rt::ControlFlow::Continue(next) => node = next,
+                    #rt::ControlFlow::Break(end) => break end,
                 }
             }
         };
@@ -435,7 +436,7 @@ impl Plan<'_> {
             let site = here(name.span());
             let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
             let value = match (state.has(&plain(name)), output.optional) {
-                (false, _) => quote_spanned!(site=> ::core::option::Option::None),
+                (false, _) => quote_spanned!(site=> #rt::None),
                 (true, true) if state.flattens(&plain(name), &type_text(&output.ty)) => {
                     quote_spanned!(site=> state.#slot.flatten())
                 }

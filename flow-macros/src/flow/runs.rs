@@ -19,7 +19,7 @@ impl Plan<'_> {
         let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
         // The methods say what their futures borrow: rustc would propose it at the flow's name.
         let ended = quote_spanned! {site=>
-            impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
+            impl ::core::future::Future<Output = #rt::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
         quote_spanned! {site=>
             impl #name where for<'__a> &'__a #name: ::core::marker::Send {

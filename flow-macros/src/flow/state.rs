@@ -195,10 +195,12 @@ impl State {
     /// The struct, and the traits that make writers agree.
     pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         let site = here(flow.name.span());
+        let rt = runtime_at(site);
         let input = &names.input;
         let fields = self.keys.iter().map(|Key { name, ty, .. }| {
             let site = here(name.span());
-            quote_spanned!(site=> #name: ::core::option::Option<#ty>)
+            let rt = runtime_at(site);
+            quote_spanned!(site=> #name: #rt::Option<#ty>)
         });
         let given = self.keys.iter().map(|Key { name, .. }| {
             let given = flow
@@ -207,8 +209,8 @@ impl State {
                 .find(|input| plain(&input.name) == plain(name));
             match given {
                 Some(given) if given.optional => quote_spanned!(site=> #name: input.#name),
-                Some(_) => quote_spanned!(site=> #name: ::core::option::Option::Some(input.#name)),
-                None => quote_spanned!(site=> #name: ::core::option::Option::None),
+                Some(_) => quote_spanned!(site=> #name: #rt::Some(input.#name)),
+                None => quote_spanned!(site=> #name: #rt::None),
             }
         });
         let agreements = self

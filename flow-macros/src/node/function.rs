@@ -273,7 +273,6 @@ impl<'a> Node<'a> {
     fn step(&self) -> Step<'_> {
         let name = &self.function.sig.ident;
         let attempted = self.attempted();
-        let value = attempted.value();
         let attempts = (self.can_fail() || self.has_context()).then(|| {
             let mutable = (self.can_fail() && !self.once()).then(|| quote!(mut));
             let of = match &self.attribute.poll {
@@ -285,6 +284,15 @@ impl<'a> Node<'a> {
         let awaits = attempted
             .awaited_only()
             .filter(|_| self.attribute.poll.is_none() && !self.is_blocking());
+        let body = match (&awaits, &self.attribute.poll) {
+            // What only awaits needs no more than that.
+            (Some(_), _) => TokenStream::new(),
+            (None, Some(poll)) => polled(poll, attempts.as_ref(), &attempted.value()),
+            (None, None) => {
+                let value = attempted.value();
+                quote!(#attempts #value)
+            }
+        };
         let names = self
             .parameters
             .iter()
@@ -305,10 +313,7 @@ impl<'a> Node<'a> {
             outcome_span: self.answer.span,
             error_span: self.returned.error_span,
             visit: self.attempts().has_visit(),
-            body: match &self.attribute.poll {
-                None => quote!(#attempts #value),
-                Some(poll) => polled(poll, attempts.as_ref(), &value),
-            },
+            body,
             awaits,
             attempt: self.single().then(|| quote!(#name(#(#names),*))),
             error: self.returned.error.as_ref(),

@@ -64,11 +64,11 @@ impl Step<'_> {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
         let outcome_type = self.outcome_type();
-        let held = self.held();
         // Whether a generic type is a node depends on its arguments, and rustc says which one is
         // wrong.
         let not_recommended = (!self.is_generic()).then(|| quote!(#[diagnostic::do_not_recommend]));
         let node = self.is_type.then(|| {
+            let held = self.held();
             quote! {
                 #not_recommended
                 impl #generics #rt::Node for #self_ty #bounds { type Held = #held; type Inside = #rt::NothingInside; }

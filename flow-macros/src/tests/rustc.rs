@@ -125,8 +125,7 @@ impl Rustc {
                 _ => None,
             };
             if let Some((name, contract)) = found {
-                self.contracts
-                    .insert(own_name(&name), contract.to_string());
+                self.contracts.insert(own_name(&name), contract.to_string());
             }
         }
     }

@@ -11,6 +11,9 @@ use std::future::Ready;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+pub use core::ops::ControlFlow;
+pub use core::option::Option::{self, None, Some};
+pub use core::result::Result::{self, Err, Ok};
 pub use flow_macros::__node_contract as node_contract;
 pub use inventory;
 pub use typed_builder;

@@ -7,7 +7,7 @@ use syn::Path;
 
 use crate::flow::syntax::{FlowSyntax, ForkSyntax, StepSyntax};
 use crate::names::{RESERVED, ident, path_text, plain, snake_case};
-use crate::protocol::macro_name;
+use crate::protocol::macro_text;
 use crate::report::Report;
 
 use super::{Instance, InstanceKind, Instances, contains_itself};
@@ -162,8 +162,8 @@ pub(crate) fn path_key(path: &Path) -> String {
             .iter()
             .map(|segment| segment.ident.to_string()),
     );
-    if let (Some(name), Some(last)) = (names.last_mut(), path.segments.last()) {
-        *name = macro_name(&last.ident).to_string();
+    if let Some(last) = names.last_mut() {
+        *last = macro_text(std::mem::take(last));
     }
     names.join("::")
 }

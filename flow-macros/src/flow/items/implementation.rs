@@ -2,7 +2,7 @@
 //! needs the contracts.
 
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
@@ -11,7 +11,7 @@ use crate::flow::defaults;
 use crate::flow::instances::Instances;
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::here;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::{importing, runtime, runtime_at};
 use crate::text::is_plain;
 
 use super::enums::{ends, node_variant};
@@ -24,6 +24,11 @@ pub(super) fn implementation(
     instances: &Instances,
     names: &TypeNames,
 ) -> TokenStream {
+    let items = importing(Span::call_site(), || items(flow, instances, names));
+    quote!(const _: () = { #items };)
+}
+
+fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let name = &flow.name;
     let TypeNames {
@@ -37,7 +42,6 @@ pub(super) fn implementation(
     let input_function = input_function(flow, names);
     let checked_input = checked_input(flow, instances, names);
     quote! {
-        const _: () = {
             // For a flow with mistakes, which has no methods of its own that come first.
             use #rt::Unresolved as _;
             impl #rt::Flow for #name {
@@ -67,7 +71,6 @@ pub(super) fn implementation(
             #rt::export!(#name);
             #seen_around
             #input_function
-        };
     }
 }
 
@@ -133,10 +136,10 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
     };
     let route = |edge: &EdgeSyntax| {
         let from = match &edge.from {
-            StepSyntax::Start(_) => quote!(::core::option::Option::None),
+            StepSyntax::Start(_) => quote!(#rt::None),
             step => {
                 let from = node_of(step)?;
-                quote!(::core::option::Option::Some(#from))
+                quote!(#rt::Some(#from))
             }
         };
         let action = action_of(edge);

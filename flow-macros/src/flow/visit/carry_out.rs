@@ -24,7 +24,7 @@ impl Visit<'_> {
             let route = self.follow(route);
             quote_spanned! {site=>
                 if #rt::is_deadline(&failed) {
-                    return ::core::result::Result::Ok(#route);
+                    return #rt::Ok(#route);
                 }
             }
         });
@@ -32,14 +32,14 @@ impl Visit<'_> {
             Some(route) => {
                 let route = self.follow(route);
                 let write = self.write(ERROR_KEY, quote_spanned!(site=> #rt::node_error(failed)?));
-                quote_spanned!(site=> #write return ::core::result::Result::Ok(#route);)
+                quote_spanned!(site=> #write return #rt::Ok(#route);)
             }
-            None => quote_spanned!(site=> return ::core::result::Result::Err(failed);),
+            None => quote_spanned!(site=> return #rt::Err(failed);),
         };
         quote_spanned! {site=>
             let #outcome = match #carried_out {
-                ::core::result::Result::Ok(outcome) => outcome,
-                ::core::result::Result::Err(failed) => { #timeout #error }
+                #rt::Ok(outcome) => outcome,
+                #rt::Err(failed) => { #timeout #error }
             };
         }
     }
@@ -146,9 +146,9 @@ impl Visit<'_> {
         };
         let drive = quote_spanned! {*site=>
             let inner = scope.nested(<#path as #rt::Described>::INFO, #attempt);
-            let outcome: ::core::result::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
+            let outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
                 #rt::Drive::drive(&self.#field, engine, &inner, input).await;
-            if let ::core::result::Result::Err(failed) = &outcome {
+            if let #rt::Err(failed) = &outcome {
                 #rt::Hooks::flow_failed(engine, &inner, failed);
             }
             outcome
@@ -176,10 +176,10 @@ impl Visit<'_> {
             let mut attempts = #rt::Visit::new(scope, &POLICY).flow_attempts();
             loop {
                 match #attempt {
-                    ::core::result::Result::Ok(output) => break ::core::result::Result::Ok(output),
-                    ::core::result::Result::Err(failed) => {
-                        if let ::core::result::Result::Err(failed) = attempts.flow_again(engine, failed).await {
-                            break ::core::result::Result::Err(failed);
+                    #rt::Ok(output) => break #rt::Ok(output),
+                    #rt::Err(failed) => {
+                        if let #rt::Err(failed) = attempts.flow_again(engine, failed).await {
+                            break #rt::Err(failed);
                         }
                     }
                 }

@@ -43,14 +43,14 @@ impl Visit<'_> {
         if mapped.is_empty() {
             return quote_spanned! {site=>
                 #bound
-                ::core::result::Result::<usize, #rt::Failed>::Ok(#route)
+                #rt::Result::<usize, #rt::Failed>::Ok(#route)
             };
         }
         // Its keys are out of scope where the mappings write.
         quote_spanned! {site=>
             let route: usize = { #bound #route };
             match route { #mapped _ => {} }
-            ::core::result::Result::<usize, #rt::Failed>::Ok(route)
+            #rt::Result::<usize, #rt::Failed>::Ok(route)
         }
     }
 

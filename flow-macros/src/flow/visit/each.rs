@@ -41,7 +41,7 @@ impl Visit<'_> {
             async {
                 #shared
                 let items = #rt::items(#collection);
-                ::core::result::Result::<_, #rt::Failed>::Ok({ #each })
+                #rt::Result::<_, #rt::Failed>::Ok({ #each })
             }
             .await
         };
@@ -52,7 +52,7 @@ impl Visit<'_> {
         let code = quote_spanned! {site=>
             #outcome
             #write
-            ::core::result::Result::Ok(#route)
+            #rt::Ok(#route)
         };
         (code, self.item_function(&function, body))
     }
@@ -102,11 +102,11 @@ impl Visit<'_> {
             let mut running = #rt::AtOnce::new(#limit);
             loop {
                 while running.has_room() {
-                    let ::core::option::Option::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
+                    let #rt::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
                     running.push(#rt::numbered(index, #run));
                     index += 1;
                 }
-                let ::core::option::Option::Some((index, result)) = running.next_result().await else { break };
+                let #rt::Some((index, result)) = running.next_result().await else { break };
                 #keep
             }
             #results
@@ -161,7 +161,7 @@ impl Visit<'_> {
                 #state
                 index: u32,
                 item: <&'i #collection as ::core::iter::IntoIterator>::Item,
-            ) -> ::core::result::Result<#result, #rt::Failed>
+            ) -> #rt::Result<#result, #rt::Failed>
             where
                 __E: #rt::Hooks,
                 #(#bounds,)*
@@ -172,7 +172,7 @@ impl Visit<'_> {
                 let outcome = #carried_out?;
                 #rt::Hooks::node_finished(engine, scope, #action);
                 scope.leave();
-                ::core::result::Result::Ok(#value)
+                #rt::Ok(#value)
             }
         }
     }

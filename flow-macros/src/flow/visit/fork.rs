@@ -48,7 +48,7 @@ impl Visit<'_> {
             };
             #outcome
             #(#writes)*
-            ::core::result::Result::Ok(#route)
+            #rt::Ok(#route)
         };
         let functions = branches.iter().flat_map(|branch| {
             let visits = self.branch_visits(branch.plan);
@@ -86,7 +86,7 @@ impl Visit<'_> {
                     let scope = &branch;
                     #steps
                     scope.leave();
-                    ::core::result::Result::<(), #rt::Failed>::Ok(())
+                    #rt::Result::<(), #rt::Failed>::Ok(())
                 });
             }
         });
@@ -94,7 +94,7 @@ impl Visit<'_> {
             quote_spanned! {site=>
                 if !done[#number] {
                     match ::core::future::Future::poll(#run.as_mut(), cx) {
-                        ::core::task::Poll::Ready(::core::result::Result::Ok(())) => done[#number] = true,
+                        ::core::task::Poll::Ready(#rt::Ok(())) => done[#number] = true,
                         ::core::task::Poll::Ready(failed) => return ::core::task::Poll::Ready(failed),
                         ::core::task::Poll::Pending => all_done = false,
                     }
@@ -108,7 +108,7 @@ impl Visit<'_> {
             ::core::future::poll_fn(move |cx| {
                 let mut all_done = true;
                 #(#polled)*
-                if all_done { ::core::task::Poll::Ready(::core::result::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
+                if all_done { ::core::task::Poll::Ready(#rt::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
             })
             .await
         }
@@ -116,11 +116,12 @@ impl Visit<'_> {
 
     /// Writes the values of a branch to the state of the flow.
     fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
+        let rt = &self.rt;
         let keys = plan.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
             quote_spanned! {self.site=>
-                if let ::core::option::Option::Some(value) = #own.#field {
-                    state.#field = ::core::option::Option::Some(value);
+                if let #rt::Some(value) = #own.#field {
+                    state.#field = #rt::Some(value);
                 }
             }
         });
@@ -129,11 +130,11 @@ impl Visit<'_> {
 
     /// The value of a branch's state at the fork.
     fn branch_state(&self, branch: &BranchPlan<'_>) -> TokenStream {
-        let site = self.site;
+        let (rt, site) = (&self.rt, self.site);
         let name = self.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
-            quote_spanned!(site=> #field: ::core::option::Option::None)
+            quote_spanned!(site=> #field: #rt::None)
         });
         let taken = branch.takes.iter().map(|&by| {
             let visit = Visit::new(self.plan, self.state, by.node, Place::Loop);
@@ -143,7 +144,7 @@ impl Visit<'_> {
             let value = if port.mode.optional() {
                 value
             } else {
-                quote_spanned!(site=> ::core::option::Option::Some(#value))
+                quote_spanned!(site=> #rt::Some(#value))
             };
             quote_spanned!(site=> #field: #value)
         });

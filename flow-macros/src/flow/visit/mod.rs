@@ -130,15 +130,16 @@ impl<'a> Visit<'a> {
     /// index of the route that the node took, if it [chooses](Self::chooses) one. `state` is a
     /// mutable reference to the flow's state.
     pub(super) fn visited(&self, state: &TokenStream) -> TokenStream {
-        let (function, site) = (self.function(), self.site);
+        let (rt, site) = (&self.rt, self.site);
+        let function = self.function();
         if self.is_plain() {
             let carried_out = self.awaited();
             let (outcome, route) = self.written();
             // This is as long as `?` to read, but not to compile: there is one for each node.
             return quote_spanned! {site=>
                 match #carried_out {
-                    ::core::result::Result::Ok(#outcome) => #route
-                    ::core::result::Result::Err(failed) => return ::core::result::Result::Err(failed),
+                    #rt::Ok(#outcome) => #route
+                    #rt::Err(failed) => return #rt::Err(failed),
                 }
             };
         }
@@ -175,7 +176,7 @@ impl<'a> Visit<'a> {
             #[inline]
             async fn #name<__E>(
                 &self, engine: &__E, scope: &#rt::Scope<'_>, #state
-            ) -> ::core::result::Result<#result, #rt::Failed>
+            ) -> #rt::Result<#result, #rt::Failed>
             where
                 __E: #rt::Hooks,
                 #(#bounds,)*
@@ -194,7 +195,7 @@ impl<'a> Visit<'a> {
                 let outcome = self.outcome(outcome, self.awaited());
                 let body = quote_spanned! {site=>
                     #outcome
-                    ::core::result::Result::Ok(#route)
+                    #rt::Ok(#route)
                 };
                 (body, TokenStream::new())
             }
@@ -206,7 +207,7 @@ impl<'a> Visit<'a> {
                 let route = self.route(DEFAULT_ACTION);
                 let body = quote_spanned! {site=>
                     #rt::Hooks::wait(engine, scope, #duration).await?;
-                    ::core::result::Result::Ok(#route)
+                    #rt::Ok(#route)
                 };
                 (body, TokenStream::new())
             }

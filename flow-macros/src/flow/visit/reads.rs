@@ -73,7 +73,7 @@ impl Visit<'_> {
         } = self.plan.read(self.place, self.node, read);
         let whole = match slot {
             Slot::Item => return self.item(port.mode),
-            Slot::Nowhere => return quote_spanned!(site=> ::core::option::Option::None),
+            Slot::Nowhere => return quote_spanned!(site=> #rt::None),
             Slot::OwnOrBase => {
                 let field = ident(key, self.instance.span);
                 if port.mode == Mode::Borrow {
@@ -131,7 +131,7 @@ impl Visit<'_> {
             Mode::MaybeDeref => quote_spanned!(site=> #rt::ReadsAs::read(item)),
         };
         if mode.optional() {
-            quote_spanned!(site=> ::core::option::Option::Some(#item))
+            quote_spanned!(site=> #rt::Some(#item))
         } else {
             item
         }

@@ -103,7 +103,7 @@ impl Visit<'_> {
                 return self.write_port(port, quote_spanned!(*site=> outcome.#field));
             }
             let write = self.write_port(port, quote_spanned!(*site=> value));
-            quote_spanned!(*site=> if let ::core::option::Option::Some(value) = outcome.#field { #write })
+            quote_spanned!(*site=> if let #rt::Some(value) = outcome.#field { #write })
         });
         let arms = contract
             .actions
@@ -127,7 +127,8 @@ impl Visit<'_> {
 
     /// Writes a value under a key.
     pub(super) fn write(&self, key: &str, value: TokenStream) -> TokenStream {
-        let (site, field) = (self.site, ident(key, self.instance.span));
+        let (rt, site) = (&self.rt, self.site);
+        let field = ident(key, self.instance.span);
         let value = match self.state.shared(key) {
             Some(shared) => {
                 let (flow, span) = (self.plan.flow, self.instance.span);
@@ -140,7 +141,7 @@ impl Visit<'_> {
             Place::Branch(_) => quote_spanned!(site=> own),
             _ => quote_spanned!(site=> state),
         };
-        quote_spanned!(site=> #state.#field = ::core::option::Option::Some(#value);)
+        quote_spanned!(site=> #state.#field = #rt::Some(#value);)
     }
 
     /// Follows a route, at the end of a block. In a branch, the block ends with its last statement.
