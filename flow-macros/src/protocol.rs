@@ -50,9 +50,9 @@ pub(crate) fn named_macro(
         items,
     } = named;
     let own = unique_name(name);
-    let (unique, export) = match vis {
-        Visibility::Public(_) => (own.clone(), quote!([#[macro_export]] pub)),
-        _ => (private_name(name), quote!([] pub(crate))),
+    let (unique, public) = match vis {
+        Visibility::Public(_) => (own.clone(), quote!([doc])),
+        _ => (private_name(name), quote!([])),
     };
     let name = macro_name(name);
     let items = match item {
@@ -69,7 +69,7 @@ pub(crate) fn named_macro(
     let contract = contract.map(|contract| quote!(contract { #contract }));
     let (rt, d) = (runtime(), dollar());
     quote! {
-        #rt::named_macro! { #d #own #unique #contract { #arms } #export, #vis use #renamed }
+        #rt::named_macro! { #d #own #unique #contract { #arms } #public #vis use #renamed }
         #items
     }
 }

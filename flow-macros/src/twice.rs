@@ -55,9 +55,9 @@ impl Extent {
 
     /// An empty struct at the place of the item.
     pub(crate) fn unit_type(self, vis: &Visibility, name: &Ident) -> TokenStream {
-        let keyword = match vis {
-            Visibility::Inherited => quote_spanned!(self.first=> struct),
-            _ => quote!(struct),
+        let (keyword, hidden) = match vis {
+            Visibility::Inherited => (quote_spanned!(self.first=> struct), None),
+            _ => (quote!(struct), Some(quote!(#[doc(hidden)]))),
         };
         let mut name = name.clone();
         name.set_span(here(name.span()));
@@ -65,7 +65,7 @@ impl Extent {
         nothing.set_span(self.last);
         // Lints take it for the user's, because of its place.
         quote! {
-            #[doc(hidden)]
+            #hidden
             #[allow(
                 non_camel_case_types, missing_debug_implementations, missing_copy_implementations,
                 clippy::exhaustive_structs,

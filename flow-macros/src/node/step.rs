@@ -80,6 +80,8 @@ impl Step<'_> {
             .map(|attempt| self.first_attempt(attempt));
         let decides = self.decides();
         let function = self.function();
+        // The type that stands for a function is hidden as a whole.
+        let hidden = self.is_type.then(|| quote!(#[doc(hidden)]));
         let items = quote! {
             #node
             impl #generics #rt::Step for #self_ty #bounds {
@@ -91,7 +93,7 @@ impl Step<'_> {
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
-                #[doc(hidden)]
+                #hidden
                 #[inline]
                 #function
             }

@@ -4,39 +4,39 @@
 /// The macro of a node, a flow or an enum, with these arms, and its import under that name. What all
 /// of them have in common, rustc writes out in less time than a procedural macro.
 ///
-/// `$d` is a dollar sign.
+/// `$d` is a dollar sign. `$doc` is the word `doc` if the macro is public. There is no attribute more
+/// than is needed: for each, rustc walks over all macros before it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named_macro {
     (
         $d:tt $own:ident $unique:ident $(contract {$($contract:tt)*})? {$($arms:tt)*}
-        [$($export:tt)*] $seen:vis, $vis:vis use $($renamed:tt)*
+        [$($doc:ident)?] $vis:vis use $($renamed:tt)*
     ) => {
-        // In a module of its own: rustc walks over all macros of a module for each of its attributes.
-        #[doc(hidden)]
-        #[allow(non_snake_case, reason = "named as the macro is")]
-        mod $own {
+        $(
+            #[$doc(hidden)]
             #[allow(non_local_definitions, reason = "a node may be defined in a function")]
-            $($export)*
-            macro_rules! $unique {
-                $(
-                    // Appends the contract to those before, and calls the next macro.
-                    (@contract [$d next:path $d(, $d rest:path)*] $d body:tt [$d($d told:tt)*]) => {
-                        $d next! { @contract [$d($d rest),*] $d body [$d($d told)* $($contract)*] }
-                    };
-                    (@nothing) => {};
-                )?
-                $($arms)*
-                // Items, unless they are those of another item of this name.
-                (@own $own { $d($d items:tt)* }) => { $d($d items)* };
-                (@own $d other:ident $d items:tt) => {};
-            }
-            $seen use $unique;
+            #[macro_export]
+        )?
+        macro_rules! $unique {
+            $(
+                // Appends the contract to those before, and calls the next macro.
+                (@contract [$d next:path $d(, $d rest:path)*] $d body:tt [$d($d told:tt)*]) => {
+                    $d next! { @contract [$d($d rest),*] $d body [$d($d told)* $($contract)*] }
+                };
+                (@nothing) => {};
+            )?
+            $($arms)*
+            // Items, unless they are those of another item of this name.
+            (@own $own { $d($d items:tt)* }) => { $d($d items)* };
+            (@own $d other:ident $d items:tt) => {};
         }
-        #[doc(hidden)]
+        $(
+            #[$doc(hidden)]
+            #[allow(clippy::pub_use, reason = "whoever imports a node imports its macro")]
+        )?
         #[allow(unused_imports, reason = "unused if the name is there twice")]
-        #[allow(clippy::pub_use, reason = "whoever imports a node imports its macro")]
-        $vis use $own::$($renamed)*;
+        $vis use $($renamed)*;
     };
 }
 
