@@ -48,7 +48,7 @@ pub enum Shape {
     /// Any number of items.
     List(Box<Shape>),
     /// Anything else.
-    Json,
+    Any,
 }
 
 /// A field of a struct or of a variant.
@@ -117,13 +117,13 @@ impl Shape {
     /// Turns everything that is still unknown into JSON.
     fn settle(&mut self) {
         match self {
-            Shape::Unknown => *self = Shape::Json,
+            Shape::Unknown => *self = Shape::Any,
             Shape::Option(inner) | Shape::List(inner) => inner.settle(),
             Shape::Struct(fields) => fields.iter_mut().for_each(|field| field.shape.settle()),
             Shape::Enum(variants) => {
                 for variant in variants {
                     match &mut variant.content {
-                        Content::Unknown => variant.content = Content::Value(Shape::Json),
+                        Content::Unknown => variant.content = Content::Value(Shape::Any),
                         Content::Unit => {}
                         Content::Value(shape) => shape.settle(),
                         Content::Fields(fields) => {
@@ -299,13 +299,13 @@ mod tests {
             ("plain", Content::Unit),
             ("dated", Content::Value(Shape::Text)),
             ("sized", Content::Fields(sized)),
-            ("pair", Content::Value(Shape::Json)),
+            ("pair", Content::Value(Shape::Any)),
             ("other", Content::Value(way())),
         ]);
         let line = Shape::Struct(fields([
             ("text", Shape::Text),
-            ("inner", list(Shape::Json)),
-            ("after", option(Shape::Json)),
+            ("inner", list(Shape::Any)),
+            ("after", option(Shape::Any)),
         ]));
         let expected = fields([
             ("type", kind),
@@ -314,8 +314,8 @@ mod tests {
             ("count", integer(0, u16::MAX.into())),
             ("price", Shape::Number),
             ("lines", list(line)),
-            ("by_name", Shape::Json),
-            ("pair", Shape::Json),
+            ("by_name", Shape::Any),
+            ("pair", Shape::Any),
             ("letter", Shape::Char),
             ("paid", Shape::Bool),
             ("nothing", Shape::Unit),
@@ -326,10 +326,10 @@ mod tests {
 
     #[test]
     fn what_has_no_shape_of_its_own_is_json() {
-        assert_eq!(shape_of_type::<Tagged>(), Shape::Json);
-        assert_eq!(shape_of_type::<Untagged>(), Shape::Json);
-        assert_eq!(shape_of_type::<serde_json::Value>(), Shape::Json);
-        assert_eq!(shape_of_type::<u128>(), Shape::Json);
+        assert_eq!(shape_of_type::<Tagged>(), Shape::Any);
+        assert_eq!(shape_of_type::<Untagged>(), Shape::Any);
+        assert_eq!(shape_of_type::<serde_json::Value>(), Shape::Any);
+        assert_eq!(shape_of_type::<u128>(), Shape::Any);
     }
 
     #[test]

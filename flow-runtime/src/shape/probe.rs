@@ -61,7 +61,7 @@ impl<'a> Probe<'a> {
     }
 
     fn stop<T>(self) -> Result<T, Nothing> {
-        *self.shape = Shape::Json;
+        *self.shape = Shape::Any;
         Err(Nothing)
     }
 }
@@ -99,7 +99,7 @@ impl<'de> Deserializer<'de> for Probe<'_> {
     }
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Nothing> {
-        *self.shape = Shape::Json;
+        *self.shape = Shape::Any;
         visitor.visit_unit()
     }
 
@@ -290,7 +290,7 @@ impl<'de> MapAccess<'de> for Fields<'_> {
         });
         if *shape == Shape::Unknown {
             // The field was not even requested.
-            *shape = Shape::Json;
+            *shape = Shape::Any;
         }
         result
     }
@@ -331,7 +331,7 @@ impl<'de> EnumAccess<'de> for OneVariant<'_> {
         match seed.deserialize(StrDeserializer::new(self.variant.name)) {
             Ok(value) => Ok((value, self)),
             Err(error) => {
-                self.variant.content = Content::Value(Shape::Json);
+                self.variant.content = Content::Value(Shape::Any);
                 Err(error)
             }
         }
@@ -360,7 +360,7 @@ impl<'de> VariantAccess<'de> for OneVariant<'_> {
     }
 
     fn tuple_variant<V: Visitor<'de>>(self, _: usize, _: V) -> Result<V::Value, Nothing> {
-        self.variant.content = Content::Value(Shape::Json);
+        self.variant.content = Content::Value(Shape::Any);
         Err(Nothing)
     }
 

@@ -46,7 +46,7 @@ impl Shape {
     /// ```
     pub fn json_schema(&self) -> Option<Value> {
         match self {
-            Shape::Unknown | Shape::Json => None,
+            Shape::Unknown | Shape::Any => None,
             shape => Some(schema(shape)),
         }
     }
@@ -54,7 +54,7 @@ impl Shape {
 
 fn schema(shape: &Shape) -> Value {
     match shape {
-        Shape::Unknown | Shape::Json => json!({}),
+        Shape::Unknown | Shape::Any => json!({}),
         Shape::Unit => json!({ "type": "null" }),
         Shape::Bool => json!({ "type": "boolean" }),
         Shape::Integer { least, greatest } => integer(*least, *greatest),
@@ -62,7 +62,7 @@ fn schema(shape: &Shape) -> Value {
         Shape::Char => json!({ "type": "string", "minLength": 1, "maxLength": 1 }),
         Shape::Text => json!({ "type": "string" }),
         Shape::Option(inner) => match &**inner {
-            Shape::Unknown | Shape::Json => json!({}),
+            Shape::Unknown | Shape::Any => json!({}),
             inner => json!({ "anyOf": [schema(inner), { "type": "null" }] }),
         },
         Shape::Struct(fields) => object(fields),
