@@ -2,14 +2,14 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
-use syn::Visibility;
+use syn::{Path, Token, Visibility};
 use syn::parse::{Parse, ParseStream};
 
 use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};
 use crate::editor::out_of_sight;
 use crate::protocol::{Named, contract_macro, macro_path};
-use crate::runtime::{runtime, runtime_crate};
+use crate::runtime::{self, runtime, runtime_crate};
 use crate::twice::Extent;
 
 /// The items next to a node that has mistakes: as much as a flow needs to have no further error.
@@ -61,7 +61,7 @@ pub(super) fn contract(
             // For an enum without the derive, rustc says only that there is no macro of its name:
             // this says how to fix it.
             quote! {
-                #path! { @actions { #vis #name { #item } { #items } #contract } }
+                #path! { @actions { #runtime, #vis #name { #item } { #items } #contract } }
                 const _: &[&str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }
@@ -71,6 +71,8 @@ pub(super) fn contract(
 
 /// A contract that still lacks the actions of its enum.
 struct ContractWithActions {
+    /// The path of the runtime.
+    runtime: Path,
     vis: Visibility,
     name: Ident,
     item: Option<Extent>,
@@ -82,6 +84,8 @@ impl Parse for ContractWithActions {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let content;
         syn::braced!(content in input);
+        let runtime = content.call(Path::parse_mod_style)?;
+        content.parse::<Token![,]>()?;
         let (vis, name) = (content.parse()?, content.parse()?);
         let item;
         syn::braced!(item in content);
@@ -93,6 +97,7 @@ impl Parse for ContractWithActions {
         let actions: Vec<ActionPort> = list(input)?;
         let broken = input.parse::<Option<Ident>>()?.is_some();
         Ok(ContractWithActions {
+            runtime,
             vis,
             name,
             item,
@@ -110,6 +115,7 @@ impl Parse for ContractWithActions {
 pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
     match syn::parse2::<ContractWithActions>(input) {
         Ok(ContractWithActions {
+            runtime,
             vis,
             name,
             item,
@@ -122,7 +128,7 @@ pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
                 item,
                 items,
             };
-            contract_macro(&node, &contract)
+            runtime::at(Some(runtime), || contract_macro(&node, &contract))
         }
         Err(error) => error.into_compile_error(),
     }
