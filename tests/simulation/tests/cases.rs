@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flow_simulation::{Case, Compared, check};
 
-const CASES: u64 = 2_000;
+const CASES: u64 = 1_000;
 
 /// Those of the first 100,000 that have found something.
 const FOUND: [u64; 4] = [10_669, 11_520, 34_716, 71_982];
