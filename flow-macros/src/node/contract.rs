@@ -2,8 +2,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote};
-use syn::{Path, Token, Visibility};
 use syn::parse::{Parse, ParseStream};
+use syn::{Path, Token, Visibility};
 
 use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};

@@ -43,7 +43,7 @@ fn flows_that_are_stopped_at_random_end_as_if_they_had_not_been() {
     });
     let other_timeouts = other_timeouts.into_inner();
     assert!(
-        other_timeouts < CASES / 500,
+        other_timeouts < CASES / 250,
         "in {other_timeouts} cases other steps timed out than undisturbed: then the ends cannot be compared"
     );
 }
