@@ -56,8 +56,21 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let name = &flow.name;
     let site = here(name.span());
     let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
+    let ended = quote_spanned! {site=>
+        impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
+    };
     out_of_sight(quote_spanned! {site=>
         const _: () = {
+            // As of a flow without mistakes: it runs without an import of the trait `Flow`.
+            #[allow(dead_code, missing_docs, reason = "the flow has mistakes")]
+            impl #name {
+                pub fn run(&self, _: #input) -> #ended + use<'_> {
+                    async { ::core::unreachable!("a flow with mistakes does not compile") }
+                }
+                pub fn run_with<__Answers>(&self, _: #input, _: #runtime::RunOptions<__Answers>) -> #ended + use<'_, __Answers> {
+                    async { ::core::unreachable!("a flow with mistakes does not compile") }
+                }
+            }
             #runtime::stored! { broken #name #input #output }
             impl<__E: #rt::Hooks> #rt::Drive<__E> for #name {
                 async fn drive(

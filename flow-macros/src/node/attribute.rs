@@ -10,6 +10,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{LitStr, Path, Token, parenthesized};
 
+use crate::around::{self, Lacks};
 use crate::contract::{About, Shown};
 use crate::names::{keyword_in, path_text};
 use crate::report::Report;
@@ -39,6 +40,8 @@ pub(super) struct NodeAttribute {
     shown: Shown,
     /// `crate = path`
     pub(super) runtime: Option<Path>,
+    /// True if it has mistakes, which are reported: a flow that uses the node reports nothing more.
+    pub(super) broken: bool,
 }
 
 /// How a node polls.
@@ -69,7 +72,29 @@ impl NodeAttribute {
         })
         .parse2(tokens);
         report.ok(parsed);
+        attribute.refuse_underived_actions(report);
         attribute
+    }
+
+    /// Reports an enum next to the node that does not derive its actions.
+    fn refuse_underived_actions(&mut self, report: &mut Report) {
+        let Some(lacks) = self.actions.as_ref().and_then(around::lacks) else {
+            return;
+        };
+        let Some(actions) = self.actions.take() else {
+            return;
+        };
+        let (message, help) = match lacks {
+            Lacks::Derive => (
+                format!("`{}` has no actions", path_text(&actions)),
+                "put `#[derive(Action)]` on the enum: each variant is then an action",
+            ),
+            Lacks::Import => (
+                "the derive `Action` is not imported".to_owned(),
+                "write `use flow_runtime::Action;`, or `use flow_runtime::prelude::*;` for all that flows need",
+            ),
+        };
+        report.error(Code::Malformed, actions.span(), message, help);
     }
 
     /// The node's description for the flow's JSON, with this doc comment.

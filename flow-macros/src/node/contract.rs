@@ -44,6 +44,10 @@ pub(super) fn contract(
     attribute: &NodeAttribute,
     contract: &Contract,
 ) -> TokenStream {
+    let contract = &Contract {
+        broken: contract.broken || attribute.broken,
+        ..contract.clone()
+    };
     let mention = attribute.settings.mention();
     let mention = mention.map(|mention| quote!(const _: () = { #mention };));
     let contract = match &attribute.actions {
@@ -93,7 +97,7 @@ impl Parse for ContractWithActions {
         let items;
         syn::braced!(items in content);
         let items = items.parse()?;
-        let contract = content.parse()?;
+        let contract: Contract = content.parse()?;
         let actions: Vec<ActionPort> = list(input)?;
         let broken = input.parse::<Option<Ident>>()?.is_some();
         Ok(ContractWithActions {
@@ -104,7 +108,7 @@ impl Parse for ContractWithActions {
             items,
             contract: Contract {
                 actions,
-                broken,
+                broken: broken || contract.broken,
                 ..contract
             },
         })

@@ -28,10 +28,12 @@ use crate::twice::Extent;
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;
 
-/// The items next to the type.
+/// The items next to the type. A mistake in the settings or in the prompt, reported by itself, leaves
+/// them there.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
+    of_settings: &mut Report,
     report: &mut Report,
 ) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
@@ -46,16 +48,16 @@ pub(super) fn expand(
         report.error(Code::Malformed, name.span(), message, help);
         return Ok(TokenStream::new());
     };
-    refuse_settings(&item, attribute, report);
+    refuse_settings(&item, attribute, of_settings);
     if let Some(parameter) = item.generics.params.first() {
         let message =
             format!("`{name}` cannot be generic: what a person is asked for has one type");
         let help = "name the types that it is submitted with";
         report.error(Code::Malformed, parameter.span(), message, help);
     }
-    let prompt = Prompt::parse(literal, report);
+    let prompt = Prompt::parse(literal, of_settings);
     let (actions, broken) = match &item.data {
-        Data::Enum(data) => variants(data, attribute, report),
+        Data::Enum(data) => variants(data, attribute, of_settings),
         _ => (Vec::new(), false),
     };
     let times_out = attribute.settings.timeout.is_some();
@@ -66,7 +68,7 @@ pub(super) fn expand(
         } else {
             Failure::Never
         },
-        broken,
+        broken: broken || !of_settings.is_empty(),
         reads: prompt.keys.iter().map(ReadPort::borrowed).collect(),
         writes: writes(&item, attribute, report),
         actions,

@@ -26,13 +26,17 @@ pub(crate) use contract::with_actions;
 /// The expansion of `#[node(settings)] item`.
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let attribute = NodeAttribute::parse(settings, &mut report);
+    let mut attribute = NodeAttribute::parse(settings, &mut report);
+    attribute.broken = !report.is_empty();
     runtime::at(attribute.runtime.clone(), || {
         expand(&attribute, item, report)
     })
 }
 
-fn expand(attribute: &NodeAttribute, item: TokenStream, mut report: Report) -> TokenStream {
+/// The item, its mistakes, and the items next to it. A wrong setting is left out, and all items are
+/// there all the same: code that uses the node has no second error.
+fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report) -> TokenStream {
+    let mut report = Report::default();
     let kind = item_kind(&item);
     if let (Some(prompt), Some("impl" | "fn" | "async")) = (&attribute.human, kind) {
         let help = "put `#[node(human = …)]` on the `enum` or the `struct` of the answer";
@@ -45,7 +49,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut report: Report) -> T
             &mut report,
         ),
         Some("enum" | "struct") => report_or(
-            human::expand(attribute, item.clone(), &mut report),
+            human::expand(attribute, item.clone(), &mut of_settings, &mut report),
             &mut report,
         ),
         _ => report_or(
@@ -63,7 +67,8 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut report: Report) -> T
         Some("enum" | "struct") => human::item(attribute, item),
         _ => item,
     };
-    let errors = report.into_tokens();
+    let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());
+    let errors = quote!(#of_settings #of_item);
     match kind {
         Some("impl") => {
             let items = steps::once(quote!(#item #expansion), item);
