@@ -4,6 +4,7 @@ mod asking;
 mod changed;
 mod copied;
 mod damaged;
+mod documents;
 mod effects;
 mod elsewhere;
 mod endings;

@@ -38,8 +38,6 @@ fn a_workflow_is_a_flow_in_each_command() {
     assert_snapshot!(folder.run("source release.yaml"), @"
     [stderr]
     error: this cannot be said in `flow!`
-           release.yaml:3:20: an input of a `flow!` has no default
-             at /context/region
            release.yaml:1:5: the type of `input` is not known
              at /id
            release.yaml:3:20: the type of `region` is not known

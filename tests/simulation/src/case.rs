@@ -25,6 +25,47 @@ pub struct Case {
     pub stops: Vec<Stop>,
     /// Of how many records a new execution goes on.
     pub copies: usize,
+    /// Which processes have the flow as a document.
+    pub loaded: Loaded,
+}
+
+/// Which processes have the flow as a document, and not as it was compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    /// None.
+    Never,
+    /// All.
+    Always,
+    /// The second one, the fourth, and so on.
+    Second,
+}
+
+impl Loaded {
+    const ALL: [(Loaded, &str); 3] = [
+        (Loaded::Never, "never"),
+        (Loaded::Always, "always"),
+        (Loaded::Second, "second"),
+    ];
+
+    /// Whether the process with this number, from 0, is one of them.
+    pub(crate) fn is_in(self, process: usize) -> bool {
+        match self {
+            Loaded::Never => false,
+            Loaded::Always => true,
+            Loaded::Second => process % 2 == 1,
+        }
+    }
+
+    /// The one that the command line names.
+    ///
+    /// # Errors
+    ///
+    /// There is none of this name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let found = Loaded::ALL.iter().find(|(_, name)| *name == text);
+        let found = found.map(|(loaded, _)| *loaded);
+        found.ok_or_else(|| format!("`{text}` is not never, always or second"))
+    }
 }
 
 /// Something that happens to a process.
@@ -94,6 +135,7 @@ impl Case {
             prune: rng.u8(..4) == 0,
             stops,
             copies: usize::from(rng.u8(..4) == 0) * 2,
+            loaded: Loaded::ALL[rng.usize(..3)].0,
         }
     }
 
@@ -137,6 +179,7 @@ impl Case {
             prune: false,
             stops: Vec::new(),
             copies: 0,
+            loaded: Loaded::Never,
             ..self.clone()
         }
     }
@@ -154,6 +197,12 @@ impl fmt::Display for Case {
             self.snapshot_every,
             self.copies
         )?;
+        let name = Loaded::ALL
+            .iter()
+            .find(|(loaded, _)| *loaded == self.loaded);
+        if let Some((_, name)) = name.filter(|_| self.loaded != Loaded::Never) {
+            write!(f, " --loaded {name}")?;
+        }
         if self.prune {
             f.write_str(" --prune")?;
         }
@@ -249,6 +298,10 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
             },
             Case {
                 snapshot_every: 0,
+                ..case.clone()
+            },
+            Case {
+                loaded: Loaded::Never,
                 ..case.clone()
             },
         ];

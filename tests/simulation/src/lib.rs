@@ -2,7 +2,8 @@
 //!
 //! Everything follows from one seed: the flow, what its steps do, when the process dies or the
 //! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
-//! its tasks, and the store survives in memory. A case that violates a law prints the one command
+//! its tasks, and the store survives in memory. In some cases, all or some of the processes have the
+//! flow as a document, which has to make no difference. A case that violates a law prints the one command
 //! that repeats it, with as few stops as do.
 
 mod case;
@@ -12,17 +13,22 @@ mod process;
 mod store;
 mod world;
 
-pub use case::{Case, Compared, Failure, Stop, StopKind, check};
+pub use case::{Case, Compared, Failure, Loaded, Stop, StopKind, check};
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
+use flow_loader::{Format, LoadedFlow};
+use serde_json::json;
 
 /// A flow of a number that gives a number, whatever its type.
 #[derive(Clone, Copy)]
 pub struct Simulated {
     /// Its name.
     pub name: &'static str,
+    spec: &'static str,
     register: fn(&Runtime) -> Result<(), RuntimeError>,
     start: for<'r> fn(&'r Runtime, u64, StartOptions) -> Starting<'r>,
 }
@@ -33,10 +39,48 @@ macro_rules! simulated {
     ($flow:ident, $input:ident) => {
         Simulated {
             name: stringify!($flow),
+            spec: <$flow as flow_runtime::Flow>::SPEC,
             register: |runtime| runtime.register($flow::new()),
             start: |runtime, a, options| Box::pin(runtime.start::<$flow>($input { a }, options)),
         }
     };
+}
+
+impl Simulated {
+    /// The same flow, loaded from its document.
+    fn loaded(self) -> Arc<LoadedFlow> {
+        static LOADED: Mutex<BTreeMap<&str, Arc<LoadedFlow>>> = Mutex::new(BTreeMap::new());
+        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let load = || match flow_loader::load(self.spec, Format::Json, &nodes::registered()) {
+            Ok(flow) => Arc::new(flow),
+            Err(error) => unreachable!("`{}` has been compiled: {error}", self.name),
+        };
+        all.entry(self.name).or_insert_with(load).clone()
+    }
+
+    fn register(self, runtime: &Runtime, loaded: bool) -> Result<(), RuntimeError> {
+        if loaded {
+            runtime.register_any(self.loaded())
+        } else {
+            (self.register)(runtime)
+        }
+    }
+
+    async fn start(
+        self,
+        runtime: &Runtime,
+        a: u64,
+        options: StartOptions,
+        loaded: bool,
+    ) -> Result<Execution, RuntimeError> {
+        if loaded {
+            runtime
+                .start_any(self.name, json!({ "a": a }), options)
+                .await
+        } else {
+            (self.start)(runtime, a, options).await
+        }
+    }
 }
 
 /// The generated flows.

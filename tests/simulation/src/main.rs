@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use flow_simulation::{Case, Compared, check};
+use flow_simulation::{Case, Compared, Loaded, check};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -45,6 +45,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
             prune: arguments.iter().any(|argument| argument == "--prune"),
             stops: Case::parse_stops(option(arguments, "--stops").unwrap_or_default())?,
             copies: size("--copies", 0)?,
+            loaded: Loaded::parse(option(arguments, "--loaded").unwrap_or("never"))?,
         };
         return Ok(report(&case).is_some());
     }

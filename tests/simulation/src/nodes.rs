@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use flow_loader::{Registry, registry};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +41,29 @@ pub struct Ask {
 pub struct AskSoon {
     /// The number.
     pub value: u64,
+}
+
+/// All of them, for documents.
+pub(crate) fn registered() -> Registry {
+    registry![
+        Ask,
+        AskSoon,
+        Saved = Saved,
+        again,
+        decide,
+        found,
+        hangs,
+        list,
+        risky,
+        slow,
+        sum,
+        sum_results,
+        take,
+        take_soon,
+        tried,
+        work,
+        work2,
+    ]
 }
 
 /// A new number made of others.

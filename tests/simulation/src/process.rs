@@ -44,6 +44,8 @@ pub(crate) struct Machine {
     /// The clock on the wall, when the process began, in milliseconds.
     now_ms: Arc<AtomicU64>,
     pub(crate) accepted: Vec<Accepted>,
+    /// How many processes there have been.
+    processes: usize,
 }
 
 impl Machine {
@@ -52,6 +54,7 @@ impl Machine {
             store: Arc::default(),
             now_ms: Arc::new(AtomicU64::new(1_800_000_000_000)),
             accepted: Vec::new(),
+            processes: 0,
         }
     }
 
@@ -64,6 +67,8 @@ impl Machine {
         work: Work,
         stop: Option<Stop>,
     ) -> (Option<Execution>, u64) {
+        let loaded = case.loaded.is_in(self.processes);
+        self.processes += 1;
         let tokio = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .start_paused(true)
@@ -81,11 +86,11 @@ impl Machine {
                 move || UNIX_EPOCH + Duration::from_millis(wall) + began.elapsed()
             };
             let runtime = Runtime::with_options(store.clone(), options(case).clock(clock));
-            if let Err(error) = (flow.register)(&runtime) {
+            if let Err(error) = flow.register(&runtime, loaded) {
                 unreachable!("it is the only flow: {error}");
             }
             let done = {
-                let work = pin!(work.run(&runtime, flow, &mut self.accepted));
+                let work = pin!(work.run(&runtime, (flow, loaded), &mut self.accepted));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -136,7 +141,7 @@ impl Work {
     async fn run(
         self,
         runtime: &Runtime,
-        flow: Simulated,
+        (flow, loaded): (Simulated, bool),
         accepted: &mut Vec<Accepted>,
     ) -> Option<Execution> {
         while let Err(error) = runtime.recover().await {
@@ -146,7 +151,7 @@ impl Work {
         let id = match self {
             Work::Start(input) => loop {
                 let options = StartOptions::new().idempotency_key("case");
-                match (flow.start)(runtime, input, options).await {
+                match flow.start(runtime, input, options, loaded).await {
                     Ok(execution) => break execution.id(),
                     Err(error) => expected(&error, "start"),
                 }
