@@ -30,7 +30,7 @@ mod with {
     use std::collections::{BTreeSet, HashMap};
 
     use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, MapExpr, StructExpr, operators};
-    use cel::{Context, Program, Value as CelValue};
+    use cel::{Context, ParseError, Program, Value as CelValue};
     use serde_json::Value;
 
     use super::check::check;
@@ -127,7 +127,23 @@ mod with {
         // In the conditions of `flow!`, keys are references.
         let program = Program::compile(text)
             .or_else(|error| Program::compile(&without_references(text)).map_err(|_| error));
-        program.map_err(|error| format!("it is not an expression in CEL: {error}"))
+        program.map_err(|errors| match errors.errors.first() {
+            Some(error) => format!("it is not an expression in CEL: {}", said(error)),
+            None => "it is not an expression in CEL".to_owned(),
+        })
+    }
+
+    /// A mistake with its place in the condition, and without the list of all that could stand there.
+    fn said(ParseError { msg, pos, .. }: &ParseError) -> String {
+        let text = msg.strip_prefix("Syntax error: ").unwrap_or(msg);
+        let text = text.split(" expecting ").next().unwrap_or(text);
+        let text = text
+            .replace("mismatched input", "unexpected")
+            .replace("'<EOF>'", "end");
+        match *pos {
+            (1, column) => format!("{text}, at its column {column}"),
+            (line, column) => format!("{text}, at its line {line}, column {column}"),
+        }
     }
 
     fn names(program: &Program) -> Vec<String> {
@@ -282,6 +298,22 @@ mod with {
             );
             assert_eq!(Condition::names("type(a) == number"), ["a", "number"]);
             assert!(Condition::parse("c >", &["c"]).is_err());
+        }
+
+        #[test]
+        fn what_is_no_expression_says_where() {
+            for (text, said) in [
+                ("a >", "unexpected end, at its column 4"),
+                (
+                    "a > 1\n  && (b",
+                    "missing ')' at end, at its line 2, column 8",
+                ),
+                ("a = 1", "token recognition error at: '= ', at its column 3"),
+                ("", "unexpected end, at its column 1"),
+            ] {
+                let error = Condition::parse(text, &["a", "b"]).err().unwrap();
+                assert_eq!(error, format!("it is not an expression in CEL: {said}"));
+            }
         }
 
         #[test]
