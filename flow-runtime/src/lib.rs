@@ -116,7 +116,7 @@ pub use flow_macros::every_node_needs_the_attribute_node;
 pub use question::{CanAnswer, NoAnswers};
 #[cfg(feature = "stored")]
 #[doc(hidden)]
-pub use question::{Submitted, SubmittedValue, form};
+pub use question::{Submitted, SubmittedValue};
 #[doc(hidden)]
 pub use visit::{Attempts, IntoFailure};
 mod action;

@@ -287,7 +287,7 @@ fn sound(
     // Missing traits of the type are reported at the type.
     let site = here(name.span());
     let at_type = runtime_at(site);
-    let form = quote_spanned!(site=> #at_type::form::<#name>());
+    let form = quote_spanned!(site=> <#name as #at_type::Submitted>::FORM);
     let items = quote! {
         #[doc(hidden)]
         const _: () = {

@@ -176,7 +176,7 @@ pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
 pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
-pub use crate::question::{Form, form};
+pub use crate::question::{Form, Submitted};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{

@@ -52,10 +52,19 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     label = "not `Serialize` and `Deserialize`",
     note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`"
 )]
-pub trait Submitted: Stored {}
+pub trait Submitted: Sized {
+    /// The form of the type.
+    const FORM: Form<Self>;
+}
 
 #[diagnostic::do_not_recommend]
-impl<T: Stored> Submitted for T {}
+impl<T: Stored> Submitted for T {
+    const FORM: Form<T> = Form {
+        keep: |value| serde_json::to_value(value),
+        give: serde_json::from_value,
+        read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
+    };
+}
 
 /// How the values of a type are read from JSON and written to it. If [`Human`] required this
 /// directly of its types, rustc would report for a type without serde's derives that they are
@@ -68,15 +77,6 @@ pub struct Form<T> {
 
 /// Reads a value from a deserializer, and drops it.
 type Read = fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>;
-
-/// The form of a type that has one.
-pub const fn form<T: Submitted>() -> Form<T> {
-    Form {
-        keep: |value| serde_json::to_value(value),
-        give: serde_json::from_value,
-        read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
-    }
-}
 
 impl<T> fmt::Debug for Form<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

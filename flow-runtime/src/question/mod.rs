@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
 pub use answer::{
-    Answer, Form, Human, Question, QuestionType, Submission, Submitted, SubmittedValue, form,
+    Answer, Form, Human, Question, QuestionType, Submission, Submitted, SubmittedValue,
 };
 #[cfg(feature = "stored")]
 pub use ask::ask;
