@@ -80,18 +80,7 @@ async fn to_an_end<'l, E: LoadedEngine>(
             }
             None => visit_part(level, engine, scope, at, Place::Loop(state.cells_mut())).await,
         };
-        let route = match left {
-            Ok(Some(route)) => route,
-            Ok(None) => unreachable!(
-                "the analysis accepted an action of `{}` without a route",
-                node.name
-            ),
-            Err(failed) => failed_route(level, node, failed, state.cells_mut())?,
-        };
-        let route = &node.routes[route.0];
-        if !route.mappings.is_empty() {
-            follow(level, route, state.cells_mut());
-        }
+        let route = taken(level, node, left, state.cells_mut())?;
         match &route.to {
             Target::Node(next) => {
                 engine.after_node(scope, &route.action, next.0 as u16, state)?;
@@ -103,6 +92,29 @@ async fn to_an_end<'l, E: LoadedEngine>(
             }
         }
     }
+}
+
+/// The route that a node takes when it is left, with the keys that its edge maps written.
+#[inline]
+fn taken<'l>(
+    level: &Level,
+    node: &'l Node,
+    left: Result<Option<RouteIndex>, Failed>,
+    cells: &mut Cells,
+) -> Result<&'l Route, Failed> {
+    let route = match left {
+        Ok(Some(route)) => route,
+        Ok(None) => unreachable!(
+            "the analysis accepted an action of `{}` without a route",
+            node.name
+        ),
+        Err(failed) => failed_route(level, node, failed, cells)?,
+    };
+    let route = &node.routes[route.0];
+    if !route.mappings.is_empty() {
+        follow(level, route, cells);
+    }
+    Ok(route)
 }
 
 /// Writes the keys that an edge maps. All values are taken before one of them is written.
@@ -373,6 +385,7 @@ async fn each<E: LoadedEngine>(
         unreachable!("this is called for a loop over items")
     };
     let port = item_port(level.node(*body), item);
+    let body = (*body, *kept_as);
     let found = items(level, node, around, port);
     let (items, display) = or_unreadable(engine, scope, found).await?;
     let run = |(index, value)| {
@@ -381,15 +394,10 @@ async fn each<E: LoadedEngine>(
             port,
             display,
         });
-        let body = (*body, *kept_as);
         one_item(level, engine, scope, body, around, (index, item))
     };
+    let kept = |result| kept(result, *collects_errors);
     let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
-    let kept = |result: Result<AnyValue, Failed>| match result {
-        Ok(value) => Ok(Ok(value)),
-        Err(failed) if *collects_errors => node_error(failed).map(Err),
-        Err(failed) => Err(failed),
-    };
     let mut numbered = (0u32..).zip(items.iter().map(ItemValue::any));
     match concurrency {
         None => {
@@ -400,25 +408,33 @@ async fn each<E: LoadedEngine>(
         Some(limit) => {
             let mut running = AtOnce::new(*limit);
             loop {
-                while running.has_room() {
-                    let Some((index, value)) = numbered.next() else {
-                        break;
-                    };
+                while running.has_room()
+                    && let Some((index, value)) = numbered.next()
+                {
                     running.push(numbered_item(index, run((index, value))));
                 }
-                let Some((index, result)) = running.next_result().await else {
-                    break;
-                };
-                results[index as usize] = Some(kept(result)?);
+                match running.next_result().await {
+                    Some((index, result)) => results[index as usize] = Some(kept(result)?),
+                    None => break,
+                }
             }
         }
     }
-    let (results, Some(Some(key))) = (results.into_iter().flatten(), node.ports.writes.first())
-    else {
+    let Some(Some(key)) = node.ports.writes.first() else {
         return Ok(None);
     };
+    let results = results.into_iter().flatten();
     let results = collected(level.key(*key), results, *kept_as, *collects_errors);
     or_unreadable(engine, scope, results).await.map(Some)
+}
+
+/// What a loop keeps of an item, unless its failure is that of the loop.
+fn kept(result: Result<AnyValue, Failed>, collects_errors: bool) -> Result<ItemResult, Failed> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(failed) if collects_errors => node_error(failed).map(Err),
+        Err(failed) => Err(failed),
+    }
 }
 
 /// Runs the body for one item, and returns what the loop keeps of it.
