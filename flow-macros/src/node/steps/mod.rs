@@ -96,15 +96,49 @@ fn exec_of<'a>(steps: &'a Steps, name: &Ident, report: &mut Report) -> Option<&'
     let exec = steps.method("exec");
     if exec.is_none() {
         let message = format!("the node `{name}` has no `exec`");
-        let help = match &steps.methods[..] {
-            [only] if !matches!(&*only.ident.to_string(), "prep" | "exec_fallback" | "post" | "new") => {
-                format!("name the method that does the work `exec`, and not `{}`", only.ident)
+        let (span, help) = match meant_as_exec(steps) {
+            Some(method) => {
+                let method = &method.ident;
+                let help = format!("name the method that does the work `exec`, and not `{method}`");
+                (method.span(), help)
             }
-            _ => "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it".to_owned(),
+            None => {
+                let help = "add `fn exec(&self, …)`: it does the work, and `prep`, `exec_fallback` and `post` go with it";
+                (name.span(), help.to_owned())
+            }
         };
-        report.error(Code::Malformed, name.span(), message, help);
+        report.error(Code::Malformed, span, message, help);
     }
     exec
+}
+
+/// Names of the method that does the work in other libraries.
+const WORK: [&str; 8] = [
+    "run",
+    "call",
+    "execute",
+    "process",
+    "handle",
+    "invoke",
+    "perform",
+    "exec_async",
+];
+
+/// The method that was probably meant as `exec`: by its name, or because there is no other.
+fn meant_as_exec(steps: &Steps) -> Option<&Signature> {
+    let of_node = |method: &&Signature| {
+        let phases = ["prep", "exec_fallback", "post"];
+        method.receiver().is_some() && phases.iter().all(|phase| method.ident != phase)
+    };
+    let methods: Vec<&Signature> = steps.methods.iter().filter(of_node).collect();
+    let near = |method: &&&Signature| {
+        let name = method.ident.to_string();
+        WORK.contains(&name.as_str()) || flow_spec::closest(&name, ["exec"]).is_some()
+    };
+    match methods[..] {
+        [only] => Some(only),
+        _ => methods.iter().find(near).copied(),
+    }
 }
 
 /// The items next to a block with mistakes.

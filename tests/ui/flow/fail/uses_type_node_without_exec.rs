@@ -2,8 +2,8 @@ use flow_runtime::prelude::*;
 
 struct Pay;
 #[node]
-impl Pay { //~
-    fn run(&self, amount: &u64) -> u64 { *amount }
+impl Pay {
+    fn run(&self, amount: &u64) -> u64 { *amount } //~
 }
 flow! {
     Order(amount: u64) -> (pay: u64) {
