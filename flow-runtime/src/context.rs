@@ -8,6 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::frame::{OwnedPath, Path, Place};
 use crate::history::History;
+use crate::lifecycle::Lifecycle;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::scope::Scope;
 
@@ -48,6 +49,7 @@ pub struct Context {
     cancellation: Option<CancellationToken>,
     step: Option<(Arc<dyn History>, Place)>,
     observer: Option<Arc<dyn Observer>>,
+    lifecycle: Option<Lifecycle>,
     /// Whether anybody still waits for the work, if it can outlive its attempt.
     awaited: Option<Arc<Mutex<bool>>>,
 }
@@ -78,8 +80,15 @@ impl Context {
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             step: with.and_then(|with| Some((with.history.clone()?, frame.place()))),
             observer: with.and_then(|with| with.options.observer.clone()),
+            lifecycle: with.map(|with| with.lifecycle.get()),
             awaited: None,
         }
+    }
+
+    /// The end of the run, for what has to be cleaned up then. `None` in a run without options
+    /// ([`Flow::run`](crate::Flow::run)): there, clean up in the node itself.
+    pub fn lifecycle(&self) -> Option<&Lifecycle> {
+        self.lifecycle.as_ref()
     }
 
     /// Makes this the context of work that can outlive its attempt.

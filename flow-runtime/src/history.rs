@@ -19,6 +19,9 @@ pub trait History: fmt::Debug + Send + Sync {
     /// [`Context::step_id`](crate::Context::step_id).
     fn step_id(&self, place: &Place) -> String;
 
+    /// The id of the execution, which spans carry (feature `tracing`).
+    fn execution(&self) -> String;
+
     /// How long ago the current node was first reached. A poll with a timeout has used up this much
     /// of it.
     fn spent_at(&self, frame: &Frame<'_>) -> Duration;

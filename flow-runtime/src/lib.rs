@@ -135,6 +135,7 @@ mod history;
 mod input;
 #[cfg(feature = "stored")]
 mod json;
+mod lifecycle;
 mod nesting;
 mod node_error;
 mod observer;
@@ -400,6 +401,7 @@ pub use flow::{Flow, Route, Running, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
 pub use frame::Path;
+pub use lifecycle::Lifecycle;
 pub use node_error::{NodeError, Phase, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId, observer_failures};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
+use crate::lifecycle::Lifecycle;
 use crate::observer::{Observer, together};
 #[cfg(feature = "stored")]
 use crate::question::Answers;
@@ -63,6 +64,7 @@ pub struct RunSettings {
     pub(crate) concurrency: Option<NonZeroUsize>,
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
+    pub(crate) lifecycle: Option<Lifecycle>,
     #[cfg(feature = "stored")]
     pub(crate) answer: Option<Arc<dyn crate::question::Answer>>,
 }
@@ -75,6 +77,7 @@ impl RunSettings {
             concurrency: None,
             cancellation: None,
             observer: None,
+            lifecycle: None,
             #[cfg(feature = "stored")]
             answer: None,
         }
@@ -134,6 +137,14 @@ impl<A> RunOptions<A> {
     /// and their fallbacks are not called.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.settings.cancellation = Some(token);
+        self
+    }
+
+    /// Lets the nodes register what is to be done when the run is over with this lifecycle, instead
+    /// of one of the run's own. The run does not [finish](Lifecycle::finish) it. So a node that runs
+    /// another flow can give it [its own](crate::Context::lifecycle).
+    pub fn lifecycle(mut self, lifecycle: Lifecycle) -> Self {
+        self.settings.lifecycle = Some(lifecycle);
         self
     }
 

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use crate::error::{Failed, FlowError};
 use crate::frame::{Frame, Path};
 use crate::history::History;
+use crate::lifecycle::OfRun;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 
@@ -66,6 +67,7 @@ pub(crate) struct RunWith {
     interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
+    pub(crate) lifecycle: OfRun,
 }
 
 impl RunWith {
@@ -75,6 +77,7 @@ impl RunWith {
             nodes_at_once: options
                 .concurrency
                 .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
+            lifecycle: OfRun::new(options.lifecycle.clone()),
             options,
             stopping: AtomicBool::new(false),
             interrupted_at: OnceLock::new(),

@@ -21,6 +21,7 @@ mod error_routing;
 mod flow_attributes;
 mod forks;
 mod generated;
+mod lifecycles;
 mod limits;
 mod mappings;
 mod names_in_the_way;

@@ -48,7 +48,8 @@ where
             let extensions = span.extensions();
             let fields = extensions.get::<Fields>().unwrap();
             assert!(!fields.run.is_empty(), "a span without the run's id");
-            write!(line, "{}[{}] ", span.name(), fields.path).unwrap();
+            let place = format!("{} {}", fields.path, fields.execution);
+            write!(line, "{}[{}] ", span.name(), place.trim_end()).unwrap();
         }
         let mut fields = Fields::default();
         event.record(&mut fields);
@@ -60,6 +61,7 @@ where
 struct Fields {
     path: String,
     run: String,
+    execution: String,
     message: String,
 }
 
@@ -68,6 +70,7 @@ impl Visit for Fields {
         let text = match field.name() {
             "path" => &mut self.path,
             "run" => &mut self.run,
+            "execution" => &mut self.execution,
             "message" => &mut self.message,
             _ => return,
         };
@@ -180,4 +183,22 @@ async fn a_run_without_options_has_no_spans() {
     let input = PaymentInput::builder().order(1).build();
     Payment::new().run(input).await.unwrap();
     assert_eq!(lines.all(), ["before", "after 1"]);
+}
+
+/// A node of a durable run is inside a span that carries the id of its execution.
+#[tokio::test]
+async fn a_log_line_of_an_execution_carries_its_id() {
+    use flow_durable::{MemoryStore, Runtime, StartOptions};
+
+    let (lines, _guard) = Lines::recorded();
+    let runtime = Runtime::new(MemoryStore::new());
+    runtime.register(Payment::new()).unwrap();
+    let input = PaymentInput::builder().order(7).build();
+    let started = runtime.start::<Payment>(input, StartOptions::new()).await;
+    let execution = started.unwrap().settled().await.unwrap();
+    let span = format!("node[payment.charge \"{}\"]", execution.id());
+    assert_eq!(
+        lines.all(),
+        [format!("{span} before"), format!("{span} after 7")]
+    );
 }

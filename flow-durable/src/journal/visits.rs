@@ -21,6 +21,10 @@ impl History for Journal {
         format!("{}/{}", self.execution, place.step)
     }
 
+    fn execution(&self) -> String {
+        self.execution.to_string()
+    }
+
     fn spent_at(&self, frame: &Frame<'_>) -> Duration {
         let started = self.state().replay.started_ms(&frame.place());
         let spent = started.map_or(0, |started| self.now_ms().saturating_sub(started));

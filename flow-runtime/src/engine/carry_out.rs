@@ -31,7 +31,13 @@ where
     let work = {
         use tracing::Instrument as _;
         let run = scope.run().id();
-        work.instrument(tracing::info_span!("node", path = %scope.frame().path(), %run))
+        // What a field is made of is evaluated only if somebody listens.
+        work.instrument(tracing::info_span!(
+            "node",
+            path = %scope.frame().path(),
+            %run,
+            execution = scope.run().history().map(|history| history.execution()),
+        ))
     };
     CarriedOut {
         room: if limited {

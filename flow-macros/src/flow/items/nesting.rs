@@ -30,10 +30,10 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     });
     quote! {
         #[diagnostic::do_not_recommend]
-        impl #rt::Node for #name { type Held = Self; type Inside = Inside; }
-        pub struct Inside;
-        impl #rt::Inside for Inside { const VALUE: Self = Inside; }
-        impl Inside {
+        impl #rt::Node for #name { type Held = Self; type Inside = __Inside; }
+        pub struct __Inside;
+        impl #rt::Inside for __Inside { const VALUE: Self = __Inside; }
+        impl __Inside {
             #[inline]
             pub const fn nesting(&self) -> &'static #rt::Nesting {
                 static NESTING: #rt::Nesting = #rt::Nesting {
