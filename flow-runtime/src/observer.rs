@@ -106,8 +106,7 @@ pub enum EventKind<'a> {
     },
     /// A node emitted a part of its result ([`Context::emit`](crate::Context::emit)).
     Delta(&'a str),
-    /// A node emitted a part of its result as JSON
-    /// ([`Context::emit_json`](crate::Context::emit_json)).
+    /// A node emitted a part of its result as JSON (`Context::emit_json`, feature `stored`).
     DeltaJson(&'a str),
     /// A node said how far it has come ([`Context::progress`](crate::Context::progress)).
     Progress {
