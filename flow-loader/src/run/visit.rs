@@ -386,8 +386,7 @@ async fn each<E: LoadedEngine>(
     };
     let port = item_port(level.node(*body), item);
     let body = (*body, *kept_as);
-    let found = items(level, node, around, port);
-    let (items, display) = or_unreadable(engine, scope, found).await?;
+    let (items, display) = or_unreadable(engine, scope, items(level, node, around, port)).await?;
     let run = |(index, value)| {
         let item = port.map(|port| Item {
             value,

@@ -160,12 +160,8 @@ impl NodeAttribute {
             "concurrency" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
                 let message = format!("`{name}` is a setting of a fork or of a loop over items");
-                report.error(
-                    Code::NamesNothing,
-                    name.span(),
-                    message,
-                    "give it in the flow, after `with`",
-                );
+                let help = "give it in the flow, after `with`";
+                report.error(Code::NamesNothing, name.span(), message, help);
                 false
             }
             other => {
@@ -173,12 +169,8 @@ impl NodeAttribute {
                     let names = OF_NODES.into_iter().chain(SETTINGS.into_iter().take(2));
                     let near = did_you_mean(other, names).unwrap_or_default();
                     let help = self.second_key(name, input).unwrap_or(near);
-                    report.error(
-                        Code::NamesNothing,
-                        name.span(),
-                        format!("a node has no setting `{other}`"),
-                        help,
-                    );
+                    let message = format!("a node has no setting `{other}`");
+                    report.error(Code::NamesNothing, name.span(), message, help);
                     skip_value(input)?;
                 }
                 false

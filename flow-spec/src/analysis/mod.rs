@@ -22,6 +22,7 @@ mod reach;
 mod reads;
 mod routes;
 mod shape;
+mod spelling;
 mod start;
 mod suggestions;
 #[cfg(test)]
@@ -42,7 +43,8 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::graph::{Action, Graph, NodeId};
 
 pub use liveness::{Reader, Take};
-pub use types::{Compared, check_types, options};
+pub use spelling::options;
+pub use types::{Compared, check_types};
 
 /// A graph that [`check`] found sound, with the results of the analysis.
 #[derive(Debug, Clone)]

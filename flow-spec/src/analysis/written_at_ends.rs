@@ -8,7 +8,7 @@ use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
 use super::routes::Effect;
-use super::types::options;
+use super::spelling::options;
 use crate::graph::{Action, DEFAULT_ACTION, ERROR_KEY, EdgeTarget, NodeKind, NodeWrite, Output};
 
 /// The ends of a flow as actions, each once, in the order written.
