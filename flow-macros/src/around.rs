@@ -117,12 +117,19 @@ fn enums(text: &str) -> HashMap<String, bool> {
     enums
 }
 
-/// Returns true if an import may bring `Action`.
+/// Returns true if `Action` may be there: by an import, or by `#[macro_use]` in another file, in
+/// which case this one imports no `node` either.
 fn imports(text: &str) -> bool {
-    text.split("use ").skip(1).any(|rest| {
+    let mut imports_node = false;
+    for rest in text.split("use ").skip(1) {
         let import = rest.split(';').next().unwrap_or_default();
-        import.contains("Action") || import.contains('*')
-    }) || text.contains("macro_use")
+        if import.contains("Action") || import.contains('*') {
+            return true;
+        }
+        let mut words = import.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        imports_node |= words.any(|word| word == "node");
+    }
+    !imports_node || text.contains("macro_use")
 }
 
 /// Looks for the node and its enum in one module or block, and in those within it.
@@ -253,6 +260,8 @@ mod tests {
             "#[cfg_attr(all(), derive(Action))] enum Verdict { Good }",
             "#[cfg(a)] enum Verdict { Good } #[derive(Action)] enum Verdict { Good }",
             "#[my::actions] enum Verdict { Good }",
+            // Elsewhere: `#[macro_use] extern crate flow_runtime;`
+            "use flow_runtime::Context; #[derive(Action)] enum Verdict { Good }",
             "use elsewhere::Verdict;",
             "mod other { enum Verdict { Good } } use elsewhere::Verdict;",
             "enums! { enum Verdict { Good } }",
