@@ -14,6 +14,7 @@ mod lease;
 mod listed;
 mod options;
 mod owned;
+mod owners;
 mod payload;
 mod registered;
 mod replay;

@@ -8,29 +8,11 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status};
 
 use crate::error::RuntimeError;
 use crate::inner::{Inner, lock};
+use crate::owners::Owners;
 use crate::steps::missing;
 
 /// How often an execution that another process runs is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-
-/// The owners whose executions somebody sees.
-#[derive(Debug, Clone)]
-pub(crate) enum Owners {
-    /// This one. `None` for the executions without an owner.
-    One(Option<Arc<str>>),
-    /// All, and the executions without an owner.
-    All,
-}
-
-impl Owners {
-    /// Returns true if the executions of this owner are seen.
-    pub(crate) fn include(&self, owner: Option<&str>) -> bool {
-        match self {
-            Owners::One(one) => one.as_deref() == owner,
-            Owners::All => true,
-        }
-    }
-}
 
 /// The executions of some owners, in the shared state of a runtime. Executions of other owners do
 /// not exist for it.

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 
 use super::event::DeltaContent;
 use super::filter::EventFilter;
-use crate::owned::Owners;
+use crate::owners::Owners;
 
 /// A part of a result, which is not stored.
 #[derive(Debug, Clone)]

@@ -27,7 +27,8 @@ use crate::executions::Executions;
 use crate::inner::{Gone, Inner, Once, Recovered, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
-use crate::owned::{Owned, Owners};
+use crate::owned::Owned;
+use crate::owners::Owners;
 use crate::registered::{DurableFlow, Registered};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or

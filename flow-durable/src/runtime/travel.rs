@@ -167,20 +167,7 @@ impl Runtime {
         if let Some(begins) = begins {
             add(RecordKind::Snapshot, json!(begins.before).to_string());
         }
-        let copy = Row {
-            id: new,
-            idempotency_key: None,
-            status: Status::Running,
-            created_ms: now_ms,
-            updated_ms: now_ms,
-            wake_ms: None,
-            next_seq: records.len() as u64,
-            snapshot_seq: newest_snapshot(&records),
-            copied_from: Some(row.id),
-            result: None,
-            fence: 0,
-            ..row
-        };
+        let copy = copied(row, new, &records, now_ms);
         let created = self
             .owned
             .inner
@@ -272,6 +259,24 @@ impl Runtime {
                 Err(error) => return Err(error),
             }
         }
+    }
+}
+
+/// The row of a copy that begins now, with these records.
+fn copied(row: Row, new: ExecutionId, records: &[Record], now_ms: u64) -> Row {
+    Row {
+        id: new,
+        idempotency_key: None,
+        status: Status::Running,
+        created_ms: now_ms,
+        updated_ms: now_ms,
+        wake_ms: None,
+        next_seq: records.len() as u64,
+        snapshot_seq: newest_snapshot(records),
+        copied_from: Some(row.id),
+        result: None,
+        fence: 0,
+        ..row
     }
 }
 
