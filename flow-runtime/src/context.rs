@@ -80,7 +80,7 @@ impl Context {
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             step: with.and_then(|with| Some((with.history.clone()?, frame.place()))),
             observer: with.and_then(|with| with.options.observer.clone()),
-            lifecycle: with.map(|with| with.lifecycle.get()),
+            lifecycle: with.map(|with| with.lifecycle().clone()),
             awaited: None,
         }
     }

@@ -140,33 +140,21 @@ impl Lifecycle {
     }
 }
 
-/// The lifecycle of a run: one that it was given, or its own, which is over when it is dropped.
-#[derive(Debug)]
-pub(crate) struct OfRun {
-    given: Option<Lifecycle>,
-    own: OnceLock<Lifecycle>,
-}
+/// The lifecycle of a run that was given none: it is over when this is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct OwnLifecycle(OnceLock<Lifecycle>);
 
-impl OfRun {
-    pub(crate) fn new(given: Option<Lifecycle>) -> Self {
-        OfRun {
-            given,
-            own: OnceLock::new(),
-        }
-    }
-
-    /// The lifecycle. A run without nodes that could ask for it has none.
-    pub(crate) fn get(&self) -> Lifecycle {
-        match &self.given {
-            Some(given) => given.clone(),
-            None => self.own.get_or_init(Lifecycle::new).clone(),
-        }
+impl OwnLifecycle {
+    /// The lifecycle. A run without nodes that ask for a context has none.
+    pub(crate) fn get(&self) -> &Lifecycle {
+        self.0.get_or_init(Lifecycle::new)
     }
 }
 
-impl Drop for OfRun {
+impl Drop for OwnLifecycle {
+    #[inline]
     fn drop(&mut self) {
-        if let Some(own) = self.own.get() {
+        if let Some(own) = self.0.get() {
             own.finish();
         }
     }

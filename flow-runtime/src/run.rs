@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use crate::error::{Failed, FlowError};
 use crate::frame::{Frame, Path};
 use crate::history::History;
-use crate::lifecycle::OfRun;
+use crate::lifecycle::{Lifecycle, OwnLifecycle};
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 
@@ -67,7 +67,7 @@ pub(crate) struct RunWith {
     interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
-    pub(crate) lifecycle: OfRun,
+    own_lifecycle: OwnLifecycle,
 }
 
 impl RunWith {
@@ -77,11 +77,21 @@ impl RunWith {
             nodes_at_once: options
                 .concurrency
                 .map(|limit| Semaphore::new(limit.get().min(Semaphore::MAX_PERMITS))),
-            lifecycle: OfRun::new(options.lifecycle.clone()),
+            own_lifecycle: OwnLifecycle::default(),
             options,
             stopping: AtomicBool::new(false),
             interrupted_at: OnceLock::new(),
             history: None,
+        }
+    }
+}
+
+impl RunWith {
+    /// The lifecycle that the run was given, or its own.
+    pub(crate) fn lifecycle(&self) -> &Lifecycle {
+        match &self.options.lifecycle {
+            Some(given) => given,
+            None => self.own_lifecycle.get(),
         }
     }
 }

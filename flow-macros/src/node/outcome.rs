@@ -195,7 +195,8 @@ impl Returned {
     fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {
         match &attribute.writes {
             Some(keys) if self.is_unit() => {
-                if let Some(key) = keys.first() {
+                // A parameter `&mut` that was refused may be what was meant to give the value.
+                if let Some(key) = keys.first().filter(|_| report.is_empty()) {
                     let help = "return the value, or remove `writes`";
                     report.error(
                         Code::NamesNothing,

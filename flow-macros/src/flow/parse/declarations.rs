@@ -152,8 +152,8 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
 /// Refuses the fields of a value where a mapping should be.
 pub(super) fn refuse_value(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![:]) {
-        let text = "this is a value: it comes after `=`, in a declaration `node name: Type = Type { … };`, and other \
-                    places have the name";
+        let text = "a key is mapped with `<-`: `{ parameter <- key }`; and a value comes after `=`, in a declaration \
+                    `node name: Type = Type { … };`";
         return Err(input.error(text));
     }
     Ok(())

@@ -51,6 +51,7 @@ fn parameters(
     let parsed = Punctuated::<Parameter, Token![,]>::parse_terminated_with(&content, parameter)?;
     let mut parameters: Vec<Parameter> = parsed.into_iter().collect();
     for parameter in &mut parameters {
+        refuse_attributes(parameter, report);
         own(parameter, report);
     }
     Ok(parameters)
@@ -99,6 +100,38 @@ fn default(name: &Ident, input: ParseStream<'_>) -> syn::Result<Expr> {
         return Err(expected(input.span()));
     }
     input.parse().map_err(|error| expected(error.span()))
+}
+
+/// Refuses attributes, which would be lost. Doc comments are those of the key.
+fn refuse_attributes(
+    Parameter {
+        attributes,
+        name,
+        ty,
+        ..
+    }: &Parameter,
+    report: &mut Report,
+) {
+    for attribute in attributes {
+        let path = attribute.path();
+        if path.is_ident("doc") {
+            continue;
+        }
+        let message = format!("`{name}` takes no attribute but doc comments");
+        let is_default = attribute
+            .meta
+            .to_token_stream()
+            .to_string()
+            .contains("default");
+        let help = if is_default {
+            format!("write a default as `{name}: {} = …`", type_text(ty))
+        } else if path.is_ident("cfg") {
+            "write one flow for each configuration, with `#[cfg(…)]` before each `flow!`".to_owned()
+        } else {
+            "remove it: what concerns a type belongs where the type is defined".to_owned()
+        };
+        report.error(Code::Malformed, attribute.span(), message, help);
+    }
 }
 
 /// Refuses a default of an `Option`, which would never be `None`. It then counts as missing.

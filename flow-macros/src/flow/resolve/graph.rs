@@ -154,7 +154,9 @@ fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract) -> Stri
         [only] if writes_nothing_else && !only.optional => &only.rust_type,
         _ => "",
     };
-    match (item, instance.collects_errors(flow)) {
+    // Where the body cannot fail, that is the mistake, and not what reads the results.
+    let can_fail = body.fallible() || instance.times_out(flow);
+    match (item, can_fail && instance.collects_errors(flow)) {
         ("", _) => String::new(),
         (item, true) => format!("Vec<Result<{item}, NodeError>>"),
         (item, false) => format!("Vec<{item}>"),
