@@ -186,6 +186,15 @@ pub use crate::{
 #[cfg(feature = "stored")]
 pub use serde_json::Value;
 
+/// An edge from a node to a node, in the table of a flow.
+pub const fn edge<N: Copy, E: Copy>(from: N, action: &'static str, to: N) -> Route<N, E> {
+    Route {
+        from: Some(from),
+        action,
+        to: Target::Node(to),
+    }
+}
+
 /// A retry policy whose numbers the macro has checked.
 pub const fn retry(
     attempts: u32,

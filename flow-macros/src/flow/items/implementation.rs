@@ -151,7 +151,13 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
             }
             step => {
                 let to = node_of(step)?;
-                quote!(#rt::Target::Node(#to))
+                if let StepSyntax::Start(_) = &edge.from {
+                    quote!(#rt::Target::Node(#to))
+                } else {
+                    // Shorter, as there are many.
+                    let from = node_of(&edge.from)?;
+                    return Some(quote!(#rt::edge(#from, #action, #to)));
+                }
             }
         };
         Some(quote!(#rt::Route { from: #from, action: #action, to: #to }))

@@ -103,8 +103,7 @@ impl Visit<'_> {
         quote_spanned!(*site=> {
             #made
             #bindings
-            let work = #work;
-            #rt::Engine::<#path>::step(engine, scope, work)
+            #rt::Engine::<#path>::step(engine, scope, #work)
         })
     }
 
