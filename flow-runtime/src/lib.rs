@@ -140,6 +140,7 @@ mod nesting;
 mod node_error;
 mod observer;
 mod options;
+mod panics;
 mod policy;
 mod question;
 mod run;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::supervise::panic_message;
+use crate::panics::panic_message;
 
 /// The end of a run, for what nodes have to clean up then: a session, a folder, a connection that
 /// several nodes share. A node gets it from [`Context::lifecycle`](crate::Context::lifecycle).

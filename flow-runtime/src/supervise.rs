@@ -19,6 +19,7 @@ use crate::error::{Failed, FlowError};
 use crate::input::unexpected;
 use crate::observer::EventKind;
 use crate::options::RunSettings;
+use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
 
@@ -268,16 +269,4 @@ fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
         stop
     };
     Some(stop.boxed())
-}
-
-/// The message of a panic, as `catch_unwind` returns it.
-pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    match (
-        payload.downcast_ref::<&str>(),
-        payload.downcast_ref::<String>(),
-    ) {
-        (Some(message), _) => (*message).to_owned(),
-        (_, Some(message)) => message.clone(),
-        _ => "the panic has no message".to_owned(),
-    }
 }

@@ -106,6 +106,7 @@ pub use crate::input::{InputCode, InputError, RefusedInput, Unfit, Violation, re
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 use crate::node_error::NodeError;
+pub use crate::panics::panic_message;
 #[cfg(feature = "stored")]
 pub use crate::question::{QuestionType, ask};
 pub use crate::run::Run;
@@ -113,9 +114,9 @@ pub use crate::scope::Scope;
 pub use crate::step::Step;
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredState};
+pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
-pub use crate::supervise::{panic_message, run};
 pub use crate::visit::Visit;
 
 /// Runs the steps of a node.
