@@ -62,11 +62,12 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     out_of_sight(quote_spanned! {site=>
         const _: () = {
             // As of a flow without mistakes: it runs without an import of the trait `Flow`.
-            #[allow(dead_code, missing_docs, reason = "the flow has mistakes")]
             impl #name {
+                /// Does not run: the flow has mistakes.
                 pub fn run(&self, _: #input) -> #ended + use<'_> {
                     async { ::core::unreachable!("a flow with mistakes does not compile") }
                 }
+                /// Does not run: the flow has mistakes.
                 pub fn run_with<__Answers>(&self, _: #input, _: #runtime::RunOptions<__Answers>) -> #ended + use<'_, __Answers> {
                     async { ::core::unreachable!("a flow with mistakes does not compile") }
                 }

@@ -34,7 +34,6 @@ impl Plan<'_> {
                     #rt::run_with(self, input, settings)
                 }
             }
-            #[allow(dead_code, reason = "a flow may be run by code for any flow only")]
             impl #name
             where
                 for<'__a> &'__a #name: ::core::marker::Send,
@@ -49,6 +48,16 @@ impl Plan<'_> {
                 #[inline]
                 pub fn run_with<Answers>(&self, input: #input, options: #runtime::RunOptions<Answers>) -> #ended + use<'_, Answers> {
                     #rt::run_with(self, input, options.settings)
+                }
+            }
+            // A use of both: whether there is another one is up to the callers.
+            impl #rt::Runs for #name
+            where
+                for<'__a> &'__a #name: ::core::marker::Send,
+                for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
+            {
+                fn methods() {
+                    let _ = (#name::run, #name::run_with::<()>);
                 }
             }
         }

@@ -33,9 +33,9 @@ macro_rules! __named_macro {
         }
         $(
             #[$doc(hidden)]
-            #[allow(clippy::pub_use, reason = "whoever imports a node imports its macro")]
+            #[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]
         )?
-        #[allow(unused_imports, reason = "unused if the name is there twice")]
+        #[allow(unused_imports, reason = "unused if the name is there twice, which is reported as an error")]
         $vis use $($renamed)*;
     };
 }

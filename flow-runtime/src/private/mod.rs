@@ -186,6 +186,13 @@ pub use crate::{
 #[cfg(feature = "stored")]
 pub use serde_json::Value;
 
+/// A flow with methods of its own that run it. Nobody calls this: it keeps them from being reported
+/// as unused in a flow that is run by code for any flow.
+pub trait Runs {
+    /// Names the methods.
+    fn methods();
+}
+
 /// An edge from a node to a node, in the table of a flow.
 pub const fn edge<N: Copy, E: Copy>(from: N, action: &'static str, to: N) -> Route<N, E> {
     Route {

@@ -52,11 +52,12 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
             ///
             /// If an output is missing that every path to the end writes. A run never returns such
             /// an output; one that is put together by hand may be.
-            #[allow(dead_code, reason = "for callers")]
             pub fn into_outcome(self) -> #outcome {
                 match self.end { #(#values),* }
             }
         }
+        // A use: whether there is another one is up to the callers.
+        const _: fn(#output) -> #outcome = #output::into_outcome;
     };
     let variants = ends.iter().map(|end| &end.variant);
     out_of_sight_but(items, variants.chain([outcome]))
@@ -87,7 +88,7 @@ fn definition(
     quote! {
         #[doc = #documentation]
         #derives
-        #[allow(dead_code, clippy::enum_variant_names, clippy::large_enum_variant, reason = "as the flow says")]
+        #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
         #allow
         #vis enum #outcome { #(#variants),* }
     }
