@@ -4,7 +4,6 @@
 //! itself brings us the contracts of the nodes: see `protocol`.
 
 mod action;
-mod around;
 mod contract;
 mod editor;
 mod flow;

@@ -10,7 +10,6 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{LitStr, Path, Token, parenthesized};
 
-use crate::around::{self, Lacks};
 use crate::contract::{About, Shown};
 use crate::names::{keyword_in, path_text};
 use crate::report::Report;
@@ -21,6 +20,7 @@ use crate::settings::{
 
 use super::outcome::Returned;
 use super::shown;
+use super::source_file::{self, Lacks};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -78,7 +78,7 @@ impl NodeAttribute {
 
     /// Reports an enum next to the node that does not derive its actions.
     fn refuse_underived_actions(&mut self, report: &mut Report) {
-        let Some(lacks) = self.actions.as_ref().and_then(around::lacks) else {
+        let Some(lacks) = self.actions.as_ref().and_then(source_file::lacks) else {
             return;
         };
         let Some(actions) = self.actions.take() else {

@@ -9,6 +9,7 @@ mod outcome;
 mod parameter;
 mod prompt;
 mod shown;
+mod source_file;
 mod step;
 mod steps;
 

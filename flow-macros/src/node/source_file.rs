@@ -17,7 +17,7 @@ use crate::editor;
 
 /// What an enum of actions lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lacks {
+pub(super) enum Lacks {
     /// It does not derive `Action`.
     Derive,
     /// It does, and the file imports no `Action`.
@@ -71,7 +71,7 @@ struct File {
 static LAST: Mutex<Option<Arc<File>>> = Mutex::new(None);
 
 /// What the enum with this name lacks, if that is plain to see in the file of the node that names it.
-pub(crate) fn lacks(actions: &Path) -> Option<Lacks> {
+pub(super) fn lacks(actions: &Path) -> Option<Lacks> {
     let name = actions.get_ident().filter(|_| !editor::expands())?;
     let file = file_of(name)?;
     let text = name.to_string();
