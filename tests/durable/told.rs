@@ -126,7 +126,7 @@ async fn deltas_are_texts_json_and_progress() {
         contents,
         [
             DeltaContent::Text("a word".into()),
-            DeltaContent::Json(json!({ "tool": "search" })),
+            DeltaContent::Value(json!({ "tool": "search" })),
             DeltaContent::Progress {
                 done: 1,
                 of: Some(5)

@@ -69,7 +69,7 @@ fn content(kind: EventKind<'_>) -> Option<DeltaContent> {
         EventKind::DeltaJson(json) => {
             let value = serde_json::from_str(json);
             // serde_json writes values that are too deep for it to read.
-            Some(value.map_or_else(|_| DeltaContent::Text(json.to_owned()), DeltaContent::Json))
+            Some(value.map_or_else(|_| DeltaContent::Text(json.to_owned()), DeltaContent::Value))
         }
         EventKind::Progress { done, of } => Some(DeltaContent::Progress { done, of }),
         _ => None,

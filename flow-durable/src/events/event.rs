@@ -76,7 +76,7 @@ pub enum DeltaContent {
     /// A part of its result, as text: [`Context::emit`](flow_runtime::Context::emit).
     Text(String),
     /// A part of its result, as JSON: [`Context::emit_json`](flow_runtime::Context::emit_json).
-    Json(Value),
+    Value(Value),
     /// How far it has come: [`Context::progress`](flow_runtime::Context::progress).
     Progress {
         /// How much is done.
@@ -91,7 +91,7 @@ impl DeltaContent {
     pub fn to_json(&self) -> Value {
         match self {
             DeltaContent::Text(text) => text.as_str().into(),
-            DeltaContent::Json(value) => value.clone(),
+            DeltaContent::Value(value) => value.clone(),
             DeltaContent::Progress { done, of } => json!({ "done": done, "of": of }),
         }
     }
@@ -247,7 +247,7 @@ impl ExecutionEvent {
         match self {
             ExecutionEvent::Recorded(event) => event.event_type(),
             ExecutionEvent::Delta(event) => match event.content {
-                DeltaContent::Text(_) | DeltaContent::Json(_) => "stream_chunk",
+                DeltaContent::Text(_) | DeltaContent::Value(_) => "stream_chunk",
                 DeltaContent::Progress { .. } => "custom",
             },
             ExecutionEvent::Missed(_) => "custom",
@@ -261,7 +261,7 @@ impl ExecutionEvent {
             ExecutionEvent::Delta(event) => {
                 let mut content = event.content.to_json();
                 match event.content {
-                    DeltaContent::Text(_) | DeltaContent::Json(_) => {
+                    DeltaContent::Text(_) | DeltaContent::Value(_) => {
                         json!({ "chunk": content, "index": event.index })
                     }
                     DeltaContent::Progress { .. } => {
