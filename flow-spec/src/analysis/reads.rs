@@ -14,6 +14,7 @@ use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{
     ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
 };
+use crate::names::snake_case;
 
 /// Reports each read that some path does not write, once for each node and key.
 pub(super) fn check(
@@ -135,6 +136,11 @@ fn unwritten_help(
         (Some(near), _) if node.kind == NodeKind::Human => format!(
             "did you mean `{near}`? Write `{{{near}}}` in the prompt, or map it: \
              `node name: human … {{ {key} <- {near} }};`",
+            key = key.name
+        ),
+        (Some(near), _) if let NodeKind::Flow(flow) = &node.kind => format!(
+            "did you mean `{near}`? Map it: `node {name}: {flow} {{ {key} <- {near} }};`",
+            name = snake_case(node.name.rsplit("::").next().unwrap_or_default()),
             key = key.name
         ),
         (Some(near), _) => format!(
