@@ -20,6 +20,7 @@ mod registered;
 mod replay;
 mod runtime;
 mod steps;
+mod values;
 mod versions;
 mod writes;
 
@@ -30,7 +31,7 @@ pub use events::{
     MissedDeltas, Pattern, RecordedEvent,
 };
 pub use execution::{Execution, OpenQuestion};
-pub use execution_state::{ExecutionState, StateChange, StateDiff};
+pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
 pub use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,

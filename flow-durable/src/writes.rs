@@ -5,14 +5,16 @@
 
 use std::collections::HashMap;
 
-use flow_spec::document::{ActionDocument, types};
-use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument};
+use flow_spec::FlowDocument;
+use flow_spec::document::types;
 use flow_store::{Record, RecordKind};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::Snapshot;
-use crate::events::{split_item, structural};
+use crate::events::split_item;
+use crate::values::layout::{Layout, NodeIn, key_of_output, written};
+use crate::values::outcome;
 
 /// A value of a flow that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -31,8 +33,8 @@ pub struct KeyWrite {
     pub seq: u64,
     /// When, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// The value, if the journal has it as such: an input, a value with which a copy begins, or the
-    /// result of a node that writes it and nothing else.
+    /// The value, if the journal shows it: an input, a value with which a copy begins, or what a node
+    /// has returned. A field of an action is not shown if serde gives it another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
@@ -69,10 +71,8 @@ pub enum Writer {
 
 /// The writes of these records, in order, in a flow of this structure.
 pub(crate) fn writes(structure: &FlowDocument, records: &[Record]) -> Vec<KeyWrite> {
-    let mut nodes = HashMap::new();
-    add(structure, &structure.namespace, &mut nodes);
     let mut writes = Writes {
-        nodes,
+        layout: Layout::new(structure),
         outcomes: HashMap::new(),
         versions: HashMap::new(),
         found: Vec::new(),
@@ -83,33 +83,8 @@ pub(crate) fn writes(structure: &FlowDocument, records: &[Record]) -> Vec<KeyWri
     writes.found
 }
 
-/// A node, and the flow that contains it.
-#[derive(Clone, Copy)]
-struct NodeIn<'a> {
-    node: &'a NodeDocument,
-    flow: &'a FlowDocument,
-}
-
-/// Adds the nodes of a flow by path. The body of a loop over items is at `…[]`.
-fn add<'a>(flow: &'a FlowDocument, path: &str, nodes: &mut HashMap<String, NodeIn<'a>>) {
-    for node in &flow.nodes {
-        let path = format!("{path}.{}", node.id);
-        let body = node.body().and_then(|id| flow.node(id));
-        for (node, path) in body
-            .map(|body| (body, format!("{path}[]")))
-            .into_iter()
-            .chain([(node, path.clone())])
-        {
-            if let Some(inner) = &node.internal_flow {
-                add(inner, &path, nodes);
-            }
-            nodes.insert(path, NodeIn { node, flow });
-        }
-    }
-}
-
 struct Writes<'a> {
-    nodes: HashMap<String, NodeIn<'a>>,
+    layout: Layout<'a>,
     /// The last outcome of each step.
     outcomes: HashMap<&'a str, &'a str>,
     /// How often each key was written, by the path of the flow and the key.
@@ -146,7 +121,7 @@ impl<'a> Writes<'a> {
                 self.outcomes.insert(&record.step, &record.payload);
             }
             RecordKind::NodeStarted => {
-                let inner = self.nodes.get(&structural(&record.path));
+                let inner = self.layout.at(&record.path);
                 if let Some(inner) = inner.and_then(|it| it.node.internal_flow.as_deref()) {
                     for key in &inner.inputs.required {
                         self.write(record, &record.path, key, Writer::Input, None);
@@ -184,21 +159,24 @@ impl<'a> Writes<'a> {
         if split_item(name).1.is_some() {
             return;
         }
-        let Some(&NodeIn { node, flow }) = self.nodes.get(&structural(&record.path)) else {
+        let Some(NodeIn { node, flow, .. }) = self.layout.at(&record.path) else {
             return;
         };
         // What a fork writes, its branches have written.
         if node.r#type != types::FORK {
-            let value = self.outcomes.remove(record.step.as_str());
-            let value = value.filter(|_| has_one_value(node));
-            let value = value.and_then(|value| serde_json::from_str(value).ok());
-            for key in written(node, &record.payload) {
+            let action = &record.payload;
+            let outcome = self.outcomes.remove(record.step.as_str());
+            let outcome = outcome.and_then(|outcome| serde_json::from_str(outcome).ok());
+            let values = outcome.map(|outcome| outcome::values(node, action, &outcome));
+            let mut values = values.unwrap_or_default().into_iter();
+            for name in written(node, action) {
                 let writer = Writer::Node {
                     path: record.path.clone(),
                     step: record.step.clone(),
                     visit: record.visit,
                 };
-                self.write(record, flow_path, &key, writer, value.clone());
+                let key = key_of_output(node, name);
+                self.write(record, flow_path, key, writer, values.next().flatten());
             }
         }
         let is_taken = |from: &str, condition: &str| from == node.id && condition == record.payload;
@@ -245,31 +223,6 @@ impl<'a> Writes<'a> {
             at_ms: record.at_ms,
             value,
         });
-    }
-}
-
-/// The keys of the flow that a node writes on an action.
-fn written(node: &NodeDocument, action: &str) -> Vec<String> {
-    let actions = node.actions.iter().flatten();
-    let taken = actions.filter(|it| it.name == action);
-    let names = taken.flat_map(|it| it.writes.iter().chain(&it.may_write));
-    let key = |name: &String| match node.mappings.outputs.get(name) {
-        Some(Value::String(key)) => key.clone(),
-        _ => name.clone(),
-    };
-    names.map(key).collect()
-}
-
-/// Whether the outcome of a node is the only value that it writes.
-fn has_one_value(node: &NodeDocument) -> bool {
-    let mut actions = node.actions.iter().flatten();
-    let is_plain = |it: &&ActionDocument| it.name != "error" && it.name != "timeout";
-    let actions: Vec<_> = actions.by_ref().filter(is_plain).collect();
-    match &actions[..] {
-        [only] => {
-            only.name == DEFAULT_ACTION && only.writes.len() == 1 && only.may_write.is_empty()
-        }
-        _ => false,
     }
 }
 

@@ -25,6 +25,7 @@ mod recovery;
 mod retries;
 mod simulated;
 mod snapshots;
+mod states;
 mod steps;
 mod stopped;
 mod stores;

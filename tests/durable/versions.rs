@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flow_durable::{
-    Durable, Execution, ExecutionId, RecordKind, Runtime, RuntimeError, StartOptions, Status,
-    Store as _,
+    Durable, Execution, ExecutionId, RecordKind, Runtime, RuntimeError, StartOptions, StateSource,
+    Status, Store as _,
 };
 use flow_runtime::engine::{AnyFlow, QuestionType, RefusedInput, RunError, Saved};
 use flow_runtime::prelude::*;
@@ -298,8 +298,10 @@ async fn earlier_versions_are_forgotten_when_no_execution_needs_them() {
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 1);
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
     assert_eq!(runtime.forget_versions("Unknown").await.unwrap(), 0);
-    let error = runtime.state(id, 1).await.unwrap_err();
+    let error = runtime.copy(id, 1).await.unwrap_err();
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
+    let state = runtime.state(id, 1).await.unwrap();
+    assert_eq!(state.source, StateSource::Journal);
     start(&runtime).await.unwrap();
 }
 

@@ -88,8 +88,8 @@ async fn each_value_is_told_with_the_node_the_visit_and_the_version() {
         lines(&writes),
         [
             "everything.number #1: Input = 7",
-            "everything.low #1: everything.split",
-            "everything.high #1: everything.split",
+            "everything.low #1: everything.split = 3",
+            "everything.high #1: everything.split = 4",
             "everything.left #1: everything.fork.left = 4",
             "everything.right #1: everything.fork.right = 5",
             "everything.numbers #1: everything.gather = [3,4]",

@@ -26,7 +26,7 @@ use super::journal::{Entry, Journal};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
-pub(crate) use people::Asked;
+pub(crate) use people::{Answered, Asked};
 pub(crate) use relay::Relay;
 pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
 

@@ -162,6 +162,36 @@ impl Inner {
         }
     }
 
+    /// The records before this one, from the newest snapshot among them on. They are read backwards,
+    /// a page at a time, so that a look into a long execution reads about as much as one into a short
+    /// one.
+    pub(crate) async fn records_to(
+        &self,
+        row: &Row,
+        until: u64,
+    ) -> Result<Vec<Record>, RuntimeError> {
+        if let Some(seq) = row.snapshot_seq.filter(|seq| *seq < until) {
+            return self.records(row.id, seq, Some(until)).await;
+        }
+        let mut pages = Vec::new();
+        let mut end = until;
+        loop {
+            let from = end.saturating_sub(PAGE as u64);
+            let mut page = self.records(row.id, from, Some(end)).await?;
+            let mut kinds = page.iter().map(|record| record.kind);
+            let at = kinds.rposition(|kind| kind == RecordKind::Snapshot);
+            if let Some(at) = at {
+                drop(page.drain(..at));
+            }
+            let is_first = at.is_some() || from == 0 || page.is_empty();
+            pages.push(page);
+            if is_first {
+                return Ok(pages.into_iter().rev().flatten().collect());
+            }
+            end = from;
+        }
+    }
+
     /// Reads what is needed to resume, up to this record, which is excluded.
     pub(crate) async fn load(
         &self,
@@ -170,12 +200,13 @@ impl Inner {
         until: Option<u64>,
     ) -> Result<Loaded, RuntimeError> {
         check_format(row)?;
-        let from = match (row.snapshot_seq, until) {
-            (Some(seq), None) => seq,
-            (Some(seq), Some(until)) if seq < until => seq,
-            _ => 0,
+        let records = match until {
+            Some(until) => self.records_to(row, until).await?,
+            None => {
+                let from = row.snapshot_seq.unwrap_or(0);
+                self.records(row.id, from, None).await?
+            }
         };
-        let records = self.records(row.id, from, until).await?;
         let end = until.map_or(row.next_seq, |until| until.min(row.next_seq));
         let Journaled {
             input,

@@ -5,6 +5,7 @@ mod changed;
 mod endings;
 mod events;
 mod start;
+mod state;
 mod travel;
 mod versions;
 mod writes;

@@ -1,5 +1,5 @@
-//! Looks into an execution's past: its state at a record, the changes between two states, and a new
-//! execution that continues from a record.
+//! Looks into an execution's past: replays it up to a record, and starts a new execution that
+//! continues from a record.
 //!
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
 //! running any step, and captures the state that the flow has there.
@@ -20,7 +20,6 @@ use crate::driver::{Driver, Signals, Work};
 use crate::engine::{Asked, AtNode, Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::execution_state::ExecutionState;
 use crate::inner::{Loaded, check_format, loaded_visits, lock};
 use crate::journal::Journal;
 use crate::registered::Registered;
@@ -28,30 +27,6 @@ use crate::runtime::Runtime;
 use crate::steps::{is_inside, is_within, missing};
 
 impl Runtime {
-    /// The state of an execution after one of its records. No step runs for this.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
-    /// pruned; [`RuntimeError::NotRegistered`] and [`RuntimeError::FlowChanged`], because only the
-    /// flow itself can compute its state; and as [`get`](Runtime::get).
-    pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
-        let (row, loaded) = self.load_until(id, seq).await?;
-        let flow = self.owned.inner.version(&row).await?;
-        let under_way = under_way(&loaded.records);
-        let namespace = flow.namespace();
-        let mut flows = self.look(&row, &flow, loaded).await?.flows;
-        // The replay continues to the first step that has no outcome, which may be in a flow that
-        // was not reached yet.
-        flows.retain(|path, _| path == namespace || under_way.contains(path));
-        Ok(ExecutionState {
-            execution: id,
-            seq,
-            flows,
-            under_way,
-        })
-    }
-
     /// Replays records, and captures the state to which they come.
     pub(super) async fn look(
         &self,
@@ -369,27 +344,6 @@ pub(super) fn is_end(kind: RecordKind) -> bool {
         kind,
         RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
     )
-}
-
-/// The nodes that were started but not finished, the outermost first.
-fn under_way(records: &[Record]) -> Vec<String> {
-    let mut under_way: Vec<&Record> = Vec::new();
-    for record in records {
-        match record.kind {
-            RecordKind::NodeStarted => under_way.push(record),
-            RecordKind::NodeFinished | RecordKind::NodeFailed => {
-                under_way.retain(|other| !is_within(&other.step, &record.step));
-            }
-            RecordKind::FlowFailed | RecordKind::TimedOut => {
-                under_way.retain(|other| !is_inside(&other.step, &record.step));
-            }
-            _ => {}
-        }
-    }
-    under_way
-        .into_iter()
-        .map(|record| record.path.clone())
-        .collect()
 }
 
 /// Remembers whether a run was woken while it was polled during a look into the past. A fork may

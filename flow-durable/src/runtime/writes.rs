@@ -1,7 +1,6 @@
 //! Who wrote which value of an execution.
 
-use flow_spec::FlowDocument;
-use flow_store::{ExecutionId, Store as _};
+use flow_store::ExecutionId;
 
 use super::Runtime;
 use crate::error::RuntimeError;
@@ -54,16 +53,7 @@ impl Runtime {
         check_format(&row)?;
         self.check_record(&row, seq).await?;
         let records = self.history(id, seq).await?;
-        let structure = self.owned.inner.store.structure(&row.structure).await;
-        let structure = structure.map_err(RuntimeError::of(id))?;
-        let unreadable = |reason: &str| RuntimeError::Unreadable {
-            execution: id,
-            path: row.flow.clone(),
-            reason: format!("the structure of its flow {reason}"),
-        };
-        let structure = structure.ok_or_else(|| unreadable("is not in the store"))?;
-        let structure =
-            FlowDocument::parse_spec(&structure).map_err(|_| unreadable("is damaged"))?;
+        let structure = self.structure(&row).await?;
         Ok(writes(&structure, &records))
     }
 }

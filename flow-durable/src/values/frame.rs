@@ -1,0 +1,117 @@
+//! One running flow.
+
+use std::collections::BTreeMap;
+
+use flow_spec::FlowDocument;
+use serde_json::{Map, Value};
+
+/// Values by key. `None` for a value that the journal does not show.
+pub(super) type Known = BTreeMap<String, Option<Value>>;
+
+/// The values of one running flow.
+#[derive(Default)]
+pub(crate) struct FlowValues {
+    pub(crate) values: Map<String, Value>,
+    /// The keys that were written with values that the journal does not show.
+    pub(crate) unknown: Vec<String>,
+}
+
+/// A branch of a running fork.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Branch {
+    /// The step of the fork.
+    pub(super) fork: String,
+    /// The number of the branch.
+    pub(super) number: usize,
+}
+
+/// A running flow.
+pub(super) struct Frame<'a> {
+    pub(super) flow: &'a FlowDocument,
+    path: String,
+    pub(super) base: Known,
+    /// What the branches of a running fork have written.
+    branches: BTreeMap<Branch, Known>,
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn new(flow: &'a FlowDocument, path: String, base: Known) -> Self {
+        Frame {
+            flow,
+            path,
+            base,
+            branches: BTreeMap::new(),
+        }
+    }
+
+    /// Follows the way from the start to the first node, or to the end.
+    pub(super) fn enter(&mut self) {
+        let end = || self.flow.ends.iter().find(|end| end.from.is_none());
+        match (&self.flow.entry_node_id, end()) {
+            (None, Some(end)) => self.copy(&end.mappings),
+            _ => self.copy(&self.flow.entry_mappings),
+        }
+    }
+
+    /// Follows the edge of an action.
+    pub(super) fn take(&mut self, node: &str, action: &str) {
+        let mut edges = self.flow.edges.iter();
+        let edge = edges.find(|edge| edge.from == node && edge.condition == action);
+        if let Some(edge) = edge {
+            return self.copy(&edge.mappings);
+        }
+        let mut ends = self.flow.ends.iter();
+        let end = ends.find(|end| {
+            end.from.as_deref() == Some(node) && end.condition.as_deref() == Some(action)
+        });
+        if let Some(end) = end {
+            self.copy(&end.mappings);
+        }
+    }
+
+    fn copy(&mut self, mappings: &Map<String, Value>) {
+        let copied = mappings.iter().filter_map(|(from, to)| {
+            let value = self.base.get(from)?.clone();
+            Some((to.as_str()?.to_owned(), value))
+        });
+        let copied: Vec<_> = copied.collect();
+        self.base.extend(copied);
+    }
+
+    /// The value of a key for a node in this branch. `None` if there is none.
+    pub(super) fn get(&self, branch: Option<&Branch>, key: &str) -> Option<&Option<Value>> {
+        let own = branch.and_then(|branch| self.branches.get(branch)?.get(key));
+        own.or_else(|| self.base.get(key))
+    }
+
+    /// The values to which a node in this branch writes.
+    pub(super) fn values_of(&mut self, branch: Option<Branch>) -> &mut Known {
+        match branch {
+            Some(branch) => self.branches.entry(branch).or_default(),
+            None => &mut self.base,
+        }
+    }
+
+    /// Ends a fork: what its branches wrote is kept or discarded.
+    pub(super) fn join(&mut self, fork: &str, keeps: bool) {
+        let (done, others) = std::mem::take(&mut self.branches)
+            .into_iter()
+            .partition(|(branch, _)| branch.fork == fork);
+        self.branches = others;
+        if keeps {
+            let done: BTreeMap<Branch, Known> = done;
+            self.base.extend(done.into_values().flatten());
+        }
+    }
+
+    pub(super) fn into_values(self) -> (String, FlowValues) {
+        let mut values = FlowValues::default();
+        for (key, value) in self.base {
+            match value {
+                Some(value) => drop(values.values.insert(key, value)),
+                None => values.unknown.push(key),
+            }
+        }
+        (self.path, values)
+    }
+}

@@ -1,0 +1,332 @@
+//! The values of flows by key, followed through a journal by the structure of the flow. The flow
+//! itself is not needed.
+//!
+//! The hard thing is that a journal has outcomes, and neither states nor types. So what a node
+//! takes out of the state stays here until another node writes the key, and a value that only the
+//! type of its node could find in an outcome is known to be unknown.
+
+mod errors;
+mod frame;
+mod items;
+pub(crate) mod layout;
+pub(crate) mod outcome;
+
+use std::collections::{BTreeMap, HashMap};
+
+use flow_spec::document::types;
+use flow_spec::{FlowDocument, NodeDocument};
+use flow_store::{Record, RecordKind};
+use serde_json::{Map, Value, json};
+
+use crate::engine::{Answered, Snapshot};
+use crate::events::split_item;
+use crate::steps::{is_inside, is_within, without_retry};
+
+use errors::Errors;
+use frame::{Branch, FlowValues, Frame, Known};
+use items::Items;
+use layout::{Layout, NodeIn, key_of_input, key_of_output, written};
+
+/// The action of a node that failed, and the key of its error.
+const ERROR: &str = "error";
+
+/// The values of the running flows.
+pub(crate) struct Values<'a> {
+    root: &'a FlowDocument,
+    layout: Layout<'a>,
+    /// The running flows by step. Those of one attempt at a flow are apart from those of the next.
+    frames: BTreeMap<String, Frame<'a>>,
+    /// The outcomes of steps that have not taken an action yet.
+    outcomes: HashMap<String, Value>,
+    errors: Errors,
+    items: Items,
+    /// The outputs of inner flows that have ended, by the step of the node.
+    ended: HashMap<String, Known>,
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn new(structure: &'a FlowDocument) -> Self {
+        Values {
+            root: structure,
+            layout: Layout::new(structure),
+            frames: BTreeMap::new(),
+            outcomes: HashMap::new(),
+            errors: Errors::default(),
+            items: Items::default(),
+            ended: HashMap::new(),
+        }
+    }
+
+    /// The values of the flows, by path. A branch of a fork does not count until all are done.
+    pub(crate) fn into_flows(self) -> BTreeMap<String, FlowValues> {
+        let frames = self.frames.into_values();
+        frames.map(Frame::into_values).collect()
+    }
+
+    /// Follows the next record.
+    ///
+    /// # Errors
+    ///
+    /// Its payload is damaged.
+    pub(crate) fn add(&mut self, record: &Record) -> Result<(), serde_json::Error> {
+        let payload = &record.payload;
+        match record.kind {
+            RecordKind::RunStarted => {
+                self.begin(&record.path, serde_json::from_str(payload)?, true)
+            }
+            RecordKind::Snapshot => {
+                let snapshot: Snapshot = serde_json::from_str(payload)?;
+                self.begin(&record.path, snapshot.state, false);
+            }
+            RecordKind::NodeStarted => self.started(record),
+            RecordKind::Outcome => {
+                let outcome = serde_json::from_str(payload)?;
+                self.outcomes.insert(record.step.clone(), outcome);
+            }
+            RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
+            RecordKind::NodeFailed => {
+                self.errors.add(record, serde_json::from_str(payload)?);
+            }
+            RecordKind::TimedOut | RecordKind::FlowFailed => {
+                // The values of an attempt that has failed are there until the next one begins.
+                self.forget(&record.step, is_inside);
+                self.errors.of_attempt(record);
+            }
+            RecordKind::FlowEnded => self.flow_ended(record),
+            RecordKind::NodeFinished => self.finished(record),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Begins the outermost flow with these values, which nothing that came before changes.
+    fn begin(&mut self, path: &str, values: Map<String, Value>, enters: bool) {
+        let values = values.into_iter().map(|(key, value)| (key, Some(value)));
+        let mut frame = Frame::new(self.root, path.to_owned(), values.collect());
+        if enters {
+            frame.enter();
+        }
+        *self = Values::new(self.root);
+        self.frames.insert(path.to_owned(), frame);
+    }
+
+    fn started(&mut self, record: &Record) {
+        let Some(at) = self.layout.at(&record.path) else {
+            return;
+        };
+        if at.each.is_none() {
+            self.frame_of(&record.path, &record.step, at);
+        }
+        if at.node.internal_flow.is_some() {
+            self.frame(&record.path, &record.step);
+        }
+    }
+
+    fn answered(&mut self, record: &Record, answered: Answered) {
+        if answered.timed_out {
+            self.errors.add(record, None);
+        } else {
+            // `null` is an answer as well.
+            let answer = answered.answer.unwrap_or_default();
+            self.outcomes.insert(record.step.clone(), answer);
+        }
+    }
+
+    fn flow_ended(&mut self, record: &Record) {
+        if record.path == self.root.namespace {
+            return;
+        }
+        let Some(frame) = self.frames.remove(&record.step) else {
+            return;
+        };
+        let outputs = frame.flow.outputs.properties.keys();
+        let outputs =
+            outputs.filter_map(|name| Some((name.clone(), frame.base.get(name)?.clone())));
+        let step = without_retry(&record.step).to_owned();
+        self.ended.insert(step, outputs.collect());
+    }
+
+    fn finished(&mut self, record: &Record) {
+        let (Some(at), action) = (self.layout.at(&record.path), record.payload.as_str()) else {
+            return;
+        };
+        let outcome = self.outcomes.remove(&record.step);
+        let ended = self.ended.remove(&record.step);
+        if let Some(each) = at.each {
+            let result = match at.node.internal_flow.as_deref() {
+                Some(flow) => ended.and_then(|ended| items::result_of_flow(flow, &ended)),
+                None => outcome,
+            };
+            self.items.done(&record.step, each, result);
+            return self.forget(&record.step, is_within);
+        }
+        let (_, branch) = flow_of(&record.step, at);
+        let failed = action == ERROR && outcome.is_none() && ended.is_none();
+        let written = if failed {
+            self.items.take(&record.step);
+            vec![(ERROR.to_owned(), self.errors.take(&record.step))]
+        } else {
+            self.written(record, at, outcome, ended)
+        };
+        self.forget(&record.step, is_within);
+        let Some(frame) = self.frame_of(&record.path, &record.step, at) else {
+            return;
+        };
+        if at.node.r#type == types::FORK {
+            frame.join(&record.step, !failed);
+        }
+        let routed = branch.is_none();
+        frame.values_of(branch).extend(written);
+        if routed {
+            frame.take(&at.node.id, action);
+        }
+    }
+
+    /// The values that a node writes, by the key of the flow.
+    fn written(
+        &mut self,
+        record: &Record,
+        at: NodeIn<'a>,
+        outcome: Option<Value>,
+        ended: Option<Known>,
+    ) -> Vec<(String, Option<Value>)> {
+        let (node, action) = (at.node, record.payload.as_str());
+        let key = |name: &str| key_of_output(node, name).to_owned();
+        if node.is_flow() {
+            let ended = ended.unwrap_or_default();
+            // What an end may write was not written if it is not among the outputs.
+            let is_known = node.internal_flow.is_some();
+            let names = written(node, action);
+            let values = names.map(|name| (key(name), ended.get(name).cloned()));
+            let values = values.filter(|(_, value)| value.is_some() || !is_known);
+            return values.map(|(key, value)| (key, value.flatten())).collect();
+        }
+        match node.r#type.as_str() {
+            // What a fork writes, its branches have written.
+            types::FORK => Vec::new(),
+            types::EACH => {
+                let length = self.list(&record.path, &record.step, at).map(Vec::len);
+                let results = self.results(record, node, length);
+                let names = written(node, action);
+                names.map(|name| (key(name), results.clone())).collect()
+            }
+            _ => {
+                let names = written(node, action);
+                let values = match outcome {
+                    Some(outcome) => outcome::values(node, action, &outcome),
+                    None => vec![None; names.count()],
+                };
+                written(node, action).map(key).zip(values).collect()
+            }
+        }
+    }
+
+    /// The results of a loop, if all of them are known.
+    fn results(
+        &mut self,
+        each: &Record,
+        node: &NodeDocument,
+        length: Option<usize>,
+    ) -> Option<Value> {
+        let mut results = self.items.take(&each.step);
+        if node.settings.collect_errors {
+            for (index, error) in self.errors.take_items(&each.step) {
+                results
+                    .entry(index)
+                    .or_insert_with(|| Some(json!({ "Err": error? })));
+            }
+        }
+        let length = length.unwrap_or(results.len());
+        (0..length).map(|index| results.remove(&index)?).collect()
+    }
+
+    /// Forgets the flows at or inside a step.
+    fn forget(&mut self, step: &str, is_in: fn(&str, &str) -> bool) {
+        let near = self.frames.range(step.to_owned()..).map(|(step, _)| step);
+        let near = near.take_while(|other| other.starts_with(step));
+        let over: Vec<String> = near.filter(|other| is_in(other, step)).cloned().collect();
+        for step in over {
+            self.frames.remove(&step);
+        }
+    }
+
+    /// The list over which a loop runs, if it is one and is known.
+    fn list(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<&Vec<Value>> {
+        let each = at.each.unwrap_or(at.node);
+        let over = each.params.get("over")?.as_str()?;
+        let (_, branch) = flow_of(step, at);
+        let frame = self.frame_of(path, step, at)?;
+        let list = frame.get(branch.as_ref(), key_of_input(each, over))?;
+        list.as_ref()?.as_array()
+    }
+
+    /// The flow that contains a node.
+    fn frame_of(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<&mut Frame<'a>> {
+        let (path, _) = path.rsplit_once('.')?;
+        let (step, _) = flow_of(step, at);
+        self.frame(path, step)
+    }
+
+    /// The flow with this path and step, which begins if it has not begun: an attempt after the
+    /// first has no record of its own.
+    fn frame(&mut self, path: &str, step: &str) -> Option<&mut Frame<'a>> {
+        if !self.frames.contains_key(step) {
+            let at = self.layout.at(path)?;
+            let flow = at.node.internal_flow.as_deref()?;
+            let values = self.inputs(path, without_retry(step), at, flow);
+            let mut frame = Frame::new(flow, path.to_owned(), values);
+            frame.enter();
+            self.forget(without_retry(step), is_within);
+            self.frames.insert(step.to_owned(), frame);
+        }
+        self.frames.get_mut(step)
+    }
+
+    /// The values with which an inner flow begins.
+    fn inputs(&mut self, path: &str, step: &str, at: NodeIn<'a>, flow: &FlowDocument) -> Known {
+        let item = self.item(path, step, at);
+        let (_, branch) = flow_of(step, at);
+        let frame = self.frame_of(path, step, at);
+        let value = |name: &str| {
+            let key = key_of_input(at.node, name);
+            match (&item, &frame) {
+                (Some((own, value)), _) if *own == key => Some(value.clone()),
+                (_, Some(frame)) => frame.get(branch.as_ref(), key).cloned(),
+                (_, None) => Some(None),
+            }
+        };
+        let default = |name: &str| match flow.inputs.default_of(name) {
+            Some(default) => Some(Some(default.clone())),
+            None => flow.inputs.omits_default_of(name).then_some(None),
+        };
+        let names = flow.inputs.properties.keys();
+        let inputs = names.filter_map(|name| {
+            let value = value(name).or_else(|| default(name))?;
+            Some((name.clone(), value))
+        });
+        inputs.collect()
+    }
+
+    /// The item for which the body of a loop runs: its key and, if it is known, its value.
+    fn item(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<(&'a str, Option<Value>)> {
+        let key = at.each?.params.get("item")?.as_str()?;
+        let (_, name) = path.rsplit_once('.')?;
+        let index = usize::try_from(split_item(name).1?).ok()?;
+        let list = self.list(path, step, at);
+        Some((key, list.and_then(|list| list.get(index)).cloned()))
+    }
+}
+
+/// The step of the flow that contains a node, and the branch of a fork in which the node is.
+fn flow_of<'s>(step: &'s str, at: NodeIn<'_>) -> (&'s str, Option<Branch>) {
+    let (parent, _) = step.rsplit_once('.').unwrap_or((step, ""));
+    let Some((_, branch)) = at.fork else {
+        return (parent, None);
+    };
+    let (flow, _) = parent.rsplit_once('.').unwrap_or((parent, ""));
+    let branch = Branch {
+        fork: parent.to_owned(),
+        number: branch,
+    };
+    (flow, Some(branch))
+}
