@@ -73,6 +73,12 @@ impl Execution {
         self.row.copied_from
     }
 
+    /// How many records its journal has. The newest one has this number less one as its
+    /// [`seq`](Record::seq).
+    pub fn record_count(&self) -> u64 {
+        self.row.next_seq
+    }
+
     /// Why it failed or was cancelled. `None` if it did not.
     pub fn reason(&self) -> Option<&str> {
         match self.row.status {
@@ -234,6 +240,27 @@ impl Execution {
     /// store is missing.
     pub async fn journal(&self) -> Result<Vec<Record>, RuntimeError> {
         self.owned.journal(self.row.id).await
+    }
+
+    /// A part of its journal: at most `limit` records, from the record with this `seq` on, or from
+    /// the first one after it that the store still has. Fewer than `limit` records end with the
+    /// newest one.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or a record is damaged.
+    pub async fn records(&self, from: u64, limit: usize) -> Result<Vec<Record>, RuntimeError> {
+        self.owned.page(self.row.id, from, limit).await
+    }
+
+    /// The structure of the flow with which it was started, as JSON:
+    /// `flow_spec::FlowDocument::parse_spec` reads it. `None` if the store does not have it.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn structure(&self) -> Result<Option<String>, RuntimeError> {
+        self.owned.structure(&self.row).await
     }
 }
 

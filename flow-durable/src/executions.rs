@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
-use super::execution::Execution;
+use super::execution::{Execution, OpenQuestion};
 use super::execution_state::ExecutionState;
 use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
@@ -126,6 +126,15 @@ impl Executions {
     /// As [`Runtime::list`].
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
         self.runtime.list(options).await
+    }
+
+    /// The question with this token, as long as it is open.
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::question`].
+    pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
+        self.runtime.question(token).await
     }
 
     /// Answers a question, as [`Runtime::resume`].

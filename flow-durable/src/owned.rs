@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status};
+use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status, Store as _, Token};
 
 use crate::error::RuntimeError;
 use crate::inner::{Inner, lock};
@@ -110,6 +110,34 @@ impl Owned {
             .into_iter()
             .filter(|pause| pause.state == PauseState::Open);
         Ok(open.collect())
+    }
+
+    /// A question, also if it is closed, and its execution.
+    pub(crate) async fn question(&self, token: Token) -> Result<(PauseRow, Row), RuntimeError> {
+        let pause = self.inner.store.pause(token).await?;
+        let pause = pause.ok_or(RuntimeError::UnknownToken)?;
+        match self.row(pause.execution).await {
+            Ok(row) => Ok((pause, row)),
+            // As if there were none: the caller must not learn that it exists.
+            Err(RuntimeError::NotFound(_)) => Err(RuntimeError::UnknownToken),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) async fn page(
+        &self,
+        id: ExecutionId,
+        from: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, RuntimeError> {
+        self.row(id).await?;
+        let records = self.inner.store.records(id, from, limit).await;
+        records.map_err(RuntimeError::of(id))
+    }
+
+    pub(crate) async fn structure(&self, row: &Row) -> Result<Option<String>, RuntimeError> {
+        let structure = self.inner.store.structure(&row.structure).await;
+        structure.map_err(RuntimeError::of(row.id))
     }
 
     pub(crate) async fn journal(&self, id: ExecutionId) -> Result<Vec<Record>, RuntimeError> {

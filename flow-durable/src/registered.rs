@@ -79,6 +79,11 @@ impl Registered {
         self.stands_in.as_deref()
     }
 
+    /// The flow.
+    pub(crate) fn flow(&self) -> &Arc<dyn AnyFlow<Durable>> {
+        &self.flow
+    }
+
     /// The name of the flow.
     pub(crate) fn name(&self) -> &str {
         self.flow.name()

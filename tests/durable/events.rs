@@ -182,7 +182,8 @@ async fn the_life_of_one_node_is_told_in_order_with_exact_attempts_and_durations
     ];
     assert_eq!(events.len(), expected.len(), "{:?}", types(&events));
     let began_ms = events[0].to_json()["timestamp"].as_u64().unwrap();
-    for (event, (after_ms, path, node, r#type, payload)) in events.iter().zip(expected) {
+    let numbered = events.iter().zip(expected).zip(0..);
+    for ((event, (after_ms, path, node, r#type, payload)), seq) in numbered {
         let mut envelope = event.to_json();
         let fields = envelope.as_object_mut().unwrap();
         assert_eq!(fields.remove("id"), Some(event.id().to_string().into()));
@@ -191,6 +192,7 @@ async fn the_life_of_one_node_is_told_in_order_with_exact_attempts_and_durations
                 .remove("offset")
                 .is_some_and(|offset| offset.as_u64() > Some(0))
         );
+        assert_eq!(fields.remove("seq"), Some(u64::into(seq)));
         assert_eq!(fields.remove("step"), Some(path.into()));
         let visit = fields.remove("visit").unwrap();
         assert_eq!(visit, u64::from(path == "once.slow"));

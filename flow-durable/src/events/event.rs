@@ -182,6 +182,7 @@ impl ExecutionEvent {
     /// | `runId` | the id of the execution |
     /// | `step` | the [`step`](Record::step), which no other step of the execution has |
     /// | `visit`, `item` | the number of the visit to the node, from 1, and the index of the item, if there is one |
+    /// | `seq` | the number of the record in its journal; deltas have none |
     /// | `offset` | where a stream can continue after it; deltas have none |
     /// | `type`, `payload` | what happened |
     ///
@@ -224,6 +225,7 @@ impl ExecutionEvent {
                 }
                 set("step", event.record.step.as_str().into());
                 set("visit", event.record.visit.into());
+                set("seq", event.record.seq.into());
                 set("offset", event.offset.into());
             }
             ExecutionEvent::Delta(event) => {

@@ -10,7 +10,7 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Toke
 
 use super::Runtime;
 use crate::error::RuntimeError;
-use crate::execution::Execution;
+use crate::execution::{Execution, OpenQuestion};
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::Registered;
 use flow_runtime::{Submission, SubmittedValue};
@@ -18,6 +18,19 @@ use flow_runtime::{Submission, SubmittedValue};
 use serde_json::Value;
 
 impl Runtime {
+    /// The question with this token, if it is open.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::UnknownToken`], also if its execution belongs to another owner; if it is not
+    /// open any more, as [`resume`](Runtime::resume); or the store could not be read.
+    pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
+        let (pause, row) = self.owned.question(token).await?;
+        still_runs(&row)?;
+        self.owned.inner.open(&pause)?;
+        Ok(OpenQuestion::new(pause))
+    }
+
     /// Answers a question, and resumes the execution. The answer is a value of the type that was
     /// asked for, or a `serde_json::Value` that can be read as one. If another process has the
     /// execution, that process resumes it.
@@ -51,25 +64,9 @@ impl Runtime {
         token: Token,
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<Execution, RuntimeError> {
-        let pause = self
-            .owned
-            .inner
-            .store
-            .pause(token)
-            .await?
-            .ok_or(RuntimeError::UnknownToken)?;
-        let row = self.owned.row(pause.execution).await;
-        let row = row.map_err(|error| match error {
-            RuntimeError::NotFound(_) => RuntimeError::UnknownToken,
-            error => error,
-        })?;
+        let (pause, row) = self.owned.question(token).await?;
         let flow = self.owned.inner.version_if_known(&row).await?;
-        if row.status.is_over() {
-            return Err(RuntimeError::Over {
-                execution: row.id,
-                status: row.status,
-            });
-        }
+        still_runs(&row)?;
         self.owned.inner.open(&pause)?;
         let is_known = flow.is_some();
         let answer = match flow {
@@ -142,6 +139,16 @@ impl Runtime {
         }
         Ok(())
     }
+}
+
+fn still_runs(row: &Row) -> Result<(), RuntimeError> {
+    if row.status.is_over() {
+        return Err(RuntimeError::Over {
+            execution: row.id,
+            status: row.status,
+        });
+    }
+    Ok(())
 }
 
 fn wrong_type(pause: &PauseRow, reason: String) -> RuntimeError {

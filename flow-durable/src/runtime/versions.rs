@@ -15,6 +15,33 @@ use crate::registered::Registered;
 use crate::versions::{Versions, compare};
 
 impl Runtime {
+    /// The flows that can be started here, in the order of their names: of each the version on which
+    /// executions start now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_durable::{MemoryStore, Runtime};
+    /// use flow_runtime::prelude::*;
+    ///
+    /// # #[node] fn greet(name: &str) -> String { format!("Hello, {name}!") }
+    /// # flow! { Greeting(name: String) -> (greet: String) { start >> greet >> end; } }
+    /// # fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// runtime.register(Greeting::new())?;
+    /// let flows = runtime.flows();
+    /// assert_eq!((flows[0].name(), flows[0].inputs()), ("Greeting", vec!["name"]));
+    /// # Ok(()) }
+    /// ```
+    pub fn flows(&self) -> Vec<Arc<dyn AnyFlow<Durable>>> {
+        let flows = lock(&self.owned.inner.flows);
+        let current = flows.values().filter_map(Versions::current);
+        let mut current: Vec<_> = current.map(|version| version.flow().clone()).collect();
+        drop(flows);
+        current.sort_by(|a, b| a.name().cmp(b.name()));
+        current
+    }
+
     /// Registers a flow of a name under which nothing starts yet.
     pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
         if self.put(name, None, flow) {

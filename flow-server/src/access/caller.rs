@@ -1,0 +1,190 @@
+//! A request whose sender is known.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+use flow_durable::{Execution, ExecutionId, Executions, OpenQuestion, Runtime, Token};
+
+use super::bearer::bearer;
+use super::guard::Guard;
+use super::principal::{Principal, Who};
+use crate::app::App;
+use crate::problem::Problem;
+
+/// Who sent a request, with the executions that they may see. Handlers get executions from here, and
+/// from nowhere else.
+#[derive(Debug)]
+pub(crate) struct Caller {
+    principal: Principal,
+    /// Those of the owner, or all of them for an operator or a link.
+    executions: Executions,
+    runtime: Runtime,
+}
+
+impl Caller {
+    async fn of(parts: &Parts, guard: &Guard) -> Result<Self, Problem> {
+        let linked = link(parts).and_then(|link| guard.links.principal(&link));
+        let principal = match linked {
+            Some(principal) => Some(principal),
+            None => guard.authentication.authenticate(parts).await,
+        };
+        let Some(principal) = principal else {
+            guard.limiter.refused(peer(parts))?;
+            return Err(guard.authentication.refused(parts));
+        };
+        guard.limiter.request(&principal.key())?;
+        let runtime = guard.runtime.clone();
+        let executions = match &principal.0 {
+            Who::Owner(owner) => runtime.owned_by(owner.clone()),
+            Who::Operator | Who::Link { .. } => runtime.all_owners(),
+        };
+        Ok(Caller {
+            principal,
+            executions,
+            runtime,
+        })
+    }
+
+    /// Their executions.
+    ///
+    /// # Errors
+    ///
+    /// A link is for one execution.
+    pub(crate) fn executions(&self) -> Result<&Executions, Problem> {
+        match self.principal.0 {
+            Who::Operator | Who::Owner(_) => Ok(&self.executions),
+            Who::Link { .. } => Err(link_refused()),
+        }
+    }
+
+    /// The executions among which a new one starts: those of this owner, if the caller may start
+    /// for them.
+    pub(crate) fn starting(&self, owner: Option<&str>) -> Result<Executions, Problem> {
+        match (&self.principal.0, owner) {
+            (Who::Operator, Some(owner)) => Ok(self.runtime.owned_by(owner)),
+            (Who::Operator, None) => Ok(self.runtime.executions()),
+            (Who::Owner(own), Some(owner)) if **own != *owner => Err(Problem::forbidden(
+                "an owner starts executions for themselves only",
+            )),
+            (Who::Owner(_), _) => Ok(self.executions.clone()),
+            (Who::Link { .. }, _) => Err(link_refused()),
+        }
+    }
+
+    /// One of their executions.
+    pub(crate) async fn execution(&self, id: ExecutionId) -> Result<Execution, Problem> {
+        match &self.principal.0 {
+            Who::Link { execution, step } if step.is_some() || *execution != id => {
+                Err(no_execution(id))
+            }
+            _ => Ok(self.executions.get(id).await?),
+        }
+    }
+
+    /// All executions that they may see, to look at this one of them.
+    pub(crate) async fn executions_with(&self, id: ExecutionId) -> Result<&Executions, Problem> {
+        self.execution(id).await?;
+        Ok(&self.executions)
+    }
+
+    /// The open questions of an execution that they may see.
+    pub(crate) async fn questions(&self, id: ExecutionId) -> Result<Vec<OpenQuestion>, Problem> {
+        match &self.principal.0 {
+            Who::Link { execution, .. } if *execution != id => Err(no_execution(id)),
+            _ => {
+                let execution = self.executions.get(id).await?;
+                let questions = execution.questions().await?;
+                Ok(questions
+                    .into_iter()
+                    .filter(|question| self.may_answer(question))
+                    .collect())
+            }
+        }
+    }
+
+    /// An open question that they may see.
+    pub(crate) async fn question(&self, token: Token) -> Result<OpenQuestion, Problem> {
+        let question = self.executions.question(token).await?;
+        if !self.may_answer(&question) {
+            return Err(Problem::not_found("there is no question with this token"));
+        }
+        Ok(question)
+    }
+
+    /// The execution that a link is for.
+    pub(crate) fn linked(&self) -> Option<ExecutionId> {
+        match self.principal.0 {
+            Who::Link { execution, .. } => Some(execution),
+            _ => None,
+        }
+    }
+
+    /// Whether they may see a question, but not its execution.
+    pub(crate) fn sees_only_questions(&self) -> bool {
+        matches!(&self.principal.0, Who::Link { step: Some(_), .. })
+    }
+
+    /// The executions, to answer a question that [`question`](Self::question) has shown.
+    pub(crate) fn answering(&self) -> &Executions {
+        &self.executions
+    }
+
+    fn may_answer(&self, question: &OpenQuestion) -> bool {
+        match &self.principal.0 {
+            Who::Link { execution, step } => {
+                *execution == question.execution()
+                    && step.as_ref().is_none_or(|step| step == question.step())
+            }
+            _ => true,
+        }
+    }
+
+    pub(crate) fn is_operator(&self) -> bool {
+        self.principal.0 == Who::Operator
+    }
+}
+
+/// A caller who runs the server.
+pub(crate) struct Operator;
+
+impl FromRequestParts<Arc<App>> for Caller {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        Caller::of(parts, app.guard()).await
+    }
+}
+
+impl FromRequestParts<Arc<App>> for Operator {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        if !Caller::of(parts, app.guard()).await?.is_operator() {
+            return Err(Problem::forbidden("this is for whoever runs the server"));
+        }
+        Ok(Operator)
+    }
+}
+
+/// The link that a request carries.
+fn link(parts: &Parts) -> Option<String> {
+    let query = parts.uri.query().unwrap_or_default();
+    let in_query = query.split('&').find_map(|pair| pair.strip_prefix("link="));
+    in_query.or_else(|| bearer(parts)).map(str::to_owned)
+}
+
+/// Where a request comes from, as far as that is known.
+fn peer(parts: &Parts) -> IpAddr {
+    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+    peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+}
+
+fn no_execution(id: ExecutionId) -> Problem {
+    Problem::not_found(format!("there is no execution {id}"))
+}
+
+fn link_refused() -> Problem {
+    Problem::forbidden("this link is for one execution")
+}

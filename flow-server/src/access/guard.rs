@@ -1,0 +1,57 @@
+//! What stands before the runtime.
+
+use std::sync::Arc;
+
+use flow_durable::{Durable, ListOptions, Runtime};
+use flow_runtime::engine::AnyFlow;
+
+use super::limiter::Limiter;
+use super::links::Links;
+use super::loopback::Loopback;
+use super::principal::Authenticate;
+use crate::limits::Limits;
+use crate::problem::Problem;
+
+/// The runtime, behind the question who asks. Only this module and its neighbours can touch it.
+pub(crate) struct Guard {
+    pub(super) runtime: Runtime,
+    pub(super) authentication: Arc<dyn Authenticate>,
+    pub(super) links: Links,
+    pub(super) limiter: Limiter,
+}
+
+impl Guard {
+    pub(crate) fn new(
+        runtime: Runtime,
+        authentication: Option<Arc<dyn Authenticate>>,
+        links: Links,
+        limits: &Limits,
+    ) -> Self {
+        Guard {
+            runtime,
+            authentication: authentication.unwrap_or_else(|| Arc::new(Loopback)),
+            links,
+            limiter: Limiter::new(limits),
+        }
+    }
+
+    /// The flows that can be started.
+    pub(crate) fn flows(&self) -> Vec<Arc<dyn AnyFlow<Durable>>> {
+        self.runtime.flows()
+    }
+
+    /// Checks that the store can be read.
+    pub(crate) async fn check_store(&self) -> Result<(), Problem> {
+        self.runtime.list(ListOptions::new().limit(1)).await?;
+        Ok(())
+    }
+
+    /// Stops the executions of this process, and gives up its claims.
+    pub(crate) async fn shut_down(&self) {
+        self.runtime.shut_down().await;
+    }
+
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+}

@@ -1,0 +1,133 @@
+//! Signed links.
+
+use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use flow_durable::{ExecutionId, OpenQuestion};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use uuid::Uuid;
+
+use super::principal::{Principal, Who};
+
+/// Signs links, each of which lets whoever has it see one execution, or one question, until a time.
+///
+/// The signature is an HMAC with SHA-256. A request carries a link as `?link=…`, or as
+/// `Authorization: Bearer …`. A link to an execution also lets answer its questions. A link to a
+/// question shows nothing but that question: not the values of the execution, and no other
+/// question of it.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use flow_durable::{ExecutionId, MemoryStore, Runtime};
+/// use flow_server::{Links, Server};
+///
+/// # fn key() -> [u8; 32] { [7; 32] }
+/// # fn send(_: String) {}
+/// # fn example(execution: ExecutionId) {
+/// let links = Links::new(key());
+/// let server = Server::new(Runtime::new(MemoryStore::new())).links(links.clone());
+/// send(links.execution(execution, Duration::from_secs(3600)));
+/// # let _ = server; }
+/// ```
+#[derive(Clone)]
+pub struct Links {
+    key: [u8; 32],
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Links(…)")
+    }
+}
+
+/// What a link says.
+#[derive(Debug, Serialize, Deserialize)]
+struct Claims {
+    /// The execution.
+    e: ExecutionIdText,
+    /// The step whose question it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<String>,
+    /// The time until which it holds, in seconds since 1970 (UTC).
+    u: u64,
+}
+
+type ExecutionIdText = String;
+
+impl Links {
+    /// Links that are signed with this key. Servers that share a key accept each other's links.
+    pub fn new(key: [u8; 32]) -> Self {
+        Links { key }
+    }
+
+    /// Links that are signed with a random key, so that they hold until the process ends.
+    pub fn random() -> Self {
+        let mut key = [0; 32];
+        let (first, second) = key.split_at_mut(16);
+        first.copy_from_slice(Uuid::new_v4().as_bytes());
+        second.copy_from_slice(Uuid::new_v4().as_bytes());
+        Links { key }
+    }
+
+    /// A link to an execution that holds for this long.
+    pub fn execution(&self, execution: ExecutionId, holds: Duration) -> String {
+        self.sign(execution, None, holds)
+    }
+
+    /// A link to a question that holds for this long. If its node asks again because it is visited
+    /// again, that is another question.
+    pub fn question(&self, question: &OpenQuestion, holds: Duration) -> String {
+        self.sign(
+            question.execution(),
+            Some(question.step().to_owned()),
+            holds,
+        )
+    }
+
+    fn sign(&self, execution: ExecutionId, step: Option<String>, holds: Duration) -> String {
+        let claims = Claims {
+            e: execution.to_string(),
+            s: step,
+            u: now().saturating_add(holds.as_secs()),
+        };
+        let claims = serde_json::json!(claims).to_string();
+        let signature = self.mac(claims.as_bytes()).finalize().into_bytes();
+        format!(
+            "{}.{}",
+            URL_SAFE_NO_PAD.encode(claims),
+            URL_SAFE_NO_PAD.encode(signature)
+        )
+    }
+
+    /// Whom a link lets in. `None` if it is not signed with the key, or does not hold any more.
+    pub(crate) fn principal(&self, link: &str) -> Option<Principal> {
+        let (claims, signature) = link.split_once('.')?;
+        let claims = URL_SAFE_NO_PAD.decode(claims).ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        self.mac(&claims).verify_slice(&signature).ok()?;
+        let claims: Claims = serde_json::from_slice(&claims).ok()?;
+        let execution = claims.e.parse().ok()?;
+        (now() < claims.u).then_some(Principal(Who::Link {
+            execution,
+            step: claims.s,
+        }))
+    }
+
+    fn mac(&self, claims: &[u8]) -> Hmac<Sha256> {
+        let mac = Hmac::<Sha256>::new_from_slice(&self.key);
+        let mut mac = mac.unwrap_or_else(|_| unreachable!("HMAC takes keys of any length"));
+        mac.update(claims);
+        mac
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}

@@ -1,0 +1,18 @@
+//! Who asks, and what they may see.
+//!
+//! A handler gets executions from a [`Caller`] only, and there is a [`Caller`] only for a request
+//! that was authenticated.
+
+mod bearer;
+mod caller;
+mod guard;
+mod limiter;
+mod links;
+mod loopback;
+mod principal;
+
+pub use bearer::{BearerTokens, TokenFileError};
+pub(crate) use caller::{Caller, Operator};
+pub(crate) use guard::Guard;
+pub use links::Links;
+pub use principal::{Authenticate, Principal};

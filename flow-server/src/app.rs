@@ -1,0 +1,65 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use crate::access::Guard;
+use crate::limits::Limits;
+use crate::live::Hub;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+
+pub(crate) struct App {
+    guard: Guard,
+    hub: Hub,
+    limits: Limits,
+    metrics: Metrics,
+    streams: Arc<Semaphore>,
+    closing: CancellationToken,
+}
+
+impl App {
+    pub(crate) fn new(guard: Guard, limits: Limits, closing: CancellationToken) -> Self {
+        App {
+            guard,
+            hub: Hub::default(),
+            streams: Arc::new(Semaphore::new(
+                limits.streams.get().min(Semaphore::MAX_PERMITS),
+            )),
+            limits,
+            metrics: Metrics::new(),
+            closing,
+        }
+    }
+
+    pub(crate) fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Cancelled when the server begins to shut down: streams end, and nobody waits any more.
+    pub(crate) fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
+    /// Lets a stream be open as long as the permit is there.
+    pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let permit = self.streams.clone().try_acquire_owned();
+        permit.map_err(|_| {
+            Problem::unavailable("too many streams of events are open").with("retryAfter", 5)
+        })
+    }
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+
+mod access;
+mod app;
+mod limits;
+mod listen;
+mod live;
+mod metrics;
+mod problem;
+mod routes;
+mod server;
+mod views;
+
+pub use access::{Authenticate, BearerTokens, Links, Principal, TokenFileError};
+pub use limits::Limits;
+pub use problem::Problem;
+pub use server::{ServeError, Server, router, serve};
+
+/// The description of all routes, as OpenAPI 3.1, which the server has at `/openapi.json`.
+///
+/// # Examples
+///
+/// ```
+/// let api = flow_server::open_api();
+/// assert_eq!(api["openapi"], "3.1.0");
+/// ```
+pub fn open_api() -> serde_json::Value {
+    serde_json::json!(routes::open_api())
+}

@@ -1,0 +1,104 @@
+//! An event, ready to be sent.
+
+use flow_durable::{ExecutionEvent, Pattern, RecordKind, RuntimeError};
+use serde_json::{Value, json};
+
+use crate::problem::Problem;
+
+/// An event as JSON, with what decides who gets it.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    pub(crate) place: Place,
+    pub(crate) kind: Option<RecordKind>,
+    pub(crate) path: Option<String>,
+    pub(crate) json: String,
+}
+
+/// Where an event stands among the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A record, with its offset in the store and its number in the execution.
+    Record { offset: u64, seq: u64 },
+    /// A delta, and the number of the record that comes after it.
+    Delta { next_seq: u64 },
+    /// Something about the stream itself.
+    Notice,
+}
+
+impl Frame {
+    pub(crate) fn of(event: &ExecutionEvent) -> Self {
+        let place = match event {
+            ExecutionEvent::Recorded(event) => Place::Record {
+                offset: event.offset,
+                seq: event.record.seq,
+            },
+            ExecutionEvent::Delta(event) => Place::Delta {
+                next_seq: event.next_seq,
+            },
+            _ => Place::Notice,
+        };
+        Frame {
+            place,
+            kind: event.record().map(|record| record.kind),
+            path: event.path().map(str::to_owned),
+            json: event.to_json().to_string(),
+        }
+    }
+
+    /// A record that cannot be read.
+    pub(crate) fn failed(error: RuntimeError) -> Self {
+        Frame::notice("problem", Problem::from(error).to_json())
+    }
+
+    /// Deltas that were dropped because the client is slow.
+    pub(crate) fn missed() -> Self {
+        Frame::notice("missed", json!({}))
+    }
+
+    fn notice(kind: &str, data: Value) -> Self {
+        let payload = json!({ "type": kind, "data": data });
+        Frame {
+            place: Place::Notice,
+            kind: None,
+            path: None,
+            json: json!({ "type": "custom", "payload": payload }).to_string(),
+        }
+    }
+
+    pub(crate) fn offset(&self) -> Option<u64> {
+        match self.place {
+            Place::Record { offset, .. } => Some(offset),
+            _ => None,
+        }
+    }
+
+    /// Whether it is the last record of its execution.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(
+            self.kind,
+            Some(RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled)
+        )
+    }
+}
+
+/// Which events a client wants.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted {
+    pub(crate) kinds: Vec<RecordKind>,
+    pub(crate) paths: Vec<Pattern>,
+    pub(crate) deltas: bool,
+}
+
+impl Wanted {
+    pub(crate) fn wants(&self, frame: &Frame) -> bool {
+        let of_kind = match (frame.place, frame.kind) {
+            (Place::Delta { .. }, _) => self.deltas,
+            (_, Some(kind)) => self.kinds.is_empty() || self.kinds.contains(&kind),
+            _ => true,
+        };
+        let on_path = |path: &String| {
+            self.paths.is_empty() || self.paths.iter().any(|pattern| pattern.matches(path))
+        };
+        of_kind && frame.path.as_ref().is_none_or(on_path)
+    }
+}

@@ -1,0 +1,14 @@
+//! Events as they happen, for many clients.
+//!
+//! One task reads the events of an execution, however many clients watch it. A client first reads
+//! from the store what it has not seen, and then takes what the task reads. Each knows the offset of
+//! its last record, so it misses none and gets none twice; a client that is too slow reads from the
+//! store again, and holds up nobody.
+
+mod frame;
+mod hub;
+mod watch;
+
+pub(crate) use frame::{Frame, Wanted};
+pub(crate) use hub::Hub;
+pub(crate) use watch::Watch;

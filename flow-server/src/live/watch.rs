@@ -1,0 +1,147 @@
+//! What one client gets.
+
+use std::sync::Arc;
+
+use flow_durable::{EventFilter, Events, ExecutionId, Executions, RuntimeError};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::frame::{Frame, Place, Wanted};
+use super::hub::Live;
+use crate::app::App;
+
+/// The events of an execution for one client, from a record on, until the execution is over.
+pub(crate) struct Watch {
+    app: Arc<App>,
+    executions: Executions,
+    id: ExecutionId,
+    wanted: Wanted,
+    /// Reads what the client has not seen. `None` if the client takes what happens now.
+    stored: Option<Events>,
+    /// What happens now. `None` until the client has read what is stored.
+    live: Option<Live>,
+    /// The offset of the last record that has passed.
+    offset: u64,
+    /// The number of the next record.
+    next_seq: u64,
+    is_over: bool,
+}
+
+impl Watch {
+    /// The events after the record with this offset.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub(crate) async fn new(
+        app: Arc<App>,
+        executions: Executions,
+        id: ExecutionId,
+        offset: u64,
+        wanted: Wanted,
+    ) -> Result<Self, RuntimeError> {
+        let mut watch = Watch {
+            app,
+            executions,
+            id,
+            wanted,
+            stored: None,
+            live: None,
+            offset,
+            next_seq: 0,
+            is_over: false,
+        };
+        watch.read_stored().await?;
+        Ok(watch)
+    }
+
+    /// The next event that the client wants. `None` if the execution is over or removed.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no record is lost.
+    pub(crate) async fn next(&mut self) -> Option<Arc<Frame>> {
+        loop {
+            let frame = match self.next_of_all().await {
+                Ok(frame) => frame?,
+                Err(RuntimeError::NotFound(_)) => return None,
+                Err(error) => {
+                    self.is_over = true;
+                    return Some(Arc::new(Frame::failed(error)));
+                }
+            };
+            if self.passes(&frame) && self.wanted.wants(&frame) {
+                return Some(frame);
+            }
+        }
+    }
+
+    /// Whether the last record has passed, or the execution was removed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The offset of the last record that has passed.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Begins to read from the store what has not passed yet.
+    async fn read_stored(&mut self) -> Result<(), RuntimeError> {
+        let filter = EventFilter::new()
+            .execution(self.id)
+            .from_offset(self.offset)
+            .until_now();
+        self.stored = Some(self.executions.events(filter).await?);
+        Ok(())
+    }
+
+    async fn next_of_all(&mut self) -> Result<Option<Arc<Frame>>, RuntimeError> {
+        loop {
+            if self.is_over {
+                return Ok(None);
+            }
+            if let Some(stored) = &mut self.stored {
+                match stored.next().await {
+                    Some(Ok(event)) => return Ok(Some(Arc::new(Frame::of(&event)))),
+                    Some(Err(error)) => return Ok(Some(Arc::new(Frame::failed(error)))),
+                    None => self.stored = None,
+                }
+                continue;
+            }
+            let Some(live) = &mut self.live else {
+                let hub = self.app.hub();
+                let live = hub.subscribe(&self.executions, self.id, self.offset);
+                self.live = Some(live.await?);
+                // What was stored before the subscription, and has not been read yet.
+                self.read_stored().await?;
+                continue;
+            };
+            match live.receiver.recv().await {
+                Ok(frame) => return Ok(Some(frame)),
+                Err(RecvError::Lagged(_)) => {
+                    self.read_stored().await?;
+                    if self.wanted.deltas {
+                        return Ok(Some(Arc::new(Frame::missed())));
+                    }
+                }
+                // The reader ends with the execution, whose end has passed, or when it is removed.
+                Err(RecvError::Closed) => self.is_over = true,
+            }
+        }
+    }
+
+    /// Notes that an event passes. False if it has passed before.
+    fn passes(&mut self, frame: &Frame) -> bool {
+        match frame.place {
+            Place::Record { offset, .. } if offset <= self.offset => false,
+            Place::Record { offset, seq } => {
+                self.offset = offset;
+                self.next_seq = seq + 1;
+                self.is_over |= frame.is_end();
+                true
+            }
+            Place::Delta { next_seq } => next_seq >= self.next_seq,
+            Place::Notice => true,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The answer to a request that was not carried out.
+
+use std::fmt;
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use flow_durable::{RuntimeError, StoreError};
+use serde_json::{Map, Value, json};
+
+/// Why a request was not carried out, as `application/problem+json`
+/// ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)).
+#[derive(Debug, Clone)]
+pub struct Problem(Box<Content>);
+
+#[derive(Debug, Clone)]
+struct Content {
+    status: StatusCode,
+    kind: &'static str,
+    title: &'static str,
+    detail: String,
+    /// What a program can make use of, beside the fields of the standard.
+    more: Map<String, Value>,
+}
+
+impl Problem {
+    pub(crate) fn new(
+        status: StatusCode,
+        kind: &'static str,
+        title: &'static str,
+        detail: impl Into<String>,
+    ) -> Self {
+        Problem(Box::new(Content {
+            status,
+            kind,
+            title,
+            detail: detail.into(),
+            more: Map::new(),
+        }))
+    }
+
+    pub(crate) fn bad_request(detail: impl Into<String>) -> Self {
+        let title = "The request makes no sense";
+        Problem::new(StatusCode::BAD_REQUEST, "bad-request", title, detail)
+    }
+
+    pub(crate) fn not_found(detail: impl Into<String>) -> Self {
+        let title = "There is nothing here";
+        Problem::new(StatusCode::NOT_FOUND, "not-found", title, detail)
+    }
+
+    /// It is not known who sent the request: status 401.
+    pub fn unauthenticated(detail: impl Into<String>) -> Self {
+        let title = "It is not known who asks";
+        Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", title, detail)
+    }
+
+    /// The sender may not do this: status 403.
+    pub fn forbidden(detail: impl Into<String>) -> Self {
+        let title = "This is not allowed";
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", title, detail)
+    }
+
+    pub(crate) fn too_many(detail: impl Into<String>, retry_after: u64) -> Self {
+        let title = "There are too many requests";
+        Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "too-many-requests",
+            title,
+            detail,
+        )
+        .with("retryAfter", retry_after)
+    }
+
+    pub(crate) fn unavailable(detail: impl Into<String>) -> Self {
+        let title = "The server cannot do this now";
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            title,
+            detail,
+        )
+    }
+
+    pub(crate) fn with(mut self, field: &str, value: impl Into<Value>) -> Self {
+        self.0.more.insert(field.to_owned(), value.into());
+        self
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        self.0.status
+    }
+
+    /// The kind, such as `not-found`: the last part of the `type`.
+    pub fn kind(&self) -> &'static str {
+        self.0.kind
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let mut body = json!({
+            "type": format!("urn:flow-server:{}", self.0.kind),
+            "title": self.0.title,
+            "status": self.0.status.as_u16(),
+            "detail": self.0.detail,
+        });
+        for (field, value) in &self.0.more {
+            body[field] = value.clone();
+        }
+        body
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.title, self.0.detail)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = (self.0.status, self.to_json().to_string()).into_response();
+        let headers = response.headers_mut();
+        let json = HeaderValue::from_static("application/problem+json");
+        headers.insert(header::CONTENT_TYPE, json);
+        if self.0.status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(seconds) = self.0.more.get("retryAfter").and_then(Value::as_u64) {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl From<RuntimeError> for Problem {
+    fn from(error: RuntimeError) -> Self {
+        let detail = error.to_string();
+        let conflict = |kind, title| Problem::new(StatusCode::CONFLICT, kind, title, &detail);
+        let unprocessable =
+            |kind, title| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, &detail);
+        match &error {
+            RuntimeError::Store(failure) => store_failed(&failure.error, &detail),
+            RuntimeError::NotFound(_) | RuntimeError::NoRecord { .. } => Problem::not_found(detail),
+            RuntimeError::UnknownToken => Problem::not_found(detail),
+            RuntimeError::NotRegistered { flow } => conflict(
+                "flow-not-registered",
+                "The flow is not registered in this server",
+            )
+            .with("flow", flow.as_str()),
+            RuntimeError::Over { status, .. } => {
+                conflict("over", "The execution is over").with("executionStatus", status.as_str())
+            }
+            RuntimeError::AlreadyAnswered { .. } => {
+                conflict("already-answered", "The question is answered already")
+            }
+            RuntimeError::Withdrawn { .. } | RuntimeError::Expired { .. } => Problem::new(
+                StatusCode::GONE,
+                "no-longer-asked",
+                "The question is no longer asked",
+                detail,
+            ),
+            RuntimeError::FlowChanged { changes, .. } => {
+                conflict("flow-changed", "The flow has changed").with("changes", changes.clone())
+            }
+            RuntimeError::NoSchema { .. } => {
+                conflict("no-schema", "The answer cannot be checked in this server")
+            }
+            RuntimeError::Input { error, .. } => {
+                unprocessable("input", "The input does not fit the flow")
+                    .with("errors", json!(error.violations()))
+            }
+            RuntimeError::Unstorable { .. } => {
+                unprocessable("unstorable", "A value cannot be stored")
+            }
+            RuntimeError::WrongType { expected, .. } => {
+                unprocessable("wrong-type", "The answer is not of its type")
+                    .with("expected", expected.as_str())
+            }
+            RuntimeError::OtherInput { execution, .. } => unprocessable(
+                "idempotency-key",
+                "The idempotency key was used with another input",
+            )
+            .with("execution", execution.to_string()),
+            RuntimeError::Unchangeable { reasons, .. } => {
+                unprocessable("values", "The values do not fit").with("errors", reasons.clone())
+            }
+            RuntimeError::ShutDown(_) | RuntimeError::TaskEnded(_) => Problem::unavailable(detail),
+            RuntimeError::TakenOver(_)
+            | RuntimeError::ReplayDiverged { .. }
+            | RuntimeError::JournalFormat { .. } => {
+                conflict("cannot-continue", "The execution cannot continue here")
+            }
+            _ => Problem::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "internal",
+                "The server could not do this",
+                detail,
+            ),
+        }
+    }
+}
+
+/// What the store says may name files and hosts, which are nobody's business but the operator's.
+fn store_failed(error: &StoreError, detail: &str) -> Problem {
+    tracing::error!(error = detail, "the store failed");
+    match error {
+        StoreError::Corrupt { .. } => Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "damaged",
+            "What is stored is damaged",
+            "the log of the server says where",
+        ),
+        _ => Problem::unavailable("the store failed; the log of the server says why"),
+    }
+}

@@ -1,0 +1,305 @@
+//! Executions: listed, looked at, cancelled, copied, removed.
+
+use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use flow_durable::{Execution, ListOptions, Status};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+
+use super::extract::{Body, Id, Params};
+use super::flows::{drawn, parsed};
+use crate::access::Caller;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
+
+/// How many executions a page has, if the request does not say.
+const PAGE: usize = 100;
+
+/// How many it may have.
+const LARGEST_PAGE: usize = 1000;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct ListParams {
+    /// Only executions of this flow.
+    flow: Option<String>,
+    /// Only executions with this status: `running`, `paused`, `completed`, `failed` or `cancelled`.
+    status: Option<String>,
+    /// Only executions that were started at this time or later, in milliseconds since 1970 (UTC).
+    started_from_ms: Option<u64>,
+    /// Only executions that were started before this time, in milliseconds since 1970 (UTC).
+    started_before_ms: Option<u64>,
+    /// Only copies of this execution.
+    copies_of: Option<String>,
+    /// Only executions older than this one: the `next` of the page before.
+    before: Option<String>,
+    /// How many executions, at most: 100 if it is not said, and 1000 at most.
+    limit: Option<usize>,
+}
+
+impl ListParams {
+    fn options(self) -> Result<ListOptions, Problem> {
+        let mut options = ListOptions::new().limit(page_size(self.limit)?);
+        if let Some(flow) = self.flow {
+            options = options.flow(flow);
+        }
+        if let Some(status) = self.status {
+            let status: Status = status.parse().map_err(|_| {
+                Problem::bad_request(format!(
+                    "`{status}` is not a status: `running`, `paused`, `completed`, `failed` or `cancelled`"
+                ))
+            })?;
+            options = options.status(status);
+        }
+        let time = |ms| UNIX_EPOCH.checked_add(Duration::from_millis(ms));
+        let too_late = || Problem::bad_request("there is no such time");
+        if let Some(from) = self.started_from_ms {
+            options = options.started_from(time(from).ok_or_else(too_late)?);
+        }
+        if let Some(before) = self.started_before_ms {
+            options = options.started_before(time(before).ok_or_else(too_late)?);
+        }
+        if let Some(original) = self.copies_of {
+            options = options.copies_of(execution_id(&original)?);
+        }
+        if let Some(before) = self.before {
+            options = options.before(execution_id(&before)?);
+        }
+        Ok(options)
+    }
+}
+
+/// How many items a page has.
+pub(super) fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked {
+        None => Ok(PAGE),
+        Some(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
+        Some(_) => Err(Problem::bad_request(format!(
+            "`limit` is from 1 to {LARGEST_PAGE}"
+        ))),
+    }
+}
+
+pub(super) fn execution_id(text: &str) -> Result<flow_durable::ExecutionId, Problem> {
+    text.parse()
+        .map_err(|_| Problem::bad_request(format!("`{text}` is not the id of an execution")))
+}
+
+/// Executions, the newest first
+#[utoipa::path(get, path = "/executions", tag = "executions", params(ListParams), responses(
+    (status = 200, body = ExecutionsView),
+    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+))]
+pub(super) async fn list(
+    caller: Caller,
+    Params(params): Params<ListParams>,
+) -> Result<Json<ExecutionsView>, Problem> {
+    let listed = caller.executions()?.list(params.options()?).await?;
+    Ok(Json(ExecutionsView {
+        executions: listed.iter().map(ExecutionView::listed).collect(),
+        next: listed.next_page().map(|id| id.to_string()),
+        damaged: listed.damaged().len(),
+    }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GetParams {
+    /// For how many seconds to wait until it is over or waits for people.
+    wait: Option<u64>,
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    _link: Option<String>,
+}
+
+/// An execution
+#[utoipa::path(get, path = "/executions/{id}", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution"), GetParams),
+    responses(
+        (status = 200, body = ExecutionView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn get(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Id(id): Id,
+    Params(params): Params<GetParams>,
+) -> Result<Json<ExecutionView>, Problem> {
+    let execution = caller.execution(id).await?;
+    match params.wait {
+        None => Ok(Json(ExecutionView::of(&execution)?)),
+        Some(seconds) => Ok(Json(waited(&app, &execution, seconds).await?)),
+    }
+}
+
+/// An execution, when it is over or waits for people, or after this many seconds.
+pub(super) async fn waited(
+    app: &App,
+    execution: &Execution,
+    seconds: u64,
+) -> Result<ExecutionView, Problem> {
+    let limit = Duration::from_secs(seconds).min(app.limits().wait);
+    let settled = tokio::select! {
+        settled = tokio::time::timeout(limit, execution.settled()) => settled.ok(),
+        () = app.closing().cancelled() => None,
+    };
+    match settled {
+        Some(Ok(settled)) => ExecutionView::of(&settled),
+        None => ExecutionView::of(&execution.refreshed().await?),
+        Some(Err(error)) => {
+            let problem = Problem::from(error);
+            let view = ExecutionView::of(&execution.refreshed().await?)?;
+            Ok(view.halted(problem.to_string()))
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CancelBody {
+    /// Why. The execution and its last record say it.
+    reason: String,
+}
+
+/// End an execution
+#[utoipa::path(post, path = "/executions/{id}/cancel", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    request_body = CancelBody,
+    responses(
+        (status = 200, body = ExecutionView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn cancel(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Id(id): Id,
+    Body(body): Body<CancelBody>,
+) -> Result<Json<ExecutionView>, Problem> {
+    let execution = caller.executions()?.cancel(id, &body.reason).await?;
+    app.metrics().cancelled();
+    Ok(Json(ExecutionView::of(&execution)?))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CopyBody {
+    /// The number of the last record that the copy has of the original.
+    seq: u64,
+    /// Other values for keys of the outermost flow, from which the copy goes on.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    values: Map<String, Value>,
+}
+
+/// Start a copy that goes on from a record, perhaps with other values
+#[utoipa::path(post, path = "/executions/{id}/copies", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    request_body = CopyBody,
+    responses(
+        (status = 201, body = ExecutionView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn copy(
+    caller: Caller,
+    Id(id): Id,
+    Body(body): Body<CopyBody>,
+) -> Result<(StatusCode, Json<ExecutionView>), Problem> {
+    let executions = caller.executions()?;
+    let copied = if body.values.is_empty() {
+        executions.copy(id, body.seq).await?
+    } else {
+        executions.copy_with(id, body.seq, body.values).await?
+    };
+    Ok((StatusCode::CREATED, Json(ExecutionView::of(&copied)?)))
+}
+
+/// Remove an execution with its journal
+///
+/// If it runs, it is cancelled.
+#[utoipa::path(delete, path = "/executions/{id}", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    responses(
+        (status = 204),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn delete(caller: Caller, Id(id): Id) -> Result<StatusCode, Problem> {
+    caller.executions()?.delete(id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct LinkBody {
+    /// The step whose question the link is for. Without it, the link is for the whole execution.
+    #[serde(default)]
+    step: Option<String>,
+    /// For how many seconds it holds.
+    expires_in_seconds: u64,
+}
+
+/// A signed link to an execution or to one of its questions
+#[utoipa::path(post, path = "/executions/{id}/links", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    request_body = LinkBody,
+    responses(
+        (status = 201, body = LinkView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn link(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    Id(id): Id,
+    Body(body): Body<LinkBody>,
+) -> Result<(StatusCode, Json<LinkView>), Problem> {
+    // A link must not make longer ones.
+    caller.executions()?.get(id).await?;
+    let holds = Duration::from_secs(body.expires_in_seconds);
+    let links = app.guard().links();
+    let link = match body.step {
+        None => links.execution(id, holds),
+        Some(step) => {
+            let questions = caller.questions(id).await?;
+            let asked = questions.iter().find(|question| question.step() == step);
+            let asked = asked.ok_or_else(|| {
+                Problem::not_found(format!("the step `{step}` has no open question"))
+            })?;
+            links.question(asked, holds)
+        }
+    };
+    Ok((StatusCode::CREATED, Json(LinkView { link })))
+}
+
+/// The structure of the flow with which an execution was started
+#[utoipa::path(get, path = "/executions/{id}/structure", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    responses(
+        (status = 200, body = Object),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn structure(caller: Caller, Id(id): Id) -> Result<Json<Value>, Problem> {
+    let structure = stored_structure(&caller.execution(id).await?).await?;
+    Ok(Json(parsed(&structure)?))
+}
+
+/// The flow with which an execution was started, as a picture
+#[utoipa::path(get, path = "/executions/{id}/picture.svg", tag = "executions",
+    params(("id" = String, Path, description = "The id of the execution")),
+    responses(
+        (status = 200, body = String, content_type = "image/svg+xml"),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn picture(caller: Caller, Id(id): Id) -> Result<Response, Problem> {
+    drawn(&stored_structure(&caller.execution(id).await?).await?)
+}
+
+async fn stored_structure(execution: &Execution) -> Result<String, Problem> {
+    let structure = execution.structure().await?;
+    structure.ok_or_else(|| Problem::not_found("the structure of the flow is not in the store"))
+}

@@ -1,0 +1,161 @@
+//! What handlers take from a request, refused with a problem.
+
+use std::sync::Arc;
+
+use axum::body::to_bytes;
+use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{StatusCode, header};
+use flow_durable::{ExecutionId, Token};
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+/// The body of a request as JSON. An empty one is `null`.
+pub(crate) struct Body<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let limits = app.limits();
+        let content_type = request.headers().get(header::CONTENT_TYPE);
+        let is_json = content_type.is_none_or(|value| value.to_str().is_ok_and(is_json));
+        if !is_json {
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "not-json",
+                "The body is not JSON",
+                "send the body with `Content-Type: application/json`",
+            ));
+        }
+        let body = to_bytes(request.into_body(), limits.body_bytes);
+        let body = tokio::time::timeout(limits.request_time, body).await;
+        let body = body.map_err(|_| {
+            Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "too-slow",
+                "The request takes too long",
+                "the body did not arrive in time",
+            )
+        })?;
+        let body = body.map_err(|_| {
+            Problem::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too-large",
+                "The body is too large",
+                format!("a body may have {} bytes", limits.body_bytes),
+            )
+        })?;
+        let text: &[u8] = if body.is_empty() { b"null" } else { &body };
+        serde_json::from_slice(text)
+            .map(Body)
+            .map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))
+    }
+}
+
+fn is_json(content_type: &str) -> bool {
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
+    media_type.eq_ignore_ascii_case("application/json")
+        || (media_type.len() > 5 && media_type.to_ascii_lowercase().ends_with("+json"))
+}
+
+/// The query of a request.
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Params<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Params(params)),
+            Err(error) => Err(Problem::bad_request(error.body_text())),
+        }
+    }
+}
+
+/// The id of an execution, in the path.
+pub(crate) struct Id(pub(crate) ExecutionId);
+
+impl FromRequestParts<Arc<App>> for Id {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let text = in_path(parts, app).await?;
+        let no_execution = |_| Problem::not_found(format!("there is no execution `{text}`"));
+        text.parse().map(Id).map_err(no_execution)
+    }
+}
+
+/// The token of a question, in the path.
+pub(crate) struct QuestionToken(pub(crate) Token);
+
+impl FromRequestParts<Arc<App>> for QuestionToken {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        let text = in_path(parts, app).await?;
+        let parsed = text.parse().map(QuestionToken);
+        parsed.map_err(|_| Problem::not_found("there is no question with this token"))
+    }
+}
+
+/// The name of a flow, in the path.
+pub(crate) struct Name(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for Name {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
+        in_path(parts, app).await.map(Name)
+    }
+}
+
+/// The part of the path that the router does not see, because it is nested in another one.
+pub(crate) struct Base(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for Base {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        let seen = parts.uri.path();
+        let original = parts.extensions.get::<OriginalUri>();
+        let original = original.map_or(seen, |original| original.path());
+        let base = original.strip_suffix(seen).unwrap_or_default();
+        Ok(Base(base.to_owned()))
+    }
+}
+
+/// The header `Idempotency-Key`, if there is one.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl FromRequestParts<Arc<App>> for IdempotencyKey {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        let Some(key) = parts.headers.get("idempotency-key") else {
+            return Ok(IdempotencyKey(None));
+        };
+        match key.to_str().map(|key| key.trim_matches('"')) {
+            Ok(key) if (1..=255).contains(&key.len()) => Ok(IdempotencyKey(Some(key.to_owned()))),
+            _ => Err(Problem::bad_request(
+                "an `Idempotency-Key` has from 1 to 255 visible characters of ASCII",
+            )),
+        }
+    }
+}
+
+async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Problem> {
+    match Path::<String>::from_request_parts(parts, app).await {
+        Ok(Path(text)) => Ok(text),
+        Err(error) => Err(Problem::bad_request(error.body_text())),
+    }
+}
+
+/// A query parameter with several values between commas.
+pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+}

@@ -1,0 +1,93 @@
+//! Looking back.
+
+use axum::Json;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::executions::page_size;
+use super::extract::{Id, Params};
+use crate::access::Caller;
+use crate::problem::Problem;
+use crate::views::{JournalView, ProblemView, RecordView, StateView, WritesView};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordsParams {
+    /// The number of the first record: 0 if it is not said.
+    #[serde(default)]
+    from: u64,
+    /// How many records, at most: 100 if it is not said, and 1000 at most.
+    limit: Option<usize>,
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    _link: Option<String>,
+}
+
+/// A part of the journal of an execution
+#[utoipa::path(get, path = "/executions/{id}/journal", tag = "looking back",
+    params(("id" = String, Path, description = "The id of the execution"), RecordsParams),
+    responses(
+        (status = 200, body = JournalView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn records(
+    caller: Caller,
+    Id(id): Id,
+    Params(params): Params<RecordsParams>,
+) -> Result<Json<JournalView>, Problem> {
+    let limit = page_size(params.limit)?;
+    let execution = caller.execution(id).await?;
+    let records = execution.records(params.from, limit).await?;
+    let is_full = records.len() == limit;
+    let last = records.last().map(|last| last.seq + 1);
+    Ok(Json(JournalView {
+        records: records.into_iter().map(RecordView::of).collect(),
+        next: last.filter(|next| is_full && *next < execution.record_count()),
+    }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AtParams {
+    /// The number of the record: the newest one if it is not said.
+    seq: Option<u64>,
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    _link: Option<String>,
+}
+
+/// The values of an execution after a record
+#[utoipa::path(get, path = "/executions/{id}/state", tag = "looking back",
+    params(("id" = String, Path, description = "The id of the execution"), AtParams),
+    responses(
+        (status = 200, body = StateView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn state(
+    caller: Caller,
+    Id(id): Id,
+    Params(params): Params<AtParams>,
+) -> Result<Json<StateView>, Problem> {
+    let newest = caller.execution(id).await?.record_count().saturating_sub(1);
+    let executions = caller.executions_with(id).await?;
+    let state = executions.state(id, params.seq.unwrap_or(newest)).await?;
+    Ok(Json(StateView::of(&state)))
+}
+
+/// Who wrote the values of an execution
+#[utoipa::path(get, path = "/executions/{id}/writes", tag = "looking back",
+    params(("id" = String, Path, description = "The id of the execution"), AtParams),
+    responses(
+        (status = 200, body = WritesView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn writes(
+    caller: Caller,
+    Id(id): Id,
+    Params(params): Params<AtParams>,
+) -> Result<Json<WritesView>, Problem> {
+    let newest = caller.execution(id).await?.record_count().saturating_sub(1);
+    let executions = caller.executions_with(id).await?;
+    let writes = executions.writes(id, params.seq.unwrap_or(newest)).await?;
+    Ok(Json(WritesView { writes }))
+}

@@ -1,0 +1,138 @@
+//! The routes.
+
+mod events;
+mod executions;
+mod extract;
+mod flows;
+mod journal;
+mod questions;
+mod system;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderValue, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use utoipa::OpenApi;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::app::App;
+use crate::problem::Problem;
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Typed flows",
+        description = "Starts flows, watches them, and answers what they ask people. Every error is \
+                       `application/problem+json`."
+    ),
+    modifiers(&Security),
+    security(("bearer" = []), ("link" = [])),
+)]
+struct Api;
+
+struct Security;
+
+impl utoipa::Modify for Security {
+    fn modify(&self, api: &mut utoipa::openapi::OpenApi) {
+        let components = api.components.get_or_insert_default();
+        let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+        components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+        let link = utoipa::openapi::security::ApiKeyValue::with_description(
+            "link",
+            "A signed link to one execution or one question",
+        );
+        let link = utoipa::openapi::security::ApiKey::Query(link);
+        components.add_security_scheme("link", SecurityScheme::ApiKey(link));
+    }
+}
+
+/// All routes, with the description of them.
+fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Api::openapi())
+        .routes(routes!(flows::list))
+        .routes(routes!(flows::get))
+        .routes(routes!(flows::picture))
+        .routes(routes!(flows::start))
+        .routes(routes!(executions::list))
+        .routes(routes!(executions::get, executions::delete))
+        .routes(routes!(executions::cancel))
+        .routes(routes!(executions::copy))
+        .routes(routes!(executions::link))
+        .routes(routes!(executions::structure))
+        .routes(routes!(executions::picture))
+        .routes(routes!(journal::records))
+        .routes(routes!(journal::state))
+        .routes(routes!(journal::writes))
+        .routes(routes!(questions::list))
+        .routes(routes!(questions::of_execution))
+        .routes(routes!(questions::get))
+        .routes(routes!(questions::answer))
+        .routes(routes!(events::of_execution))
+        .routes(routes!(events::of_all))
+        .routes(routes!(system::health))
+        .routes(routes!(system::ready))
+        .routes(routes!(system::metrics))
+        .split_for_parts()
+}
+
+/// The description of all routes, as OpenAPI 3.1.
+pub(crate) fn open_api() -> utoipa::openapi::OpenApi {
+    described().1
+}
+
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let (router, _) = described();
+    router
+        .route("/openapi.json", axum::routing::get(system::open_api))
+        .fallback(nothing_here)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), observe))
+        .with_state(app)
+}
+
+async fn nothing_here(request: Request) -> Problem {
+    Problem::not_found(format!("there is no `{}`", request.uri().path()))
+}
+
+async fn wrong_method(request: Request) -> Problem {
+    Problem::new(
+        axum::http::StatusCode::METHOD_NOT_ALLOWED,
+        "wrong-method",
+        "This cannot be done here",
+        format!(
+            "`{}` does not go with `{}`",
+            request.method(),
+            request.uri().path()
+        ),
+    )
+}
+
+/// Counts a request, and makes its answer safe for browsers.
+async fn observe(
+    State(app): State<Arc<App>>,
+    matched: Option<MatchedPath>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let since = Instant::now();
+    let method = request.method().as_str().to_owned();
+    let route = matched.map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let mut response = next.run(request).await.into_response();
+    let headers = response.headers_mut();
+    let no_sniff = HeaderValue::from_static("nosniff");
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, no_sniff);
+    let same_site = HeaderValue::from_static("no-referrer");
+    headers.insert(header::REFERRER_POLICY, same_site);
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    app.metrics()
+        .request(&method, &route, response.status(), since);
+    response
+}

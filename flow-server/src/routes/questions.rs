@@ -1,0 +1,142 @@
+//! What flows ask people.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use flow_durable::{ListOptions, Status};
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::IntoParams;
+
+use super::executions::{execution_id, page_size};
+use super::extract::{Body, Id, Params, QuestionToken};
+use crate::access::Caller;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::views::{ExecutionView, ProblemView, QuestionView, QuestionsView};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListParams {
+    /// Only questions of this flow.
+    flow: Option<String>,
+    /// Only questions of executions older than this one: the `next` of the page before.
+    before: Option<String>,
+    /// Of how many executions, at most: 100 if it is not said, and 1000 at most.
+    limit: Option<usize>,
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    _link: Option<String>,
+}
+
+/// The open questions of the executions that wait for people, the newest execution first
+///
+/// With a signed link, those that the link is for.
+#[utoipa::path(get, path = "/questions", tag = "questions", params(ListParams), responses(
+    (status = 200, body = QuestionsView),
+    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+))]
+pub(super) async fn list(
+    caller: Caller,
+    Params(params): Params<ListParams>,
+) -> Result<Json<QuestionsView>, Problem> {
+    let limit = page_size(params.limit)?;
+    if let Some(id) = caller.linked() {
+        let questions = caller.questions(id).await?;
+        let questions = questions.iter().map(QuestionView::of).collect();
+        return Ok(Json(QuestionsView {
+            questions,
+            next: None,
+        }));
+    }
+    let mut options = ListOptions::new().status(Status::Paused).limit(limit);
+    if let Some(flow) = params.flow {
+        options = options.flow(flow);
+    }
+    if let Some(before) = params.before {
+        options = options.before(execution_id(&before)?);
+    }
+    let paused = caller.executions()?.list(options).await?;
+    let mut questions = Vec::new();
+    for execution in &paused {
+        match execution.questions().await {
+            Ok(open) => questions.extend(open.iter().map(QuestionView::of)),
+            // It was removed at this moment.
+            Err(flow_durable::RuntimeError::NotFound(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let next = paused.next_page().map(|id| id.to_string());
+    Ok(Json(QuestionsView { questions, next }))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LinkParams {
+    /// A signed link, in place of a token.
+    #[serde(rename = "link")]
+    _link: Option<String>,
+}
+
+/// The open questions of an execution, in the order asked
+#[utoipa::path(get, path = "/executions/{id}/questions", tag = "questions",
+    params(("id" = String, Path, description = "The id of the execution"), LinkParams),
+    responses(
+        (status = 200, body = QuestionsView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn of_execution(
+    caller: Caller,
+    Id(id): Id,
+    Params(_): Params<LinkParams>,
+) -> Result<Json<QuestionsView>, Problem> {
+    let questions = caller.questions(id).await?;
+    let questions = questions.iter().map(QuestionView::of).collect();
+    Ok(Json(QuestionsView {
+        questions,
+        next: None,
+    }))
+}
+
+/// A question
+#[utoipa::path(get, path = "/questions/{token}", tag = "questions",
+    params(("token" = String, Path, description = "The token of the question"), LinkParams),
+    responses(
+        (status = 200, body = QuestionView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn get(
+    caller: Caller,
+    QuestionToken(token): QuestionToken,
+    Params(_): Params<LinkParams>,
+) -> Result<Json<QuestionView>, Problem> {
+    Ok(Json(QuestionView::of(&caller.question(token).await?)))
+}
+
+/// Answer a question
+///
+/// The body is the answer. It is checked by its type, or by the schema of the question if the flow is
+/// not registered in this server. A refused answer changes nothing.
+#[utoipa::path(post, path = "/questions/{token}/answer", tag = "questions",
+    params(("token" = String, Path, description = "The token of the question"), LinkParams),
+    request_body = Value,
+    responses(
+        (status = 200, body = ExecutionView),
+        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    caller: Caller,
+    QuestionToken(token): QuestionToken,
+    Params(_): Params<LinkParams>,
+    Body(answer): Body<Value>,
+) -> Result<Json<ExecutionView>, Problem> {
+    caller.question(token).await?;
+    let execution = caller.answering().resume(token, answer).await?;
+    app.metrics().answered();
+    if caller.sees_only_questions() {
+        return Ok(Json(ExecutionView::listed(&execution)));
+    }
+    Ok(Json(ExecutionView::of(&execution)?))
+}

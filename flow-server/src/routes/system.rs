@@ -1,0 +1,57 @@
+//! What those who run the server ask.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::access::Operator;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::views::ProblemView;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct HealthView {
+    /// `ok`.
+    status: &'static str,
+}
+
+/// Whether the server runs. Needs no token
+#[utoipa::path(get, path = "/health", tag = "system", security(()),
+    responses((status = 200, body = HealthView)))]
+pub(super) async fn health() -> Json<HealthView> {
+    Json(HealthView { status: "ok" })
+}
+
+/// Whether the server can reach its store, and does not shut down. Needs no token
+#[utoipa::path(get, path = "/health/ready", tag = "system", security(()), responses(
+    (status = 200, body = HealthView),
+    (status = 503, body = ProblemView, content_type = "application/problem+json"),
+))]
+pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<HealthView>, Problem> {
+    if app.closing().is_cancelled() {
+        return Err(Problem::unavailable("the server shuts down"));
+    }
+    app.guard().check_store().await?;
+    Ok(Json(HealthView { status: "ok" }))
+}
+
+/// Numbers for Prometheus
+#[utoipa::path(get, path = "/metrics", tag = "system", responses(
+    (status = 200, body = String, content_type = "application/openmetrics-text"),
+    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+))]
+pub(super) async fn metrics(State(app): State<Arc<App>>, _: Operator) -> Response {
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    let headers = [(header::CONTENT_TYPE, content_type)];
+    (headers, app.metrics().text()).into_response()
+}
+
+/// The description of this interface.
+pub(super) async fn open_api() -> Json<utoipa::openapi::OpenApi> {
+    Json(super::open_api())
+}

@@ -1,0 +1,188 @@
+//! The server: what it serves, to whom, and how it listens.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use flow_durable::Runtime;
+use tokio::net::{TcpListener, ToSocketAddrs};
+use tokio_util::sync::CancellationToken;
+
+use crate::access::{Authenticate, Guard, Links};
+use crate::app::App;
+use crate::limits::Limits;
+use crate::listen::listen;
+use crate::routes;
+
+/// Serves the executions of a [`Runtime`].
+///
+/// Without [`authentication`](Server::authentication), only requests of the same machine are let in, and
+/// they may do everything.
+///
+/// # Examples
+///
+/// In a program with routes of its own:
+///
+/// ```no_run
+/// use std::net::SocketAddr;
+/// use axum::Router;
+/// use flow_durable::{MemoryStore, Runtime};
+/// use flow_server::Server;
+///
+/// # async fn example() -> std::io::Result<()> {
+/// let runtime = Runtime::new(MemoryStore::new());
+/// let router = Router::new().nest("/flows", Server::new(runtime).router());
+/// let listener = tokio::net::TcpListener::bind("127.0.0.1:7878").await?;
+/// axum::serve(listener, router.into_make_service_with_connect_info::<SocketAddr>()).await
+/// # }
+/// ```
+#[must_use = "nothing is served until `serve` or `router` is called"]
+pub struct Server {
+    runtime: Runtime,
+    authentication: Option<Arc<dyn Authenticate>>,
+    links: Links,
+    limits: Limits,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("runtime", &self.runtime)
+            .field("authenticates", &self.authentication.is_some())
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a server does not serve.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address cannot be listened on.
+    #[error("cannot listen: {0}")]
+    Listen(#[from] io::Error),
+    /// Other machines can reach the address, and the server would let everyone do everything.
+    #[error(
+        "{0} can be reached from other machines, and the server has no authentication: set \
+         `Server::authentication`, or listen on 127.0.0.1"
+    )]
+    Open(SocketAddr),
+}
+
+impl Server {
+    /// A server without authentication, with links that hold until the process ends.
+    pub fn new(runtime: Runtime) -> Self {
+        Server {
+            runtime,
+            authentication: None,
+            links: Links::random(),
+            limits: Limits::default(),
+        }
+    }
+
+    /// Lets in only those whom this knows.
+    pub fn authentication(mut self, authentication: impl Authenticate) -> Self {
+        self.authentication = Some(Arc::new(authentication));
+        self
+    }
+
+    /// Signs links with this key.
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+
+    /// How much it takes.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The routes, to be nested in a router of one's own. Who listens decides how many connections
+    /// there are and how long they may take.
+    ///
+    /// Without authentication, the server has to see where requests come from: see
+    /// [`Router::into_make_service_with_connect_info`].
+    pub fn router(self) -> Router {
+        routes::router(Arc::new(self.app(CancellationToken::new())))
+    }
+
+    fn app(self, closing: CancellationToken) -> App {
+        let guard = Guard::new(self.runtime, self.authentication, self.links, &self.limits);
+        App::new(guard, self.limits, closing)
+    }
+
+    /// Serves at an address, until the process ends.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Listen`]; or [`ServeError::Open`], if there is no authentication and the address
+    /// is not one of this machine alone.
+    pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+        let listener = TcpListener::bind(address).await?;
+        self.serve_until(listener, std::future::pending()).await
+    }
+
+    /// Serves until the future is ready. Then no connection is accepted any more, streams end, requests
+    /// have the time of [`Limits::drain`] to finish, and the runtime is
+    /// [shut down](Runtime::shut_down), so that another process can go on with its executions.
+    ///
+    /// # Errors
+    ///
+    /// As [`serve`](Server::serve).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, all connections are closed at once, and the runtime goes on.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use flow_durable::{MemoryStore, Runtime};
+    /// use flow_server::Server;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::new(Runtime::new(MemoryStore::new()));
+    /// let listener = tokio::net::TcpListener::bind("127.0.0.1:7878").await?;
+    /// let interrupted = async {
+    ///     let _ = tokio::signal::ctrl_c().await;
+    /// };
+    /// server.serve_until(listener, interrupted).await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn serve_until(
+        self,
+        listener: TcpListener,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), ServeError> {
+        let address = listener.local_addr()?;
+        if self.authentication.is_none() && !address.ip().to_canonical().is_loopback() {
+            return Err(ServeError::Open(address));
+        }
+        let limits = self.limits.clone();
+        let closing = CancellationToken::new();
+        let app = Arc::new(self.app(closing.clone()));
+        let router = routes::router(app.clone());
+        tokio::pin!(stop);
+        listen(listener, router, &limits, stop, &closing).await;
+        app.guard().shut_down().await;
+        Ok(())
+    }
+}
+
+/// The routes of a server without authentication: see [`Server::router`].
+pub fn router(runtime: Runtime) -> Router {
+    Server::new(runtime).router()
+}
+
+/// Serves without authentication, at an address of this machine alone: see [`Server::serve`].
+///
+/// # Errors
+///
+/// As [`Server::serve`].
+pub async fn serve(runtime: Runtime, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+    Server::new(runtime).serve(address).await
+}

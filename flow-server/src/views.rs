@@ -1,0 +1,313 @@
+//! What the answers contain.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flow_durable::{Execution, ExecutionState, KeyWrite, OpenQuestion, Record};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+
+/// A flow that can be started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FlowView {
+    /// Its name, under which it is started.
+    name: String,
+    /// The first segments of the paths of its nodes.
+    namespace: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// The JSON Schema of its input.
+    #[schema(value_type = Object)]
+    inputs: Value,
+    /// The JSON Schema of its output.
+    #[schema(value_type = Object)]
+    outputs: Value,
+}
+
+impl FlowView {
+    /// What a flow's structure says of it.
+    pub(crate) fn of(structure: &Value) -> Self {
+        let text = |field: &str| structure[field].as_str().map(str::to_owned);
+        let schema = |field: &str| match &structure[field] {
+            Value::Object(schema) => Value::Object(schema.clone()),
+            _ => json!({ "type": "object" }),
+        };
+        FlowView {
+            name: text("name").unwrap_or_default(),
+            namespace: text("namespace").unwrap_or_default(),
+            description: text("description"),
+            inputs: schema("inputs"),
+            outputs: schema("outputs"),
+        }
+    }
+}
+
+/// The flows that can be started.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FlowsView {
+    pub(crate) flows: Vec<FlowView>,
+}
+
+/// An execution. Times are in milliseconds since 1970 (UTC).
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExecutionView {
+    /// Its id, a UUID.
+    id: String,
+    /// The name of its flow.
+    flow: String,
+    /// `running`, `paused`, `completed`, `failed` or `cancelled`.
+    status: String,
+    /// The owner, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    /// The idempotency key, with which a repeated start returns this execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+    created_at_ms: u64,
+    /// When its journal last grew.
+    updated_at_ms: u64,
+    /// How many records its journal has.
+    records: u64,
+    /// The execution of which it is a copy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copied_from: Option<String>,
+    /// Why it failed or was cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The output by key, with the label of the end as `end`, if it is completed. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    output: Option<Value>,
+    /// Why it cannot continue in this server, if somebody waited for it and it cannot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    halted: Option<String>,
+}
+
+impl ExecutionView {
+    /// Without its output.
+    pub(crate) fn listed(execution: &Execution) -> Self {
+        ExecutionView {
+            id: execution.id().to_string(),
+            flow: execution.flow().to_owned(),
+            status: execution.status().as_str().to_owned(),
+            owner: execution.owner().map(str::to_owned),
+            idempotency_key: execution.idempotency_key().map(str::to_owned),
+            created_at_ms: millis(execution.created_at()),
+            updated_at_ms: millis(execution.updated_at()),
+            records: execution.record_count(),
+            copied_from: execution.copied_from().map(|id| id.to_string()),
+            reason: execution.reason().map(str::to_owned),
+            output: None,
+            halted: None,
+        }
+    }
+
+    pub(crate) fn of(execution: &Execution) -> Result<Self, Problem> {
+        Ok(ExecutionView {
+            output: execution.output_json()?,
+            ..ExecutionView::listed(execution)
+        })
+    }
+
+    pub(crate) fn halted(mut self, reason: String) -> Self {
+        self.halted = Some(reason);
+        self
+    }
+}
+
+/// A page of executions, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExecutionsView {
+    pub(crate) executions: Vec<ExecutionView>,
+    /// What to give as `before` for the next page. Missing on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+    /// How many executions could not be read, because what is stored is damaged.
+    pub(crate) damaged: usize,
+}
+
+/// A record of a journal.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RecordView {
+    /// Its number within the execution, from 0.
+    seq: u64,
+    /// When it was made, in milliseconds since 1970 (UTC).
+    at_ms: u64,
+    /// What happened, such as `node_started`.
+    kind: String,
+    /// The path of the node.
+    path: String,
+    /// The step. No other step of the execution has this name.
+    step: String,
+    /// The number of the visit to the node, from 1. 0 for a record about the whole execution.
+    visit: u32,
+    /// The index of the item, in a loop over items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<u32>,
+    /// The index of the attempt, from 0.
+    attempt: u32,
+    /// What else there is to say. A text that is not JSON is a string.
+    #[schema(value_type = Value)]
+    data: Value,
+}
+
+impl RecordView {
+    pub(crate) fn of(record: Record) -> Self {
+        let data = match record.payload.as_str() {
+            "" => Value::Null,
+            text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+        };
+        RecordView {
+            seq: record.seq,
+            at_ms: record.at_ms,
+            kind: record.kind.as_str().to_owned(),
+            path: record.path,
+            step: record.step,
+            visit: record.visit,
+            item: record.item,
+            attempt: record.attempt,
+            data,
+        }
+    }
+}
+
+/// A part of a journal.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct JournalView {
+    pub(crate) records: Vec<RecordView>,
+    /// What to give as `from` for the next part. Missing if the newest record is in this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<u64>,
+}
+
+/// The values of an execution after one of its records.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct StateView {
+    /// The number of the record.
+    seq: u64,
+    /// The values by key, of each flow that runs, by its path.
+    #[schema(value_type = Object)]
+    flows: Value,
+    /// The paths of the nodes that run.
+    under_way: Vec<String>,
+}
+
+impl StateView {
+    pub(crate) fn of(state: &ExecutionState) -> Self {
+        let flows: Map<String, Value> = state
+            .flows
+            .iter()
+            .map(|(path, values)| (path.clone(), Value::Object(values.clone())))
+            .collect();
+        StateView {
+            seq: state.seq,
+            flows: Value::Object(flows),
+            under_way: state.under_way.clone(),
+        }
+    }
+}
+
+/// Who wrote the values of an execution.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WritesView {
+    /// In the order written.
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) writes: Vec<KeyWrite>,
+}
+
+/// A question that waits for an answer.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuestionView {
+    /// With which it is answered. Whoever has it and may see the execution can answer.
+    token: String,
+    /// The execution that asks.
+    execution: String,
+    /// The path of the node that asks.
+    path: String,
+    /// The step that asks.
+    step: String,
+    /// The question.
+    prompt: String,
+    /// The type of the answer, as written in Rust.
+    expected: String,
+    /// The JSON Schema of the answer, if its form is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    schema: Option<Value>,
+    asked_at_ms: u64,
+    /// The time after which it can no longer be answered, if there is a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at_ms: Option<u64>,
+}
+
+impl QuestionView {
+    pub(crate) fn of(question: &OpenQuestion) -> Self {
+        QuestionView {
+            token: question.token().to_string(),
+            execution: question.execution().to_string(),
+            path: question.path().to_owned(),
+            step: question.step().to_owned(),
+            prompt: question.prompt().to_owned(),
+            expected: question.expected().to_owned(),
+            schema: question.schema(),
+            asked_at_ms: millis(question.asked_at()),
+            expires_at_ms: question.expires_at().map(millis),
+        }
+    }
+}
+
+/// Open questions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct QuestionsView {
+    pub(crate) questions: Vec<QuestionView>,
+    /// What to give as `before` for the next page. Missing on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
+}
+
+/// Events that have happened.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EventsView {
+    /// In the order in which they happened.
+    #[schema(value_type = Vec<Object>)]
+    pub(crate) events: Vec<Value>,
+    /// What to give as `after` for the events that follow.
+    pub(crate) next: u64,
+    /// Whether no more will follow.
+    pub(crate) over: bool,
+}
+
+/// A signed link.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LinkView {
+    /// What a request carries as `?link=`.
+    pub(crate) link: String,
+}
+
+/// The answer of `application/problem+json`.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ProblemView {
+    /// `urn:flow-server:` and the kind of the problem.
+    r#type: String,
+    /// The kind of the problem, for people.
+    title: String,
+    /// The HTTP status.
+    status: u16,
+    /// What is wrong with this request.
+    detail: String,
+}
+
+/// Milliseconds since 1970 (UTC).
+pub(crate) fn millis(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
