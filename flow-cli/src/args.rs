@@ -168,7 +168,8 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 OLD and NEW are as FILE in the other commands, or folders of flows as JSON or YAML. Flows are compared with those of the same
-namespace. The exit code is 1 if a change breaks callers, or executions that were started with OLD.
+namespace. Documents have to be sound: see `cargo flow check`. The exit code is 1 if a change breaks callers, or executions that were
+started with OLD.
 
 Examples:
   cargo flow diff old/app new/app

@@ -82,6 +82,14 @@ pub(crate) enum Error {
         /// What is wrong with it.
         problems: Vec<String>,
     },
+    /// JSON or YAML of a flow in which the analysis finds mistakes.
+    #[error("`{path}` is not sound")]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// The mistakes, each with its place.
+        problems: Vec<String>,
+    },
     /// A flow that `flow!` cannot say.
     #[error("this cannot be said in `flow!`")]
     Unsaid {
@@ -159,7 +167,9 @@ impl Error {
     /// Facts that explain the error, each of one or more lines.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {
-            Error::NotAFlow { problems, .. } | Error::Unsaid { problems } => problems.iter().map(|one| listed(one)).collect(),
+            Error::NotAFlow { problems, .. } | Error::Unsound { problems, .. } | Error::Unsaid { problems } => {
+                problems.iter().map(|one| listed(one)).collect()
+            }
             Error::NoFlows {
                 absence: Some(absence),
                 ..
@@ -228,6 +238,7 @@ impl Error {
             Error::TooLarge { .. } => {
                 "strip it, which leaves the flows in: more is not read of one file"
             }
+            Error::Unsound { .. } => "only sound flows are compared, since others do not run",
             Error::Build => "cargo says above why; if a file is there already, name it instead",
             Error::NothingBuilt => "name a package that has flows: `--package NAME`",
             _ => return None,

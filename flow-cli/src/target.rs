@@ -33,19 +33,21 @@ pub(crate) fn of_file(path: &Path) -> Result<Flows, Error> {
     some(vec![path.to_owned()], vec![found(path)?])
 }
 
-/// Reads the flows of a file, or of all flow documents in a folder.
+/// Reads the flows of a file, or of all flow documents in a folder, which have to be sound. Those of
+/// built files are: the compiler has checked them.
 ///
 /// # Errors
 ///
-/// As [`of_file`].
-pub(crate) fn of_file_or_folder(path: &Path) -> Result<Flows, Error> {
-    if !path.is_dir() {
-        return of_file(path);
-    }
-    let files = document_files(path)?;
+/// As [`of_file`], or the analysis finds mistakes in a document.
+pub(crate) fn sound(path: &Path) -> Result<Flows, Error> {
+    let files = if path.is_dir() {
+        document_files(path)?
+    } else {
+        vec![path.to_owned()]
+    };
     let found = files
         .iter()
-        .map(|file| found(file))
+        .map(|file| checked(file))
         .collect::<Result<_, _>>()?;
     if files.is_empty() {
         some(vec![path.to_owned()], Vec::new())
@@ -110,11 +112,33 @@ struct Found {
 }
 
 fn found(path: &Path) -> Result<Found, Error> {
+    read_with(path, |_| Ok(()))
+}
+
+/// What is found if its documents are sound.
+fn checked(path: &Path) -> Result<Found, Error> {
+    read_with(path, |documents| {
+        let problems = flow_text::check_all(documents);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Unsound {
+            path: path.to_owned(),
+            problems: problems.iter().map(ToString::to_string).collect(),
+        })
+    })
+}
+
+fn read_with(
+    path: &Path,
+    check: impl FnOnce(&[Document]) -> Result<(), Error>,
+) -> Result<Found, Error> {
     let bytes = read::bytes(path)?;
     let Some(format) = document::format(path, &bytes) else {
         return in_binary(path, &bytes);
     };
     let documents = document::read(path, &bytes, format)?;
+    check(&documents)?;
     Ok(Found {
         flows: documents.into_iter().map(Document::into_flow).collect(),
         absence: None,

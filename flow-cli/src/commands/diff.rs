@@ -10,9 +10,9 @@ use crate::style::{BAD, GOOD};
 use crate::{Error, Outcome, Screen, Text, target};
 
 pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
-    let old = target::of_file_or_folder(&options.old)?;
+    let old = target::sound(&options.old)?;
     let new = match &options.new {
-        Some(path) => target::of_file_or_folder(path)?,
+        Some(path) => target::sound(path)?,
         None => target::of_package(&options.build)?,
     };
     let pairs = pairs(old.as_slice(), new.as_slice());

@@ -155,6 +155,30 @@ fn one_flow_on_each_side_is_compared_whatever_its_name() {
 }
 
 #[test]
+fn flows_that_do_not_run_are_not_compared() {
+    let nowhere = QA.replace("\"condition\": \"default\"", "\"condition\": \"answered\"");
+    assert_ne!(nowhere, QA);
+    let folder = Folder::new()
+        .with("qa.json", QA)
+        .with("draft.json", &nowhere)
+        .with("flows/draft.json", &nowhere);
+    assert_snapshot!(folder.run("diff qa.json draft.json"), @r#"
+    [stderr]
+    error: `draft.json` is not sound
+           72:20: `answer` has no action "answered" [F001]
+             at /ends/0/condition
+             help: write an action that the node has as `condition`, or add this one to its `actions`
+           help: only sound flows are compared, since others do not run
+    [exit code 2]
+    "#);
+    let in_folder = folder.run("diff flows qa.json --json");
+    assert!(
+        in_folder.contains("error: `flows/draft.json` is not sound"),
+        "{in_folder}"
+    );
+}
+
+#[test]
 fn an_empty_folder_has_no_flows() {
     let folder = Folder::new()
         .with("flows/README.md", "none yet")

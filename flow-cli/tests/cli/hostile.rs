@@ -31,7 +31,8 @@ fn flow(text: &str) -> String {
         "outputs": values,
         "nodes": [
             {
-                "type": text,
+                // Not the name of the flow, which would contain itself.
+                "type": format!("{text}i"),
                 "id": "inner",
                 "description": text,
                 "params": { text: text },
@@ -104,14 +105,14 @@ fn unsound(text: &str) -> String {
     format!("{flow:#}\n")
 }
 
-/// The same flow after a change of whatever has this text.
+/// The same flow after a change of whatever has this text. It is still sound.
 fn changed(text: &str) -> String {
-    let mut flow: Value = serde_json::from_str(&flow(text)).expect("JSON");
     let other = format!("{text}z");
-    flow["inputs"]["properties"][text]["rustType"] = other.as_str().into();
-    flow["inputs"]["properties"][&other] = json!({ "rustType": text });
+    let rust_type = |text: &str| format!("\"rustType\": {}", json!(text));
+    let flow = flow(text).replace(&rust_type(text), &rust_type(&other));
+    let mut flow: Value = serde_json::from_str(&flow).expect("JSON");
     flow["name"] = other.as_str().into();
-    flow["nodes"][0]["type"] = other.as_str().into();
+    flow["nodes"][0]["type"] = format!("{other}i").into();
     flow["nodes"][0]["params"][text] = other.as_str().into();
     flow["nodes"][0]["internalFlow"]["nodes"][0]["params"]["prompt"] = other.as_str().into();
     flow["ends"][0]["label"] = other.into();
@@ -185,6 +186,10 @@ fn no_text_of_others_does_anything_but_stand_there() {
     for words in COMMANDS {
         let (said, expected) = (said(&hostile, words), said(&plain, words));
         assert_harmless(&said, words);
+        assert!(
+            words[0] != "diff" || !said.contains("error"),
+            "{words:?}: {said}"
+        );
         let (lines, expected_lines) = (said.lines().count(), expected.lines().count());
         assert!(
             lines == expected_lines || is_markup(words),
