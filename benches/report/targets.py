@@ -125,14 +125,16 @@ def observers(figures):
 def loaded(figures):
     """A step of a loaded flow, which is what the steps after the first one take, against one that is boxed by hand."""
 
-    def of_steps(contender, workload):
-        run, single = (figures.instructions(contender, name) for name in (workload, "single"))
+    def of_steps(figure, contender, workload):
+        run, single = (figure(contender, name) for name in (workload, "single"))
         return run - single if run is not None and single is not None else None
 
-    for workload in ("chain", "loop", "branch"):
-        value = quotient(of_steps("loaded", workload), of_steps("by_hand_boxed", workload))
-        what = f"{BY_NAME[workload].title}, loaded: instructions of a step, against by hand, boxed"
-        yield judged(what, "at most 2.5", value, "", lambda value: value <= 2.5)
+    for unit, figure in (("instructions", figures.instructions), ("time", figures.nanoseconds)):
+        for workload in ("chain", "loop", "branch"):
+            steps = (of_steps(figure, name, workload) for name in ("loaded", "by_hand_boxed"))
+            value = quotient(*steps)
+            what = f"{BY_NAME[workload].title}, loaded: {unit} of a step, against by hand, boxed"
+            yield judged(what, "at most 2.5", value, "", lambda value: value <= 2.5)
     for other in ("pocketflow_rs", "graph_flow", "pocketflow_python"):
         ratios = [
             quotient(figures.nanoseconds(other, workload), figures.nanoseconds("loaded", workload))

@@ -158,48 +158,27 @@ pub enum Make {
 }
 
 /// What a node is called with.
+//
+// It stays where it is made, and the work has a reference to it: moving it costs as much as the rest
+// of a step, since what was written in words is then read in pairs of them.
 pub struct Call<'a> {
     /// Its value, if it has one.
     pub receiver: Borrowed<'a>,
     /// The visit.
     pub visit: Visit<'a>,
-    /// What it reads.
+    /// What it reads, and where what it returns goes.
     pub args: Args<'a>,
-    /// Where what it returns goes.
-    pub returns: Returns,
-}
-
-/// Where what a node returns goes.
-#[derive(Clone, Copy)]
-pub enum Returns {
-    /// To the engine, as a value of this type.
-    ToEngine(&'static ValueType),
-    /// To the state at once, because the engine does not look at it.
-    ToState(TakeApart),
 }
 
 /// Takes the outcome out of an `Option`, writes what it consists of, and returns the number of its
 /// action.
 pub type TakeApart = fn(&mut dyn Any, &mut Writer<'_>) -> usize;
 
-impl Returns {
-    /// The outcome for the engine.
-    #[inline]
-    pub fn outcome<T: Send + Sync + 'static>(self, args: Args<'_>, returned: T) -> Outcome {
-        match self {
-            Returns::ToEngine(ty) => Outcome::new(AnyValue::new(returned), ty),
-            Returns::ToState(take_apart) => {
-                Outcome::written(take_apart(&mut Some(returned), &mut args.writer()))
-            }
-        }
-    }
-}
-
 /// The work of a visit.
 pub type Work<'a> = BoxFuture<'a, Result<Outcome, Failed>>;
 
 /// Makes the work of a visit. It takes the values, and nothing more before the work is polled.
-pub type StepFunction = for<'a> fn(Call<'a>) -> Work<'a>;
+pub type StepFunction = for<'a> fn(&'a mut Call<'a>) -> Work<'a>;
 
 /// Reads the answer to a question.
 pub type AnswerFunction = fn(Value) -> Result<AnyValue, serde_json::Error>;

@@ -7,7 +7,8 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cell::AnyValue;
+use crate::cell::{AnyValue, opened_ref};
+use crate::outcome::Outcome;
 use crate::place::{Around, Place, Taken};
 use crate::ports::Ports;
 use crate::value::Probe;
@@ -17,6 +18,8 @@ use crate::value::Probe;
 pub struct Args<'a> {
     ports: &'a Ports,
     place: Place<'a>,
+    /// True if the engine looks at the outcome.
+    keeps: bool,
 }
 
 /// The values that a node borrows.
@@ -27,14 +30,17 @@ pub struct Lent<'a> {
 }
 
 /// Writes what comes of a visit.
-pub struct Writer<'a>(Args<'a>);
+pub struct Writer<'a> {
+    ports: &'a Ports,
+    place: Place<'a>,
+}
 
 impl Writer<'_> {
     /// Writes a value, by its number. It is dropped if nothing reads it.
     #[inline]
     pub fn write<T: Send + Sync + 'static>(&mut self, number: usize, value: T) {
-        if let Some(key) = self.0.ports.writes[number] {
-            self.0.place.cell(key).put(value);
+        if let Some(key) = self.ports.writes[number] {
+            self.place.cell(key).put(value);
         }
     }
 }
@@ -151,19 +157,69 @@ fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
 
 impl<'a> Args<'a> {
     #[inline]
-    pub(crate) fn new(ports: &'a Ports, place: Place<'a>) -> Self {
-        Args { ports, place }
+    pub(crate) fn new(ports: &'a Ports, place: Place<'a>, keeps: bool) -> Self {
+        Args {
+            ports,
+            place,
+            keeps,
+        }
     }
 
     /// A value that the node takes.
     #[inline]
-    pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
+    pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, key: Key<T>) -> T {
+        let port = &self.ports.reads[read];
+        if let (Place::Loop(cells), Some(key)) = (&mut self.place, port.key) {
+            let value = match (port.moves, port.ty) {
+                (true, _) => cells.cell(key).take(),
+                (false, Some(ty)) => cells.cell(key).peek().map(|value| ty.cloned(value)),
+                (false, None) => None,
+            };
+            if let Some(value) = value {
+                return value;
+            }
+        }
+        self.take_elsewhere(read, key)
+    }
+
+    /// The same in a branch of a fork, in a loop over items, or in one of several attempts.
+    fn take_elsewhere<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
         let value = match self.place.taken(self.ports, read) {
             Some(Taken::Moved(cell)) => cell.take(),
-            Some(Taken::Copied(value, ty)) => Some(ty.cloned(value)),
+            Some(Taken::Copied(value, ty)) => Some(ty.cloned(opened_ref(value))),
             None => None,
         };
         value.unwrap_or_else(|| misread(read))
+    }
+
+    /// Hands on what the node returned: to the engine if it looks at it, else to where it is kept.
+    /// `take_apart` writes what it consists of, and returns the number of its action.
+    #[inline]
+    pub fn returned<T: Send + Sync + 'static>(
+        &mut self,
+        value: T,
+        take_apart: impl FnOnce(T, &mut Writer<'_>) -> usize,
+    ) -> Outcome {
+        if self.keeps {
+            return self.kept(value);
+        }
+        if let Place::Item(_, result) = &mut self.place {
+            **result = Some(AnyValue::new(value));
+            return Outcome::HANDED_ON;
+        }
+        let action = take_apart(value, &mut self.writer());
+        if let Place::Loop(cells) = &mut self.place {
+            cells.action = action;
+        }
+        Outcome::HANDED_ON
+    }
+
+    /// What the node returned, for the engine.
+    fn kept<T: Send + Sync + 'static>(&self, value: T) -> Outcome {
+        match self.ports.outcome {
+            Some(ty) => Outcome::new(AnyValue::new(value), ty),
+            None => unreachable!("only a function or a type returns a value"),
+        }
     }
 
     /// A value that the node takes if there is one.
@@ -171,8 +227,10 @@ impl<'a> Args<'a> {
         // What a node returned as an `Option` is read like a value that may be missing.
         match self.place.taken(self.ports, read)? {
             Taken::Moved(cell) => cell.take().or_else(|| cell.take().flatten()),
-            Taken::Copied(value, ty) if (value as &dyn Any).is::<T>() => Some(ty.cloned(value)),
-            Taken::Copied(value, ty) => ty.cloned(value),
+            Taken::Copied(value, ty) if (value as &dyn Any).is::<T>() => {
+                Some(ty.cloned(opened_ref(value)))
+            }
+            Taken::Copied(value, ty) => ty.cloned(opened_ref(value)),
         }
     }
 
@@ -193,18 +251,13 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The values for several attempts of the flow. A node that its flow tries again takes nothing.
-    pub(crate) fn shared(self) -> Lent<'a> {
-        Lent {
-            ports: self.ports,
-            around: self.place.into_around(),
-        }
-    }
-
     /// Where the node writes.
     #[inline]
-    pub(crate) fn writer(self) -> Writer<'a> {
-        Writer(self)
+    pub(crate) fn writer(&mut self) -> Writer<'_> {
+        Writer {
+            ports: self.ports,
+            place: self.place.reborrow(),
+        }
     }
 }
 
@@ -236,9 +289,9 @@ impl<'a> Lent<'a> {
         shown.unwrap_or_else(|| misread(read))
     }
 
-    /// The same values for another attempt of the flow.
-    pub(crate) fn again(self) -> Args<'a> {
-        Args::new(self.ports, Place::Shared(self.around))
+    /// The same values for another attempt of the flow, whose outcome the engine gets.
+    pub(crate) fn again(&'a self) -> Args<'a> {
+        Args::new(self.ports, Place::Shared(&self.around), true)
     }
 }
 

@@ -69,6 +69,13 @@ impl Cell {
         }
     }
 
+    /// The value. `None` if there is none of this type.
+    #[inline]
+    pub(crate) fn peek<T: 'static>(&self) -> Option<&T> {
+        let slot: &dyn Any = &**self.0.as_ref()?;
+        slot.downcast_ref::<Option<T>>()?.as_ref()
+    }
+
     /// Takes the value out, and leaves its box. `None` if there is none of this type.
     #[inline]
     pub(crate) fn take<T: 'static>(&mut self) -> Option<T> {

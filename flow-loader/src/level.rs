@@ -8,7 +8,7 @@ use flow_runtime::engine::FlowInfo;
 use flow_spec::Take;
 use serde_json::Value;
 
-use crate::adapter::{Adapter, Borrowed, Receiver, Runs, StepFunction};
+use crate::adapter::{Adapter, Borrowed, Receiver, StepFunction};
 use crate::condition::Condition;
 use crate::list::ListType;
 use crate::ports::{KeyIndex, NodeIndex, Ports, TakenBy};
@@ -83,9 +83,10 @@ pub(crate) struct Node {
 /// A function or a type.
 #[derive(Clone, Copy)]
 pub(crate) struct Step<'a> {
-    pub(crate) adapter: &'a Adapter,
     pub(crate) receiver: Borrowed<'a>,
     pub(crate) run: StepFunction,
+    /// True if the flow makes the attempts, because the node makes none itself.
+    pub(crate) is_bounded: bool,
 }
 
 pub(crate) struct Route {
@@ -106,6 +107,10 @@ pub(crate) enum Kind {
     Step {
         adapter: Arc<Adapter>,
         receiver: Option<Receiver>,
+        /// How it is run, beside its node and not only in the adapter. `None` if it asks a person.
+        run: Option<StepFunction>,
+        /// True if the flow makes the attempts, because the node makes none itself.
+        is_bounded: bool,
     },
     Flow(Arc<Level>),
     Fork {
@@ -166,24 +171,18 @@ impl Node {
     /// a part of the language.
     #[inline]
     pub(crate) fn step(&self) -> Option<Step<'_>> {
-        let Kind::Step { adapter, receiver } = &self.kind else {
-            return None;
-        };
-        let Runs::Step(run) = adapter.runs else {
-            return None;
-        };
-        Some(Step {
-            adapter,
-            receiver: receiver.as_deref(),
-            run,
-        })
-    }
-
-    /// Returns true if the flow makes the attempts, because the node makes none itself.
-    pub(crate) fn is_bounded(&self) -> bool {
         match &self.kind {
-            Kind::Step { adapter, .. } => self.policy.timeout.is_some() && !adapter.takes_policy,
-            _ => false,
+            Kind::Step {
+                receiver,
+                run: Some(run),
+                is_bounded,
+                ..
+            } => Some(Step {
+                receiver: receiver.as_deref(),
+                run: *run,
+                is_bounded: *is_bounded,
+            }),
+            _ => None,
         }
     }
 

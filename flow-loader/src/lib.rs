@@ -52,8 +52,8 @@ pub mod __private {
     pub use flow_runtime::engine::{Failed, QuestionType, Step};
 
     pub use crate::adapter::{
-        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, NodeKind, ReadType,
-        Returns, Runs, StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
+        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, NodeKind, ReadType, Runs,
+        StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
     };
     pub use crate::args::{Args, Key, Lent, Writer};
     pub use crate::cell::{AnyValue, opened_ref, taken_out};

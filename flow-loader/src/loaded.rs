@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use flow_runtime::__private::supervised;
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
     AnyFlow, Direct, InputError, Observed, QuestionType, RefusedInput, Run, RunError, Saved, Scope,
@@ -69,10 +71,7 @@ impl LoadedFlow {
     ///
     /// As [`Flow::run`](flow_runtime::Flow::run).
     pub async fn run(&self, input: Value) -> Result<Value, RunError> {
-        let input = object(input)?;
-        run_any(self, &Direct::new(), input)
-            .await
-            .map(Saved::into_json)
+        self.run_on(&Direct::new(), input).await
     }
 
     /// Runs the flow to an end with options: as [`run`](Self::run).
@@ -89,16 +88,52 @@ impl LoadedFlow {
         input: Value,
         options: RunOptions<A>,
     ) -> Result<Value, RunError> {
-        let input = object(input)?;
         let run = Run::numbered(options);
-        run_any(self, &Observed::new(&run), input)
-            .await
-            .map(Saved::into_json)
+        self.run_on(&Observed::new(&run), input).await
+    }
+
+    /// As [`run_any`], but without a box for the run, and with one object for input and output.
+    async fn run_on<E: LoadedEngine>(
+        &self,
+        engine: &E,
+        mut input: Value,
+    ) -> Result<Value, RunError> {
+        let level = &self.level;
+        let Value::Object(values) = &mut input else {
+            return Err(RunError::Input(InputError::not_an_object()));
+        };
+        let is_input = |key: &String| level.inputs.iter().any(|input| input.name == *key);
+        if !values.keys().all(is_input) {
+            // It says what is wrong with this and with all other values.
+            let values = Saved(mem::take(values));
+            let ran = Box::pin(run_any(self, engine, values));
+            return ran.await.map(Saved::into_json);
+        }
+        supervised(engine, &level.info, || ran(level, engine, values)).await?;
+        Ok(input)
     }
 }
 
-fn object(input: Value) -> Result<Saved, RunError> {
-    Saved::from_json(input).ok_or_else(|| RunError::Input(InputError::not_an_object()))
+/// Runs the flow. The object has its input, and then its output.
+async fn ran<E: LoadedEngine>(
+    level: &Arc<Level>,
+    engine: &E,
+    values: &mut Map<String, Value>,
+) -> Result<(), RunError> {
+    let mut state = begun(level, values).map_err(RunError::Input)?;
+    values.clear();
+    let scope = Scope::root(engine.run(), &level.info);
+    let end = drive(level, engine, &scope, &mut state).await;
+    let end = end.map_err(RunError::Failed)?;
+    for port in &level.outputs {
+        let value = returned(port, state.cells_mut());
+        if let (Some(value), Some(ty)) = (value, port.returned_type()) {
+            let value = written(&port.name, ty, value.get()).map_err(RunError::Output)?;
+            values.insert(port.name.clone(), value);
+        }
+    }
+    values.insert("end".to_owned(), Value::String(end.to_owned()));
+    Ok(())
 }
 
 impl fmt::Debug for LoadedFlow {
@@ -129,8 +164,8 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         question(&self.level, within)
     }
 
-    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
-        let mut state = begun(&self.level, input)?;
+    fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
+        let mut state = begun(&self.level, &mut input.0)?;
         unstorable_key(&self.level)?;
         let mut stored = Saved::default();
         for port in &self.level.inputs {
@@ -141,7 +176,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
             }
         }
         // A number too large for its `f32` is infinite, which JSON does not have.
-        match begun(&self.level, stored.clone()) {
+        match begun(&self.level, &mut stored.0.clone()) {
             Ok(_) => Ok(stored),
             Err(error) => Err(RefusedInput::not_read_back(error)),
         }
@@ -155,33 +190,20 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     fn run<'a>(
         &'a self,
         engine: &'a E,
-        input: Saved,
+        mut input: Saved,
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
         Box::pin(async move {
-            let level = &self.level;
-            let mut state = begun(level, input).map_err(RunError::Input)?;
-            let scope = Scope::root(engine.run(), &level.info);
-            let end = drive(level, engine, &scope, &mut state).await;
-            let end = end.map_err(RunError::Failed)?;
-            let mut output = Map::with_capacity(level.outputs.len() + 1);
-            for port in &level.outputs {
-                let value = returned(port, state.cells_mut());
-                if let (Some(value), Some(ty)) = (value, port.returned_type()) {
-                    let value = written(&port.name, ty, value.get()).map_err(RunError::Output)?;
-                    output.insert(port.name.clone(), value);
-                }
-            }
-            output.insert("end".to_owned(), Value::String(end.to_owned()));
-            Ok(Saved(output))
+            ran(&self.level, engine, &mut input.0).await?;
+            Ok(input)
         })
     }
 }
 
-/// The state in which a run with this input begins.
-fn begun(level: &Arc<Level>, mut input: Saved) -> Result<LoadedState, InputError> {
+/// The state in which a run with this input begins. Takes the values out of the object.
+fn begun(level: &Arc<Level>, input: &mut Map<String, Value>) -> Result<LoadedState, InputError> {
     let mut violations = Vec::new();
     let state = LoadedState::begun::<InputError>(level, |_, port| {
-        let value = value(level, port, &mut input);
+        let value = value(level, port, input.get_mut(&port.name));
         Ok(value.unwrap_or_else(|violation| {
             violations.push(violation);
             None
@@ -193,27 +215,37 @@ fn begun(level: &Arc<Level>, mut input: Saved) -> Result<LoadedState, InputError
     }
 }
 
-/// The value of an input.
-fn value(level: &Level, port: &Input, input: &mut Saved) -> Result<Option<AnyValue>, Violation> {
-    let given = input.0.remove(&port.name);
+/// The value of an input, which is taken out of what was given.
+fn value(
+    level: &Level,
+    port: &Input,
+    given: Option<&mut Value>,
+) -> Result<Option<AnyValue>, Violation> {
     // If the value is an `Option` itself, `null` is one of its values.
     let is_value = |key| level.key(key).ty.option.is_some();
     let missing_if_null = port.optional && !port.key.is_some_and(is_value);
     let given = given.filter(|value| !(missing_if_null && value.is_null()));
-    match (given.or_else(|| port.default.clone()), port.key) {
-        (None, _) if port.optional => Ok(None),
-        (None, _) => Err(Violation::missing(&port.name)),
-        (Some(value), Some(key)) => match level.key(key).ty.json {
-            Some(json) => (json.read_input)(value)
-                .map(Some)
-                .map_err(|unfit| Violation::wrong_type(&port.name, unfit)),
-            None => Err(Violation::wrong_type(
-                &port.name,
-                Unfit::not_json(level.key(key).ty.name()),
-            )),
-        },
-        (Some(_), None) => Ok(None),
+    if given.is_none() && port.default.is_none() {
+        return if port.optional {
+            Ok(None)
+        } else {
+            Err(Violation::missing(&port.name))
+        };
     }
+    let Some(key) = port.key else {
+        return Ok(None);
+    };
+    let ty = level.key(key).ty;
+    let Some(json) = ty.json else {
+        let unfit = Unfit::not_json(ty.name());
+        return Err(Violation::wrong_type(&port.name, unfit));
+    };
+    let value = match given {
+        Some(value) => mem::take(value),
+        None => port.default.clone().unwrap_or_default(),
+    };
+    let value = (json.read_input)(value).map(Some);
+    value.map_err(|unfit| Violation::wrong_type(&port.name, unfit))
 }
 
 /// Finds a value of the flow, or of a flow in it, that cannot be stored.

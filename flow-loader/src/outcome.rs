@@ -11,35 +11,29 @@ use crate::cell::AnyValue;
 use crate::value::ValueType;
 
 /// The outcome of a node, of any type: a value, or JSON that an engine has stored and that only the
-/// flow can read. For an engine that does not look at outcomes, the number of the action.
-pub struct Outcome(Repr);
+/// flow can read. For an engine that does not look at outcomes, nothing.
+//
+// One word, so that what a step returns is passed in registers. A step that returns more waits for it
+// to come back from memory.
+pub struct Outcome(Option<Box<Kept>>);
 
-enum Repr {
-    /// The values are in the state already, and the node took the action with this number.
-    Written(usize),
+enum Kept {
     Value(AnyValue, &'static ValueType),
-    /// Boxed, because most outcomes are values.
-    Stored(Box<Value>),
+    Stored(Value),
 }
 
 impl Outcome {
-    #[inline]
-    pub(crate) fn written(action: usize) -> Self {
-        Outcome(Repr::Written(action))
-    }
+    /// The outcome of a node that has handed on what it returned.
+    pub(crate) const HANDED_ON: Outcome = Outcome(None);
 
-    #[inline]
     pub(crate) fn new(value: AnyValue, ty: &'static ValueType) -> Self {
-        Outcome(Repr::Value(value, ty))
+        Outcome(Some(Box::new(Kept::Value(value, ty))))
     }
 
-    /// The number of the action, if the values are in the state already.
+    /// Returns true if the node has handed on what it returned.
     #[inline]
-    pub(crate) fn action(&self) -> Option<usize> {
-        match self.0 {
-            Repr::Written(action) => Some(action),
-            Repr::Value(..) | Repr::Stored(_) => None,
-        }
+    pub(crate) fn is_handed_on(&self) -> bool {
+        self.0.is_none()
     }
 
     /// The value.
@@ -48,10 +42,10 @@ impl Outcome {
     ///
     /// Why the stored value cannot be read, in words.
     pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
-        match self.0 {
-            Repr::Written(_) => unreachable!("the caller asked for the value"),
-            Repr::Value(value, _) => Ok(value),
-            Repr::Stored(stored) => read(*stored, ty).map_err(|reason| {
+        match self.0.map(|kept| *kept) {
+            None => unreachable!("the caller asked whether the value is handed on"),
+            Some(Kept::Value(value, _)) => Ok(value),
+            Some(Kept::Stored(stored)) => read(stored, ty).map_err(|reason| {
                 let name = ty.short_name();
                 format!("the recorded value is not a `{name}`: {reason}")
             }),
@@ -60,9 +54,9 @@ impl Outcome {
 
     /// The name of the value's type, if it is known.
     pub(crate) fn type_name(&self) -> &'static str {
-        match self.0 {
-            Repr::Value(_, ty) => ty.name(),
-            Repr::Written(_) | Repr::Stored(_) => type_name::<Self>(),
+        match self.0.as_deref() {
+            Some(Kept::Value(_, ty)) => ty.name(),
+            Some(Kept::Stored(_)) | None => type_name::<Self>(),
         }
     }
 
@@ -72,9 +66,12 @@ impl Outcome {
     ///
     /// Why it is not one, in words.
     pub(crate) fn read_back(&self, read_back: Outcome) -> Result<Outcome, String> {
-        match (&self.0, read_back.0) {
-            (Repr::Value(_, ty), Repr::Stored(stored)) => Ok(Outcome::new(read(*stored, ty)?, ty)),
-            (_, read_back) => Ok(Outcome(read_back)),
+        let read_back = read_back.0.map(|kept| *kept);
+        match (self.0.as_deref(), read_back) {
+            (Some(Kept::Value(_, ty)), Some(Kept::Stored(stored))) => {
+                Ok(Outcome::new(read(stored, ty)?, ty))
+            }
+            (_, read_back) => Ok(Outcome(read_back.map(Box::new))),
         }
     }
 }
@@ -89,16 +86,16 @@ fn read(stored: Value, ty: &ValueType) -> Result<AnyValue, String> {
 
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match &self.0 {
-            Repr::Value(value, ty) => match ty.json {
+        match self.0.as_deref() {
+            Some(Kept::Value(value, ty)) => match ty.json {
                 Some(json) => erased_serde::serialize((json.serialize)(value.get()), serializer),
                 None => Err(S::Error::custom(format!(
                     "`{}` is not `Serialize` and `Deserialize`",
                     ty.name()
                 ))),
             },
-            Repr::Stored(stored) => stored.serialize(serializer),
-            Repr::Written(_) => Err(S::Error::custom(
+            Some(Kept::Stored(stored)) => stored.serialize(serializer),
+            None => Err(S::Error::custom(
                 "the engine said that it does not look at outcomes",
             )),
         }
@@ -107,18 +104,17 @@ impl Serialize for Outcome {
 
 impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Outcome(Repr::Stored(Deserialize::deserialize(
-            deserializer,
-        )?)))
+        let stored = Kept::Stored(Deserialize::deserialize(deserializer)?);
+        Ok(Outcome(Some(Box::new(stored))))
     }
 }
 
 impl fmt::Debug for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Repr::Value(_, ty) => f.debug_tuple("Outcome").field(&ty.name()).finish(),
-            Repr::Stored(stored) => f.debug_tuple("Outcome").field(stored).finish(),
-            Repr::Written(action) => f.debug_tuple("Outcome").field(action).finish(),
+        match self.0.as_deref() {
+            Some(Kept::Value(_, ty)) => f.debug_tuple("Outcome").field(&ty.name()).finish(),
+            Some(Kept::Stored(stored)) => f.debug_tuple("Outcome").field(stored).finish(),
+            None => f.debug_tuple("Outcome").finish(),
         }
     }
 }

@@ -8,15 +8,21 @@ use crate::ports::{KeyIndex, Ports, TakenBy};
 use crate::value::{Shown, ValueType};
 
 /// The values of a flow by key.
-pub(crate) struct Cells(pub(crate) Vec<Cell>);
+pub(crate) struct Cells {
+    pub(crate) all: Vec<Cell>,
+    /// The number of the action that the last node took, if it has handed on its values itself.
+    pub(crate) action: usize,
+}
 
 /// Where a node runs, which decides where its values are.
 pub(crate) enum Place<'s> {
     Loop(&'s mut Cells),
     /// In a branch of a fork, which sees the state as it was at the fork and what it writes itself.
     Branch(&'s Cells, &'s mut Own),
-    /// Where others read the same values: in a loop over items, or in one of several attempts.
-    Shared(Around<'s>),
+    /// In a loop over items, where what the node returns is collected.
+    Item(&'s Around<'s>, &'s mut Option<AnyValue>),
+    /// In one of several attempts, which read the same values.
+    Shared(&'s Around<'s>),
 }
 
 /// What a node sees.
@@ -60,32 +66,27 @@ pub(crate) struct Own {
     pub(crate) taken: Vec<(TakenBy, KeyIndex, Cell)>,
 }
 
+impl From<Vec<Cell>> for Cells {
+    fn from(all: Vec<Cell>) -> Self {
+        Cells { all, action: 0 }
+    }
+}
+
 impl Cells {
     /// The value of a key. `None` if it has none.
     #[inline]
     pub(crate) fn get(&self, KeyIndex(key): KeyIndex) -> Option<&(dyn Any + Send + Sync)> {
-        self.0[key].get()
+        self.all[key].get()
     }
 
     #[inline]
     pub(crate) fn cell(&mut self, KeyIndex(key): KeyIndex) -> &mut Cell {
-        &mut self.0[key]
+        &mut self.all[key]
     }
 
     /// A clone of the value of a key, which has this type.
     pub(crate) fn cloned(&self, key: KeyIndex, ty: &ValueType) -> Option<AnyValue> {
         self.get(key).map(|value| ty.cloned_box(value))
-    }
-}
-
-impl<'s> Place<'s> {
-    /// What a node sees here, while it does not write.
-    pub(crate) fn into_around(self) -> Around<'s> {
-        match self {
-            Place::Loop(cells) => Around::of(cells, None),
-            Place::Branch(base, own) => Around::of(base, Some(own)),
-            Place::Shared(around) => around,
-        }
     }
 }
 
@@ -95,7 +96,7 @@ impl Place<'_> {
         match self {
             Place::Loop(cells) => Around::of(cells, None),
             Place::Branch(base, own) => Around::of(base, Some(own)),
-            Place::Shared(around) => *around,
+            Place::Item(around, _) | Place::Shared(around) => **around,
         }
     }
 
@@ -105,7 +106,8 @@ impl Place<'_> {
         match self {
             Place::Loop(cells) => Place::Loop(cells),
             Place::Branch(base, own) => Place::Branch(base, own),
-            Place::Shared(around) => Place::Shared(*around),
+            Place::Item(around, result) => Place::Item(around, result),
+            Place::Shared(around) => Place::Shared(around),
         }
     }
 
@@ -115,12 +117,13 @@ impl Place<'_> {
         match self {
             Place::Loop(cells) => cells.cell(key),
             Place::Branch(_, own) => own.cell(key),
-            Place::Shared(_) => unreachable!("what the body of a loop returns is collected"),
+            Place::Item(..) | Place::Shared(_) => {
+                unreachable!("what the body of a loop returns is collected")
+            }
         }
     }
 
     /// A value that the node takes. `None` if there is none.
-    #[inline]
     pub(crate) fn taken(&mut self, ports: &Ports, read: usize) -> Option<Taken<'_>> {
         let Place::Loop(cells) = self else {
             return self.taken_apart(ports, read);
@@ -155,7 +158,7 @@ impl Place<'_> {
                 let value = own.taken(by).or_else(|| own.get(key));
                 value.or_else(|| base.get(key))
             }
-            Place::Shared(around) => match around.item_at(read) {
+            Place::Item(around, _) | Place::Shared(around) => match around.item_at(read) {
                 Some(item) => return item.port.ty.map(|ty| Taken::Copied(item.value, ty)),
                 None => around.get(port.key?),
             },

@@ -17,6 +17,8 @@ pub(crate) struct Ports {
     pub(crate) reads: Vec<Read>,
     /// The key of each value that it writes. `None` if nothing reads it.
     pub(crate) writes: Vec<Option<KeyIndex>>,
+    /// The type of what it returns, if it is a function or a type.
+    pub(crate) outcome: Option<&'static ValueType>,
     /// True if it is a flow that is tried again as a whole, and so needs its values again.
     pub(crate) repeats: bool,
 }

@@ -131,9 +131,9 @@ impl ValueType {
 
     /// A clone of a value of this type, which is `T`.
     #[inline]
-    pub(crate) fn cloned<T: 'static>(&self, value: &dyn Any) -> T {
+    pub(crate) fn cloned<T: 'static>(&self, value: &T) -> T {
         match self.clone_functions().typed.downcast_ref::<fn(&T) -> T>() {
-            Some(clone) => clone(opened_ref(value)),
+            Some(clone) => clone(value),
             None => unopened::<T>(),
         }
     }

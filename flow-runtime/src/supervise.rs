@@ -155,9 +155,25 @@ pub async fn run_any<E: Hooks>(
     }
     // The flow has a scope of its own inside. This one is at no node, and names the flow as a whole.
     let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
-    let scope = Scope::root(engine.run(), &info);
+    supervised(engine, &info, || flow.run(engine, input)).await
+}
+
+/// Runs what a function begins to its end, within the time and until the cancellation of the engine's
+/// run, and catches its panics. `flow` has the namespace of the run.
+#[cfg(feature = "stored")]
+#[inline]
+pub async fn supervised<E, T, W>(
+    engine: &E,
+    flow: &FlowInfo,
+    begin: impl FnOnce() -> W + Send,
+) -> Result<T, RunError>
+where
+    E: Hooks,
+    W: Future<Output = Result<T, RunError>> + Send,
+{
+    let scope = Scope::root(engine.run(), flow);
     let ended = to_its_end!(scope, async {
-        match flow.run(engine, input).await {
+        match begin().await {
             Err(RunError::Failed(failed)) => Err(failed),
             ended => Ok(ended),
         }

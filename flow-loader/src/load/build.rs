@@ -11,7 +11,7 @@ use flow_spec::{
 };
 use serde_json::Value;
 
-use crate::adapter::Adapter;
+use crate::adapter::{Adapter, Runs};
 use crate::condition::{Condition, Mistyped};
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, Route, RouteIndex, Target};
 use crate::ports::{NodeIndex, Ports};
@@ -148,11 +148,17 @@ impl Loader<'_> {
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
             named(TIMEOUT_ACTION).filter(|_| times_out),
         );
+        let outcome = adapter.as_ref().map(|adapter| adapter.outcome);
         let kind = match (adapter, level) {
-            (Some(adapter), _) => {
-                let receiver = self.receiver(parts, index, node, &adapter)?;
-                Kind::Step { adapter, receiver }
-            }
+            (Some(adapter), _) => Kind::Step {
+                receiver: self.receiver(parts, index, node, &adapter)?,
+                run: match adapter.runs {
+                    Runs::Step(run) => Some(run),
+                    Runs::Human { .. } => None,
+                },
+                is_bounded: policy.timeout.is_some() && !adapter.takes_policy,
+                adapter,
+            },
             (None, Some(level)) => Kind::Flow(level),
             (None, None) => self.kind(parts, index, node, &routes)?,
         };
@@ -162,6 +168,7 @@ impl Loader<'_> {
                 at: NodeIndex(index),
                 reads,
                 writes,
+                outcome,
                 repeats: matches!(kind, Kind::Flow(_)) && policy.retry.attempts.get() > 1,
             },
             kind,

@@ -24,8 +24,8 @@ impl LoadedState {
         level: &Arc<Level>,
         mut value: impl FnMut(usize, &Input) -> Result<Option<AnyValue>, E>,
     ) -> Result<Self, E> {
-        let cells = level.keys.iter().map(|_| Cell::default()).collect();
-        let mut cells = Cells(cells);
+        let cells: Vec<Cell> = level.keys.iter().map(|_| Cell::default()).collect();
+        let mut cells = Cells::from(cells);
         for (number, input) in level.inputs.iter().enumerate() {
             if let (Some(value), Some(key)) = (value(number, input)?, input.key) {
                 cells.cell(key).set(value);
@@ -44,8 +44,8 @@ impl LoadedState {
             let value = value.map(|value| read(key, value)).transpose();
             value.map(Cell::from)
         });
-        let cells = Cells(cells.collect::<Result<_, _>>()?);
-        Ok(LoadedState(Repr::Values(level.clone(), cells)))
+        let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
+        Ok(LoadedState(Repr::Values(level.clone(), cells.into())))
     }
 }
 
@@ -92,7 +92,7 @@ impl StoredState<Json> for LoadedState {
             Repr::Saved(saved) => return Ok(saved.clone()),
         };
         let mut saved = Saved::default();
-        for (key, value) in level.keys.iter().zip(&cells.0) {
+        for (key, value) in level.keys.iter().zip(&cells.all) {
             if let Some(value) = value.get() {
                 let value = written(&key.name, key.ty, value)?;
                 saved.0.insert(key.name.clone(), value);

@@ -5,7 +5,7 @@ use std::pin::pin;
 use flow_runtime::engine::{Failed, Scope, Visit};
 use futures_util::future::BoxFuture;
 
-use crate::adapter::{Adapter, Call, Returns, Runs, Work};
+use crate::adapter::{Adapter, Call, Runs, Work};
 use crate::args::Args;
 use crate::cell::AnyValue;
 use crate::level::{Node, Step};
@@ -13,26 +13,25 @@ use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::run::engine::LoadedEngine;
 
-/// The work of a visit. It has taken its values, and runs when it is polled.
+/// What a visit is called with.
 #[inline]
-pub(crate) fn work<'a, E: LoadedEngine>(
+pub(crate) fn call<'a, E: LoadedEngine>(
     scope: &'a Scope<'a>,
     node: &'a Node,
     step: Step<'a>,
     place: Place<'a>,
-) -> Work<'a> {
-    let is_shared = matches!(place, Place::Shared(_));
-    let call = Call {
+) -> Call<'a> {
+    Call {
         receiver: step.receiver,
         visit: Visit::new(scope, &node.policy),
-        args: Args::new(&node.ports, place),
-        returns: if E::READS_OUTCOMES || is_shared {
-            Returns::ToEngine(step.adapter.outcome)
-        } else {
-            Returns::ToState(step.adapter.take_apart)
-        },
-    };
-    if node.is_bounded() {
+        args: Args::new(&node.ports, place, E::READS_OUTCOMES),
+    }
+}
+
+/// The work of a visit. It has taken its values, and runs when it is polled.
+#[inline]
+pub(crate) fn work<'a>(node: &'a Node, step: Step<'a>, call: &'a mut Call<'a>) -> Work<'a> {
+    if step.is_bounded {
         bounded(node, step, call)
     } else {
         (step.run)(call)
@@ -40,20 +39,20 @@ pub(crate) fn work<'a, E: LoadedEngine>(
 }
 
 /// The work within the time that its flow allows.
-fn bounded<'a>(node: &'a Node, step: Step<'a>, call: Call<'a>) -> Work<'a> {
+fn bounded<'a>(node: &'a Node, step: Step<'a>, call: &'a mut Call<'a>) -> Work<'a> {
     let (run, visit) = (step.run, call.visit);
     if node.policy.retry.attempts.get() == 1 {
         let work = run(call);
         return Box::pin(async move { visit.within_timeout(pin!(work)).await });
     }
-    let lent = call.args.shared();
-    Box::pin(visit.tried_within_timeout(move |visit| {
-        run(Call {
+    let lent = call.args.lent();
+    Box::pin(visit.tried_within_timeout(move |visit| async move {
+        let mut call = Call {
             receiver: step.receiver,
             visit,
             args: lent.again(),
-            returns: Returns::ToEngine(step.adapter.outcome),
-        })
+        };
+        run(&mut call).await
     }))
 }
 

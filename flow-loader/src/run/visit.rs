@@ -23,7 +23,7 @@ use crate::run::items::{item_port, items};
 use crate::run::join::all;
 use crate::run::results::{collected, result_of};
 use crate::run::state::{LoadedState, read, written};
-use crate::run::step::{ask, opened, work};
+use crate::run::step::{ask, call, opened, work};
 use crate::value::ItemValue;
 
 /// Runs a flow to an end, and returns the label of the end.
@@ -45,7 +45,9 @@ async fn to_an_end<'l, E: LoadedEngine>(
     scope: &Scope<'_>,
     state: &mut LoadedState,
 ) -> Result<&'l str, Failed> {
-    follow(level, &level.start, state.cells_mut());
+    if !level.start.mappings.is_empty() {
+        follow(level, &level.start, state.cells_mut());
+    }
     let mut at = match &level.start.to {
         Target::Node(first) => *first,
         Target::End(end) => return Ok(end),
@@ -64,17 +66,15 @@ async fn to_an_end<'l, E: LoadedEngine>(
         let left = match node.step() {
             Some(step) => {
                 let place = Place::Loop(state.cells_mut());
-                match engine
-                    .step(scope, work::<E>(scope, node, step, place))
-                    .await
-                {
-                    Ok(outcome) => match outcome.action() {
-                        Some(action) => Ok(node.route_of(action)),
-                        None => {
-                            let place = Place::Loop(state.cells_mut());
-                            write(engine, scope, node, place, outcome).await
-                        }
-                    },
+                let mut call = call::<E>(scope, node, step, place);
+                match engine.step(scope, work(node, step, &mut call)).await {
+                    Ok(outcome) if outcome.is_handed_on() => {
+                        Ok(node.route_of(state.cells_mut().action))
+                    }
+                    Ok(outcome) => {
+                        let place = Place::Loop(state.cells_mut());
+                        write(engine, scope, node, place, outcome).await
+                    }
                     Err(failed) => Err(failed),
                 }
             }
@@ -161,24 +161,25 @@ fn failed_route(
     Ok(route)
 }
 
-/// Runs a node, and writes what comes of it. Returns the route of its action: `None` inside a fork.
+/// Runs a node of a branch of a fork, and writes what comes of it.
 async fn visit<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
     scope: &Scope<'_>,
     at: NodeIndex,
     mut place: Place<'_>,
-) -> Result<Option<RouteIndex>, Failed> {
+) -> Result<(), Failed> {
     let node = level.node(at);
     let Some(step) = node.step() else {
-        return visit_part(level, engine, scope, at, place).await;
+        visit_part(level, engine, scope, at, place).await?;
+        return Ok(());
     };
-    let work = work::<E>(scope, node, step, place.reborrow());
-    let outcome = engine.step(scope, work).await?;
-    match outcome.action() {
-        Some(action) => Ok(node.route_of(action)),
-        None => write(engine, scope, node, place, outcome).await,
+    let mut call = call::<E>(scope, node, step, place.reborrow());
+    let outcome = engine.step(scope, work(node, step, &mut call)).await?;
+    if !outcome.is_handed_on() {
+        write(engine, scope, node, place, outcome).await?;
     }
+    Ok(())
 }
 
 /// Writes the outcome of a node.
@@ -194,7 +195,7 @@ fn write<'s, E: LoadedEngine>(
             unreachable!("other nodes have no outcome")
         };
         let mut outcome = opened(engine, scope, adapter, outcome).await?;
-        let args = Args::new(&node.ports, place);
+        let mut args = Args::new(&node.ports, place, E::READS_OUTCOMES);
         let action = (adapter.take_apart)(outcome.slot(), &mut args.writer());
         Ok(node.route_of(action))
     })
@@ -213,9 +214,9 @@ fn visit_part<'s, E: LoadedEngine>(
         let node = level.node(at);
         match &node.kind {
             Kind::Step { adapter, .. } => {
-                let args = Args::new(&node.ports, place.reborrow());
+                let args = Args::new(&node.ports, place.reborrow(), E::READS_OUTCOMES);
                 let mut answer = ask(engine, scope, node, adapter, args).await?;
-                let args = Args::new(&node.ports, place);
+                let mut args = Args::new(&node.ports, place, E::READS_OUTCOMES);
                 let action = (adapter.take_apart)(answer.slot(), &mut args.writer());
                 Ok(node.route_of(action))
             }
@@ -277,7 +278,7 @@ async fn or_unreadable<E: LoadedEngine, T>(
 
 /// The state in which a flow begins that is a node.
 fn begun(node: &Node, inner: &Arc<Level>, place: Place<'_>) -> Result<LoadedState, Unstorable> {
-    let mut args = Args::new(&node.ports, place);
+    let mut args = Args::new(&node.ports, place, false);
     LoadedState::begun(inner, |number, input| {
         let Some(value) = args.take_box(number) else {
             return match (&input.default, input.key) {
@@ -450,20 +451,25 @@ fn one_item<'a, E: LoadedEngine>(
         let scope = scope.item(index);
         let scope = &scope;
         engine.item_started(scope);
-        let place = Place::Shared(Around {
+        let around = Around {
             item: item.as_ref(),
             ..around
-        });
+        };
+        let mut returned = None;
+        let place = Place::Item(&around, &mut returned);
         let (result, action) = match &node.kind {
             Kind::Step { adapter, .. } => {
                 let outcome = match node.step() {
                     Some(step) => {
-                        let work = work::<E>(scope, node, step, place);
-                        let outcome = engine.step(scope, work).await?;
-                        opened(engine, scope, adapter, outcome).await?
+                        let mut call = call::<E>(scope, node, step, place);
+                        let outcome = engine.step(scope, work(node, step, &mut call)).await?;
+                        match returned {
+                            Some(value) => value,
+                            None => opened(engine, scope, adapter, outcome).await?,
+                        }
                     }
                     None => {
-                        let args = Args::new(&node.ports, place);
+                        let args = Args::new(&node.ports, place, E::READS_OUTCOMES);
                         // Boxed, as each item has room for the largest of these.
                         Box::pin(ask(engine, scope, node, adapter, args)).await?
                     }

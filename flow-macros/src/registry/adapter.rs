@@ -23,13 +23,17 @@ pub(super) fn adapter(
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("key_{read}", span = site))
         .collect();
-    let call = call(&path, contract, &keys, &loader);
+    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(outcome));
+    let take_apart = taken_apart(&path, contract, &opened, &loader);
+    let inferred = call(&path, contract, &keys, &loader, &quote!(returned));
+    let handed_on = taken_apart(&path, contract, &quote!(outcome), &loader);
+    let handed_on = quote!(call.args.returned(returned, |outcome, writer| { #handed_on }));
+    let call = call(&path, contract, &keys, &loader, &handed_on);
     let reads = contract.reads.iter().zip(&keys);
     let reads = reads.map(|(port, key)| read(port, key, contract.kind, &loader));
     let writes = writes(&path, contract, &loader);
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
-    let take_apart = take_apart(&path, contract, &loader);
     let make = make(&path, value, contract, &loader);
     let schema = schema(&path, contract.kind, &loader);
     let about = about(contract, &loader);
@@ -39,7 +43,7 @@ pub(super) fn adapter(
     let returns_nothing = contract.returns_nothing();
     let takes_policy = contract.attempts.takes_policy();
     let retry_if = retry_if(contract);
-    let used = used(contract.kind, &call, &loader);
+    let used = used(contract.kind, &inferred, &loader);
     let types = keys.iter().filter(|_| contract.kind != Kind::Human);
     let types = types.map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     quote_spanned! {site=> {
@@ -65,7 +69,7 @@ pub(super) fn adapter(
             make: #make,
             schema: #schema,
             runs: #runs,
-            take_apart: #take_apart,
+            take_apart: |outcome, writer| { #take_apart },
             about: #about,
         }
     }}
@@ -150,7 +154,7 @@ fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
             let _ = #call;
         },
         _ => quote! {
-            let call: #loader::Call<'_> = #loader::nothing();
+            let call: &mut #loader::Call<'_> = #loader::nothing();
             let _ = #call;
         },
     }
@@ -196,13 +200,14 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call of the node, with `call`: a future of its outcome for the engine, which has taken its
-/// values. Of a question, its prompt, with `lent`.
+/// The call of the node, with `call`: a future, which has taken its values. `outcome` is what it comes
+/// to, given what the node has `returned`. Of a question, its prompt, with `lent`.
 fn call(
     path: &TokenStream,
     contract: &Contract,
     keys: &[Ident],
     loader: &TokenStream,
+    outcome: &TokenStream,
 ) -> TokenStream {
     if contract.kind == Kind::Human {
         let arguments = (0..contract.reads.len()).map(|read| quote!(lent.shown(#read)));
@@ -216,7 +221,6 @@ fn call(
             quote!(let #place = call.args.#value;)
         })
         .collect();
-    let mutable = (!taken.is_empty()).then(|| quote!(mut));
     let arguments = reads().map(|(read, (port, key))| {
         if port.mode.takes() {
             return taken_read(read).to_token_stream();
@@ -230,14 +234,13 @@ fn call(
     let borrows = contract.reads.iter().any(|port| !port.mode.takes());
     let lent = borrows.then(|| quote!(let lent = call.args.lent();));
     quote!({
-        let #mutable call = call;
         #(#taken)*
         async move {
             let returned = {
                 #lent
                 <#path>::__step(#receiver #visit #(#arguments),*).await?
             };
-            ::core::result::Result::<_, #loader::Failed>::Ok(call.returns.outcome(call.args, returned))
+            ::core::result::Result::<_, #loader::Failed>::Ok(#outcome)
         }
     })
 }
@@ -333,14 +336,15 @@ fn runs(
     }
 }
 
-/// A function that writes what the outcome consists of, and returns the number of the action.
-fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
-    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(outcome));
+/// Statements that write what the outcome consists of, with `writer`, and the number of the action.
+fn taken_apart(
+    path: &TokenStream,
+    contract: &Contract,
+    outcome: &TokenStream,
+    loader: &TokenStream,
+) -> TokenStream {
     if contract.writes_its_outcome() {
-        return quote!(|outcome, writer| {
-            writer.write(0, #opened);
-            0
-        });
+        return quote!(writer.write(0, #outcome); 0);
     }
     let places: Vec<Ident> = (0..contract.writes.len())
         .map(|index| format_ident!("written_{index}"))
@@ -349,14 +353,14 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
     let writes = writes.map(|(number, place)| quote!(writer.write(#number, #place);));
     if contract.actions.is_empty() {
         let apart = match &places[..] {
-            [] => quote!(let _ = #opened;),
-            places => quote!(let (#(#places),*) = #opened;),
+            [] => quote!(let _ = #outcome;),
+            places => quote!(let (#(#places),*) = #outcome;),
         };
-        return quote!(|outcome, writer| { let _ = &writer; #apart #(#writes)* 0 });
+        return quote!(let _ = &writer; #apart #(#writes)* 0);
     }
     let apart = match &places[..] {
-        [] => quote!(let action = #opened;),
-        places => quote!(let (#(#places,)* action) = #opened;),
+        [] => quote!(let action = #outcome;),
+        places => quote!(let (#(#places,)* action) = #outcome;),
     };
     let mut number = contract.writes.len();
     let mut arms = Vec::new();
@@ -365,13 +369,11 @@ fn take_apart(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> 
         number += action.writes.len();
     }
     quote! {
-        |outcome, writer| {
-            let _ = &writer;
-            #apart
-            #(#writes)*
-            type __Action = <#path as #loader::Step>::Actions;
-            match action { #(#arms)* }
-        }
+        let _ = &writer;
+        #apart
+        #(#writes)*
+        type __Action = <#path as #loader::Step>::Actions;
+        match action { #(#arms)* }
     }
 }
 

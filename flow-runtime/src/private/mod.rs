@@ -33,6 +33,8 @@ pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};
 pub use crate::spec_text::as_text;
+#[cfg(feature = "stored")]
+pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
 pub use crate::visit::{Attempts, Visit};
 
