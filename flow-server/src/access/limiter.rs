@@ -9,7 +9,7 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// How many requests a second may be refused, for one address, before they are not looked at.
+/// How many refusals a second an address is given a reason for.
 const REFUSED: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
 /// How many callers are known before those that have sent nothing lately are forgotten.

@@ -22,7 +22,9 @@ pub(crate) struct Hub {
 /// The reader of an execution. It ends with the last client.
 #[derive(Debug)]
 struct Channel {
-    sender: broadcast::Sender<Arc<Frame>>,
+    /// Of which each client has one of its own. (A sender here would keep the clients waiting when the
+    /// reader has ended.)
+    receiver: broadcast::Receiver<Arc<Frame>>,
     reader: AbortHandle,
 }
 
@@ -56,7 +58,7 @@ impl Hub {
         let mut channels = self.channels.lock().await;
         let known = channels.get(&id).and_then(Weak::upgrade);
         if let Some(channel) = known.filter(|channel| !channel.reader.is_finished()) {
-            let receiver = channel.sender.subscribe();
+            let receiver = channel.receiver.resubscribe();
             return Ok(Live {
                 receiver,
                 _reader: channel,
@@ -65,7 +67,6 @@ impl Hub {
         let filter = EventFilter::new().deltas().from_offset(offset);
         let mut events = executions.get(id).await?.events(filter).await?;
         let (sender, receiver) = broadcast::channel(BACKLOG);
-        let to_all = sender.clone();
         let reader = tokio::spawn(async move {
             while let Some(event) = events.next().await {
                 let frame = match event {
@@ -73,11 +74,14 @@ impl Hub {
                     Err(error) => Frame::failed(error),
                 };
                 // Nobody may be there at this moment.
-                let _ = to_all.send(Arc::new(frame));
+                let _ = sender.send(Arc::new(frame));
             }
         });
         let reader = reader.abort_handle();
-        let channel = Arc::new(Channel { sender, reader });
+        let channel = Arc::new(Channel {
+            receiver: receiver.resubscribe(),
+            reader,
+        });
         channels.retain(|_, channel| channel.strong_count() > 0);
         channels.insert(id, Arc::downgrade(&channel));
         Ok(Live {

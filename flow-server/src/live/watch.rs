@@ -19,6 +19,8 @@ pub(crate) struct Watch {
     stored: Option<Events>,
     /// What happens now. `None` until the client has read what is stored.
     live: Option<Live>,
+    /// True if the execution was over when what is stored was asked for, so that nothing follows.
+    is_last: bool,
     /// The offset of the last record that has passed.
     offset: u64,
     /// The number of the next record.
@@ -46,6 +48,7 @@ impl Watch {
             wanted,
             stored: None,
             live: None,
+            is_last: false,
             offset,
             next_seq: 0,
             is_over: false,
@@ -95,6 +98,19 @@ impl Watch {
         Ok(())
     }
 
+    /// Subscribes to what happens from now on, if anything can.
+    async fn go_live(&mut self) -> Result<(), RuntimeError> {
+        let execution = self.executions.get(self.id).await?;
+        self.is_last = execution.status().is_over();
+        if !self.is_last {
+            let hub = self.app.hub();
+            let live = hub.subscribe(&self.executions, self.id, self.offset);
+            self.live = Some(live.await?);
+        }
+        // What was stored meanwhile.
+        self.read_stored().await
+    }
+
     async fn next_of_all(&mut self) -> Result<Option<Arc<Frame>>, RuntimeError> {
         loop {
             if self.is_over {
@@ -106,14 +122,11 @@ impl Watch {
                     Some(Err(error)) => return Ok(Some(Arc::new(Frame::failed(error)))),
                     None => self.stored = None,
                 }
+                self.is_over = self.is_last;
                 continue;
             }
             let Some(live) = &mut self.live else {
-                let hub = self.app.hub();
-                let live = hub.subscribe(&self.executions, self.id, self.offset);
-                self.live = Some(live.await?);
-                // What was stored before the subscription, and has not been read yet.
-                self.read_stored().await?;
+                self.go_live().await?;
                 continue;
             };
             match live.receiver.recv().await {

@@ -1,0 +1,135 @@
+//! How much the server takes from its clients.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::http::Method;
+use flow_server::{Limits, Server};
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::support::{runtime, served_with, tokens};
+
+#[tokio::test]
+async fn a_large_body_is_refused() {
+    let limits = Limits {
+        body_bytes: 1000,
+        ..Limits::default()
+    };
+    let client = served_with(|server| server.limits(limits)).client;
+    let input = json!({ "employee": "x".repeat(2000), "amount": 30 });
+    let refused = client.post("/flows/Claim/executions", input).await;
+    refused.problem(413, "too-large");
+    let input = json!({ "employee": "x".repeat(500), "amount": 30 });
+    client
+        .post("/flows/Claim/executions", input)
+        .await
+        .expect(201);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_refused() {
+    let client = served_with(|server| server).client;
+    let never = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from_static(b"{"))])
+        .chain(futures_util::stream::pending());
+    let body = Body::from_stream(never);
+    let refused = client
+        .send_body(Method::POST, "/flows/Claim/executions", body)
+        .await;
+    refused.problem(408, "too-slow");
+}
+
+#[tokio::test]
+async fn too_many_requests_are_refused() {
+    let limits = Limits {
+        requests_per_second: NonZeroU32::new(5).unwrap(),
+        ..Limits::default()
+    };
+    let client = served_with(|server| server.limits(limits)).client;
+    let mut answers = Vec::new();
+    for _ in 0..10 {
+        answers.push(client.get("/flows").await);
+    }
+    let refused = answers
+        .iter()
+        .filter(|answer| answer.status.as_u16() == 429)
+        .count();
+    assert!((4..=5).contains(&refused), "{refused}");
+    let last = answers.last().unwrap();
+    last.problem(429, "too-many-requests");
+    assert_eq!(last.headers["retry-after"], "1");
+    // Others are not concerned.
+    client
+        .with_token("ben's token")
+        .get("/flows")
+        .await
+        .expect(200);
+}
+
+#[tokio::test]
+async fn too_many_streams_are_refused() {
+    let limits = Limits {
+        streams: NonZeroUsize::new(2).unwrap(),
+        ..Limits::default()
+    };
+    let client = served_with(|server| server.limits(limits)).client;
+    let first = client.stream("/events").await;
+    let _second = client.stream("/events").await;
+    let third = client.with_header("accept", "text/event-stream");
+    third.get("/events").await.problem(503, "unavailable");
+    drop(first);
+    let _third = client.stream("/events").await;
+}
+
+async fn listening(limits: Limits) -> std::net::SocketAddr {
+    let (runtime, _) = runtime(&Default::default());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = Server::new(runtime).authentication(tokens()).limits(limits);
+    tokio::spawn(server.serve_until(listener, std::future::pending()));
+    address
+}
+
+/// Somebody who sends the head of a request a byte at a time is cut off, and holds up nobody.
+#[tokio::test]
+async fn a_slow_head_is_cut_off() {
+    let limits = Limits {
+        request_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let address = listening(limits).await;
+    let mut slow = TcpStream::connect(address).await.unwrap();
+    slow.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\n")
+        .await
+        .unwrap();
+    let mut read = Vec::new();
+    let cut_off = tokio::time::timeout(Duration::from_secs(5), slow.read_to_end(&mut read)).await;
+    cut_off.expect("it is cut off").unwrap();
+    assert!(!String::from_utf8_lossy(&read).contains("200 OK"));
+}
+
+/// Further connections wait until one is closed.
+#[tokio::test]
+async fn connections_are_limited() {
+    let limits = Limits {
+        connections: NonZeroUsize::new(1).unwrap(),
+        ..Limits::default()
+    };
+    let address = listening(limits).await;
+    let request = b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+    let mut first = TcpStream::connect(address).await.unwrap();
+    first.write_all(request).await.unwrap();
+    let mut buffer = [0; 12];
+    first.read_exact(&mut buffer).await.unwrap();
+    assert_eq!(&buffer, b"HTTP/1.1 200");
+    let mut second = TcpStream::connect(address).await.unwrap();
+    second.write_all(request).await.unwrap();
+    let waits = tokio::time::timeout(Duration::from_millis(200), second.read_exact(&mut buffer));
+    assert!(waits.await.is_err());
+    drop(first);
+    second.read_exact(&mut buffer).await.unwrap();
+    assert_eq!(&buffer, b"HTTP/1.1 200");
+}
