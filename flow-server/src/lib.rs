@@ -9,6 +9,7 @@ mod metrics;
 mod problem;
 mod routes;
 mod server;
+mod studio;
 mod views;
 
 pub use access::{Authenticate, BearerTokens, Links, Principal, TokenFileError};

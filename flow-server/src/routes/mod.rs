@@ -90,6 +90,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     let (router, _) = described();
     router
         .route("/openapi.json", axum::routing::get(system::open_api))
+        .merge(crate::studio::routes())
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), observe))

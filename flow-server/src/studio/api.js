@@ -1,0 +1,121 @@
+// Requests to the server that this page comes from.
+
+// The page may be nested under a prefix: the server is where this file's folder is.
+const ROOT = new URL("..", import.meta.url);
+
+const TOKEN = "flow-server token";
+
+// A link is for one page, so it is not kept.
+let link;
+
+export function setLink(text) {
+  link = text;
+}
+
+export function isLinked() {
+  return link !== undefined;
+}
+
+export function token() {
+  return link ?? sessionStorage.getItem(TOKEN);
+}
+
+export function setToken(text) {
+  if (text) sessionStorage.setItem(TOKEN, text);
+  else sessionStorage.removeItem(TOKEN);
+}
+
+// A request that was not carried out. It has the fields of `application/problem+json`.
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail ?? `the server answers with status ${status}`);
+    this.status = status;
+    this.title = body.title ?? "The request was not carried out";
+    const errors = Array.isArray(body.errors) ? body.errors : [];
+    this.errors = errors.filter((error) => typeof error === "object" && error !== null);
+    this.details = errors.map((error) =>
+      typeof error === "string" ? error : [error.path, error.message].filter(Boolean).join(": "),
+    );
+  }
+}
+
+// Whole numbers that JavaScript would round are kept as they are written.
+function exact(_key, value, context) {
+  const rounded = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return rounded && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
+}
+
+export function parse(text) {
+  return JSON.parse(text, exact);
+}
+
+export function address(path) {
+  return new URL(path, ROOT);
+}
+
+export function headers(more = {}) {
+  const known = token();
+  return known ? { ...more, authorization: `Bearer ${known}` } : more;
+}
+
+export async function problemOf(response) {
+  const text = await response.text();
+  try {
+    return new Problem(response.status, parse(text));
+  } catch {
+    return new Problem(response.status, {});
+  }
+}
+
+// Sends a request. When the server does not know who asks, a token is asked for.
+export async function send(path, options = {}) {
+  const sent = { ...options, headers: headers(options.headers), cache: "no-store" };
+  let response;
+  try {
+    response = await fetch(address(path), sent);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Problem(0, { title: "The server cannot be reached", detail: "it does not answer; try again" });
+  }
+  if (response.status === 401) askForToken();
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+export function askForToken() {
+  document.dispatchEvent(new CustomEvent("token-wanted"));
+}
+
+export async function get(path, options) {
+  return parse(await (await send(path, options)).text());
+}
+
+// Sends a JSON text. The answer is parsed, if there is one.
+export async function post(path, text, more = {}) {
+  const response = await send(path, {
+    method: "POST",
+    body: text,
+    headers: { "content-type": "application/json", ...more },
+  });
+  const body = await response.text();
+  return body === "" ? null : parse(body);
+}
+
+export function remove(path) {
+  return send(path, { method: "DELETE" });
+}
+
+export async function text(path) {
+  return (await send(path)).text();
+}
+
+// A path below an execution or the like, with each part escaped.
+export function path(...parts) {
+  return parts.map(encodeURIComponent).join("/");
+}
+
+// The fields that have a value, as a query.
+export function query(fields) {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
+  return known.length === 0 ? "" : `?${new URLSearchParams(known)}`;
+}

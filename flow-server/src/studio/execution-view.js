@@ -1,0 +1,173 @@
+// One execution: its picture, its visits, its journal and its values.
+
+import * as api from "./api.js";
+import { ask, textInput } from "./dialogs.js";
+import { button, duration, element, facts, link, status, throttled, time } from "./dom.js";
+import { Journal } from "./journal.js";
+import { pictureFrom } from "./picture.js";
+import { questionForm } from "./questions-view.js";
+import { RunModel, kindOf, markOf } from "./run-model.js";
+import { Stream } from "./stream.js";
+import { Timeline } from "./timeline.js";
+
+// Records with which the status of an execution, or its questions, change.
+const TURNS = new Set(["paused", "resumed", "run_completed", "run_failed", "run_cancelled"]);
+
+export async function executionView(place, [id], page) {
+  const execution = await api.get(api.path("executions", id));
+  const view = new ExecutionPage(execution, page);
+  place.append(...view.parts);
+  await view.open();
+}
+
+class ExecutionPage {
+  #id;
+  #page;
+  #path;
+  #model = new RunModel();
+  #head = element("div");
+  #questions = element("div", { role: "region", "aria-label": "Open questions" });
+  #asked = "";
+  #pictureBox = element("section", { class: "picture", "aria-label": "Picture" });
+  #picture;
+  #texts = element("section", { class: "texts", "aria-label": "What nodes write now", hidden: true });
+  #timeline;
+  #journal;
+
+  constructor(execution, page) {
+    this.#id = execution.id;
+    this.#page = page;
+    this.#path = api.path("executions", execution.id);
+    this.#timeline = new Timeline((seq) => this.#journal.select(seq));
+    this.#journal = new Journal(this.#path, page, { mayCopy: !api.isLinked() });
+    this.#journal.grow(execution.records);
+    this.#showHead(execution);
+    const progress = element("div", { class: "progress" }, this.#pictureBox, this.#timeline.element);
+    this.parts = [this.#head, this.#questions, progress, this.#texts, this.#journal.element];
+  }
+
+  async open() {
+    const draw = throttled(60, () => this.#draw());
+    const turn = throttled(100, () => this.#turned().catch(this.#page.fail));
+    const onEvents = (events) => {
+      let hasTurned = false;
+      for (const event of events) {
+        if (event.type === "custom" && event.payload.type === "problem") this.#page.fail(problemOf(event));
+        if (this.#model.apply(event)) hasTurned ||= TURNS.has(kindOf(event));
+      }
+      draw();
+      if (hasTurned) turn();
+    };
+    const onState = (state, error) => {
+      this.#page.connection(state, error);
+      if (state === "live") turn();
+    };
+    const stream = new Stream(`${this.#path}/events?deltas=true`, { onEvents, onState });
+    // What runs gets longer also when nothing happens.
+    const clock = setInterval(() => this.#model.isOver || draw(), 1000);
+    this.#page.atEnd(() => {
+      clearInterval(clock);
+      stream.stop();
+    });
+    this.#picture = await pictureFrom(api.text(`${this.#path}/picture.svg`), "Picture of the flow");
+    this.#picture.addEventListener("node", (event) => {
+      const visit = this.#model.visits.findLast((one) => one.node.path === event.detail);
+      if (visit) this.#journal.select(visit.seq);
+    });
+    this.#pictureBox.append(element("h2", {}, "Picture"), this.#picture);
+    draw();
+    await this.#turned();
+  }
+
+  // The status, and what is asked, may have changed.
+  async #turned() {
+    const execution = await api.get(this.#path);
+    this.#showHead(execution);
+    const { questions } = execution.status === "paused" || execution.status === "running"
+      ? await api.get(`${this.#path}/questions`)
+      : { questions: [] };
+    const asked = questions.map((question) => question.token).join();
+    if (asked === this.#asked) return;
+    this.#asked = asked;
+    this.#questions.replaceChildren(...questions.map((question) => questionForm(question, () => this.#turned())));
+  }
+
+  #showHead(execution) {
+    const copied = execution.copiedFrom;
+    const isOver = !["running", "paused"].includes(execution.status);
+    const output = execution.output && JSON.stringify(execution.output, null, 2);
+    const about = facts([
+      ["Flow", execution.flow],
+      ["Id", execution.id],
+      ["Owner", execution.owner],
+      ["Idempotency key", execution.idempotencyKey],
+      ["Started", time(execution.createdAtMs)],
+      [isOver ? "Took" : "Last record after", duration(execution.updatedAtMs - execution.createdAtMs)],
+      ["Records", `${execution.records}`],
+      ["Copy of", copied && (api.isLinked() ? copied : link(`#/${api.path("executions", copied)}`, copied))],
+      ["Why", execution.reason],
+    ]);
+    const title = element("h1", {}, execution.flow, " ", status(execution.status));
+    const focused = document.activeElement?.dataset?.act;
+    const result = output ? [outputBox(output)] : [];
+    this.#head.replaceChildren(title, about, ...result, this.#actions(isOver));
+    if (focused) this.#head.querySelector(`[data-act="${focused}"]`)?.focus();
+    this.#journal.grow(execution.records);
+  }
+
+  #actions(isOver) {
+    if (api.isLinked()) return "";
+    const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
+    const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
+    return element("p", { class: "buttons" }, ...(isOver ? [] : [cancel]), remove);
+  }
+
+  #cancel() {
+    const reason = textInput("Why?");
+    ask("Cancel this execution?", [reason.element], "Cancel the execution", async () => {
+      await api.post(`${this.#path}/cancel`, JSON.stringify({ reason: reason.input.value }));
+      await this.#turned();
+    });
+  }
+
+  #remove() {
+    const warning = element("p", {}, "It is removed with its journal, and cancelled if it runs. This cannot be undone.");
+    ask(`Delete ${this.#id}?`, [warning], "Delete", async () => {
+      await api.remove(this.#path);
+      location.hash = "#/executions";
+    });
+  }
+
+  #draw() {
+    if (!this.#page.isOpen) return;
+    for (const node of this.#model.nodes.values()) this.#picture?.mark?.(node.path, node.state, markOf(node));
+    this.#timeline.draw(this.#model);
+    this.#journal.grow(this.#model.next);
+    this.#drawTexts();
+  }
+
+  #drawTexts() {
+    const known = new Map([...this.#texts.querySelectorAll("pre")].map((text) => [text.dataset.from, text]));
+    for (const [from, text] of this.#model.texts) {
+      let shown = known.get(from);
+      if (!shown) {
+        this.#texts.hidden = false;
+        shown = element("pre", { data: { from }, tabIndex: 0, "aria-label": from });
+        this.#texts.append(element("h3", {}, from), shown);
+      }
+      if (shown.textContent === text) continue;
+      shown.textContent = text;
+      shown.scrollTop = shown.scrollHeight;
+    }
+  }
+}
+
+function outputBox(text) {
+  const shown = element("pre", { tabIndex: 0, "aria-label": "Output" }, text);
+  return element("details", { class: "panel", open: text.length < 400 }, element("summary", {}, "Output"), shown);
+}
+
+function problemOf(event) {
+  const { title, detail } = event.payload.data;
+  return Object.assign(new Error(detail), { title });
+}

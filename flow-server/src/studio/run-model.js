@@ -1,0 +1,190 @@
+// How far an execution has come, from its events.
+
+// The kind of the record of an event, or `delta`, `progress` or another word for what has no record.
+export function kindOf(event) {
+  switch (event.type) {
+    case "node_start":
+      return "node_started";
+    case "exec_complete":
+      return "outcome";
+    case "node_end":
+      return "node_finished";
+    case "error":
+      return event.payload.record;
+    case "stream_chunk":
+      return "delta";
+    default:
+      return event.payload?.type ?? "";
+  }
+}
+
+const ENDS = new Set(["run_completed", "run_failed", "run_cancelled"]);
+
+// Longer texts are cut at their beginning.
+const LONGEST_TEXT = 20_000;
+
+export class RunModel {
+  // The number of the next record.
+  next = 0;
+  isOver = false;
+  // By the path in the picture.
+  nodes = new Map();
+  // Visits to nodes, in the order in which they began.
+  visits = [];
+  // What nodes have emitted, by path and item.
+  texts = new Map();
+  startedAt;
+  lastAt;
+  #heardAt = 0;
+  #root = "";
+  #open = new Map();
+
+  // The path of a node in the picture: without the flow itself, and without items.
+  pathInPicture(path) {
+    const plain = path.replace(/\[\d+\]/g, "");
+    return plain.startsWith(`${this.#root}.`) ? plain.slice(this.#root.length + 1) : plain;
+  }
+
+  // The time by the clock of the server, as far as this page can tell.
+  now() {
+    const since = this.isOver || this.lastAt === undefined ? 0 : performance.now() - this.#heardAt;
+    return (this.lastAt ?? 0) + since;
+  }
+
+  // Takes an event. False if it is a record that was there before.
+  apply(event) {
+    const kind = kindOf(event);
+    if (event.seq === undefined) {
+      this.#emitted(event, kind);
+      return true;
+    }
+    if (event.seq < this.next) return false;
+    this.next = event.seq + 1;
+    this.lastAt = event.timestamp;
+    this.#heardAt = performance.now();
+    this.startedAt ??= event.timestamp;
+    if (kind === "run_started" || kind === "run_copied") this.#root ||= event.namespace;
+    if (ENDS.has(kind)) this.#end(kind, event);
+    else if (event.namespace !== this.#root) this.#recorded(kind, event);
+    return true;
+  }
+
+  #recorded(kind, event) {
+    const visit = kind === "node_started" ? this.#begin(event) : this.#visit(event);
+    const node = visit.node;
+    switch (kind) {
+      case "attempt_failed":
+      case "timed_out":
+        visit.failures.push({ at: event.timestamp, error: event.payload.error });
+        break;
+      case "outcome":
+        visit.attempts = event.payload.attempts ?? visit.attempts;
+        break;
+      case "node_finished":
+        this.#close(visit, event, "done");
+        break;
+      case "node_failed":
+      case "flow_failed":
+        visit.attempts = event.payload.attempts ?? visit.attempts;
+        visit.error = event.payload.error;
+        this.#close(visit, event, "failed");
+        break;
+      case "paused":
+      case "waiting":
+        visit.state = "waiting";
+        break;
+      case "resumed":
+      case "waited":
+        if (visit.state === "waiting") visit.state = "running";
+        break;
+    }
+    this.#settle(node);
+  }
+
+  #key(event) {
+    return `${event.step}|${event.visit}|${event.item ?? ""}`;
+  }
+
+  #node(path) {
+    const known = this.nodes.get(path);
+    if (known) return known;
+    const node = { path, visits: 0, items: 0, itemsDone: 0, open: new Set(), state: "", progress: undefined };
+    this.nodes.set(path, node);
+    return node;
+  }
+
+  #begin(event) {
+    const key = this.#key(event);
+    // A step that a crash interrupted is reached again: it is the same visit.
+    const known = this.#open.get(key);
+    if (known) return known;
+    const node = this.#node(this.pathInPicture(event.namespace));
+    // A node inside the flow that runs for an item is a node like any other.
+    const isItem = event.namespace.endsWith("]");
+    if (isItem) node.items += 1;
+    else node.visits += 1;
+    const visit = {
+      key, node, path: event.namespace, number: event.visit, item: event.item, seq: event.seq, isItem,
+      start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
+    };
+    this.visits.push(visit);
+    this.#open.set(key, visit);
+    node.open.add(visit);
+    return visit;
+  }
+
+  #visit(event) {
+    return this.#open.get(this.#key(event)) ?? this.#begin(event);
+  }
+
+  #close(visit, event, state) {
+    visit.end = event.timestamp;
+    visit.state = state;
+    visit.action = event.payload?.action ?? visit.action;
+    if (visit.isItem && state === "done") visit.node.itemsDone += 1;
+    if (!visit.isItem) visit.node.progress = undefined;
+    visit.node.last = state;
+    visit.node.open.delete(visit);
+    this.#open.delete(visit.key);
+  }
+
+  #settle(node) {
+    const open = [...node.open];
+    if (open.length === 0) node.state = node.last ?? "";
+    else node.state = open.every((visit) => visit.state === "waiting") ? "waiting" : "running";
+  }
+
+  #emitted(event, kind) {
+    if (!event.namespace) return;
+    const node = this.#node(this.pathInPicture(event.namespace));
+    if (kind === "progress") {
+      node.progress = event.payload.data;
+      return;
+    }
+    if (kind !== "delta") return;
+    const { chunk, index } = event.payload;
+    const key = `${event.namespace} visit ${event.visit}`;
+    // Another attempt begins again.
+    const before = index === 0 ? "" : (this.texts.get(key) ?? "");
+    const text = before + (typeof chunk === "string" ? chunk : `${JSON.stringify(chunk)}\n`);
+    this.texts.set(key, text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text);
+  }
+
+  #end(kind, event) {
+    this.isOver = true;
+    const state = kind === "run_completed" ? "done" : "failed";
+    for (const visit of [...this.#open.values()]) {
+      this.#close(visit, event, state);
+      this.#settle(visit.node);
+    }
+  }
+}
+
+// What stands at a node: visits, items, progress.
+export function markOf(node) {
+  const parts = [];
+  if (node.visits > 1) parts.push(`${node.visits} visits`);
+  if (node.items > 0) parts.push(node.items === node.itemsDone ? `${node.items} items` : `${node.itemsDone} items, ${node.items - node.itemsDone} running`);
+  if (node.progress) parts.push(node.progress.of ? `${node.progress.done} of ${node.progress.of}` : `${node.progress.done}`);
+  return parts.join(", ");
+}

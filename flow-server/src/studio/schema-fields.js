@@ -1,0 +1,97 @@
+// The fields of a form that hold one value.
+
+import { element, freshId } from "./dom.js";
+
+// An input with its label, a hint and a place for what is wrong with it.
+function labelled(name, input, hint) {
+  const about = element("p", { class: "hint", id: freshId("hint") }, hint ?? "");
+  const wrong = element("p", { class: "wrong", id: freshId("wrong") });
+  input.id = freshId("field");
+  input.setAttribute("aria-describedby", hint ? `${about.id} ${wrong.id}` : wrong.id);
+  const refuse = (message) => {
+    wrong.textContent = message;
+    input.setAttribute("aria-invalid", "true");
+  };
+  const parts = [element("label", { htmlFor: input.id }, name), input];
+  if (hint) parts.push(about);
+  return { element: element("div", { class: "field" }, ...parts, wrong), refuse };
+}
+
+export function stringField(schema, context) {
+  const input = element("textarea", { rows: 1, spellcheck: true });
+  if (schema.default !== undefined) input.value = String(schema.default);
+  const field = labelled(context.name, input, schema.description);
+  return {
+    ...field,
+    json: () => {
+      const { length } = [...input.value];
+      if (schema.minLength !== undefined && length < schema.minLength) {
+        return void field.refuse(`At least ${schema.minLength} characters`);
+      }
+      if (schema.maxLength !== undefined && length > schema.maxLength) {
+        return void field.refuse(`At most ${schema.maxLength} characters`);
+      }
+      return JSON.stringify(input.value);
+    },
+  };
+}
+
+const WHOLE = /^-?(0|[1-9][0-9]*)$/;
+const NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
+
+// A limit that JavaScript would round comes as its text.
+function bound(limit, isWhole) {
+  if (limit === undefined) return undefined;
+  const text = String(limit.rawJSON ?? limit);
+  return isWhole && WHOLE.test(text) ? BigInt(text) : Number(text);
+}
+
+export function numberField(schema, context) {
+  const isWhole = schema.type === "integer";
+  const input = element("input", { inputMode: isWhole ? "numeric" : "decimal", autocomplete: "off" });
+  if (schema.default !== undefined) input.value = JSON.stringify(schema.default);
+  const [minimum, maximum] = [bound(schema.minimum, isWhole), bound(schema.maximum, isWhole)];
+  const limits = [minimum === undefined ? "" : `from ${minimum}`, maximum === undefined ? "" : `to ${maximum}`];
+  const kind = [isWhole ? "A whole number" : "A number", ...limits].filter(Boolean).join(" ");
+  const field = labelled(context.name, input, schema.description ? `${schema.description} ${kind}` : kind);
+  return {
+    ...field,
+    json: () => {
+      const text = input.value.trim();
+      const number = isWhole && WHOLE.test(text) ? BigInt(text) : Number(text);
+      const fits = (isWhole ? WHOLE : NUMBER).test(text);
+      const isOut = (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
+      return fits && !isOut ? text : void field.refuse(`This has to be: ${kind.toLowerCase()}`);
+    },
+  };
+}
+
+export function yesNoField(schema, context) {
+  const input = element("select", {}, ...["", "yes", "no"].map((text) => element("option", { value: text }, text)));
+  if (schema.default !== undefined) input.value = schema.default ? "yes" : "no";
+  const field = labelled(context.name, input, schema.description);
+  return {
+    ...field,
+    json: () => (input.value === "" ? void field.refuse("Choose yes or no") : String(input.value === "yes")),
+  };
+}
+
+// Any JSON, where the schema is not understood, or there is none.
+export function jsonField(schema, context) {
+  const input = element("textarea", { rows: 3, spellcheck: false, class: "code" });
+  if (context.value !== undefined) input.value = JSON.stringify(context.value, null, 2);
+  const about = [schema?.description, "As JSON, such as {\"a\": 1}, \"text\" or null"].filter(Boolean).join(". ");
+  const field = labelled(context.name, input, about);
+  return {
+    ...field,
+    input,
+    json: () => {
+      try {
+        JSON.parse(input.value);
+        return input.value;
+      } catch (error) {
+        return void field.refuse(`This is not JSON: ${error.message}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The visits to nodes, each as a bar.
+
+import { duration, element } from "./dom.js";
+import "./virtual-list.js";
+
+export class Timeline {
+  #list = element("virtual-list", { class: "timeline", role: "list", "aria-label": "Visits to nodes", tabIndex: 0 });
+  #title = element("h2", {}, "Timeline");
+  #visits = [];
+  #from = 0;
+  #to = 1;
+
+  constructor(onChoose) {
+    this.element = element("section", { "aria-label": "Timeline" }, this.#title, this.#list);
+    this.#list.rowHeight = 30;
+    this.#list.row = (index) => this.#row(this.#visits[index], onChoose);
+    this.#list.addEventListener("keydown", (event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      this.#list.focusRow((this.#list.focused ?? -1) + step);
+    });
+  }
+
+  draw(model) {
+    this.#visits = model.visits;
+    this.#from = model.startedAt ?? 0;
+    this.#to = Math.max(model.now(), this.#from + 1);
+    const took = model.startedAt === undefined ? "" : `, ${duration(this.#to - this.#from)}`;
+    this.#title.textContent = `Timeline: ${this.#visits.length} ${this.#visits.length === 1 ? "visit" : "visits"}${took}`;
+    this.#list.count = this.#visits.length;
+    this.#list.refresh();
+  }
+
+  #row(visit, onChoose) {
+    const end = visit.end ?? this.#to;
+    const percent = (ms) => `${(100 * (ms - this.#from)) / (this.#to - this.#from)}%`;
+    const bar = element("span", { class: "bar" });
+    bar.style.left = percent(visit.start);
+    bar.style.width = percent(this.#from + end - visit.start);
+    const marks = visit.failures.map((failure) => {
+      const mark = element("span", { class: "attempt" });
+      mark.style.left = percent(failure.at);
+      return mark;
+    });
+    const attempts = Math.max(visit.attempts, visit.failures.length + (visit.state === "failed" ? 0 : 1));
+    const told = [
+      visit.number > 1 ? `visit ${visit.number}` : "",
+      visit.state,
+      attempts > 1 ? `${attempts} attempts` : "",
+      visit.end === undefined ? "" : duration(visit.end - visit.start),
+      visit.action && visit.action !== "default" ? `“${visit.action}”` : "",
+      visit.error ?? visit.failures.at(-1)?.error ?? "",
+    ];
+    const chosen = element(
+      "button",
+      { type: "button", onclick: () => onChoose(visit.seq) },
+      element("span", { class: "name" }, visit.path),
+      element("span", { class: "track", "aria-hidden": "true" }, bar, ...marks),
+      element("span", { class: "told" }, told.filter(Boolean).join(", ")),
+    );
+    return element("div", { role: "listitem", class: "row", data: { state: visit.state, seq: visit.seq } }, chosen);
+  }
+}

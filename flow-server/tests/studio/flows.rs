@@ -1,0 +1,138 @@
+//! The flows of the tests.
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use flow_durable::{Runtime, RuntimeOptions, Store};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+/// Lets the steps that wait for it go on, one for each permit.
+pub(crate) static GATE: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(0));
+
+#[derive(Action, Serialize, Deserialize)]
+enum Size {
+    Small,
+    Large,
+}
+
+#[node(actions = Size)]
+fn measure(amount: &u64) -> Size {
+    if *amount > 100 {
+        Size::Large
+    } else {
+        Size::Small
+    }
+}
+
+/// What somebody decides on a claim.
+#[node(human = "Approve {amount} EUR for {employee}?", timeout = "14d")]
+#[derive(Serialize, Deserialize)]
+enum Decision {
+    Approve {
+        comment: String,
+        part: Option<u64>,
+        paid_at: Vec<String>,
+    },
+    Reject {
+        reason: String,
+    },
+    Postpone,
+}
+
+#[node(writes = receipt)]
+fn pay(amount: &u64, employee: &str) -> String {
+    format!("{amount} EUR to {employee}")
+}
+
+flow! {
+    /// Pays expenses: small ones at once, larger ones when somebody has approved them.
+    Claim(employee: String, amount: u64) -> (receipt: Option<String>) {
+        start >> measure;
+        measure  - "small"    >> pay;
+        measure  - "large"    >> Decision;
+        Decision - "approve"  >> pay >> end;
+        Decision - "reject"   >> end("rejected");
+        Decision - "postpone" >> end("postponed");
+        Decision - "timeout"  >> end("late");
+    }
+}
+
+/// Writes word by word, one for each permit of the gate.
+#[node(writes = draft)]
+async fn write(cx: &Context, topic: &str) -> String {
+    let mut draft = String::new();
+    for (done, word) in topic.split_inclusive(' ').enumerate() {
+        GATE.acquire().await.unwrap().forget();
+        cx.emit(word);
+        cx.progress(
+            done as u64 + 1,
+            Some(topic.split_inclusive(' ').count() as u64),
+        );
+        draft += word;
+    }
+    draft
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("no words in {0:?}")]
+struct NoWords(String);
+
+#[node(retry(attempts = 2))]
+fn count(line: &str) -> Result<usize, NoWords> {
+    match line.split_whitespace().count() {
+        0 => Err(NoWords(line.to_owned())),
+        words => Ok(words),
+    }
+}
+
+#[node(writes = lines)]
+fn split(draft: &str) -> Vec<String> {
+    draft.split(' ').map(str::to_owned).collect()
+}
+
+flow! {
+    /// Writes about a topic and counts words.
+    Report(topic: String) -> (draft: String, counts: Vec<usize>) {
+        node counts: for line in lines { count };
+
+        start >> write >> split >> counts >> end;
+    }
+}
+
+#[derive(Action, Serialize, Deserialize)]
+enum Round {
+    Again { round: u64 },
+    Done,
+}
+
+/// One round of a loop.
+#[node(actions = Round)]
+async fn turn(round: u64, rounds: &u64, pause_ms: &u64) -> Round {
+    if *pause_ms > 0 {
+        tokio::time::sleep(Duration::from_millis(*pause_ms)).await;
+    }
+    if round + 1 < *rounds {
+        Round::Again { round: round + 1 }
+    } else {
+        Round::Done
+    }
+}
+
+flow! {
+    /// Goes round and round.
+    Rounds(round: u64, rounds: u64, pause_ms: u64) {
+        start >> turn;
+        turn - "again" >> turn;
+        turn - "done"  >> end;
+    }
+}
+
+pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
+    let runtime = Runtime::with_options(store, options);
+    runtime.register(Claim::new()).unwrap();
+    runtime.register(Report::new()).unwrap();
+    runtime.register(Rounds::new()).unwrap();
+    runtime
+}

@@ -1,0 +1,89 @@
+//! What is seen while it happens.
+
+use serde_json::json;
+
+use crate::flows::GATE;
+use crate::page::Page;
+use crate::server::Served;
+
+#[test]
+fn an_execution_is_watched_while_it_runs() {
+    let served = Served::new();
+    let id = served.start("Report", json!({ "topic": "the sea is blue" }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    page.wait("find('[data-path=write]').dataset.state === 'running'");
+    GATE.add_permits(2);
+    page.wait("find('.texts pre')?.textContent === 'the sea '");
+    page.wait("find('[data-path=write] .badge').textContent.includes('2 of 4')");
+    page.picture("live");
+    GATE.add_permits(2);
+    page.wait("find('[data-path=write]').dataset.state === 'done'");
+    page.wait("find('h1 .status').textContent === 'completed'");
+    page.wait("find('[data-path=counts] .badge').textContent.includes('4 items')");
+    page.wait("named('#connection', '')");
+    page.picture("execution");
+    page.has_no_problems();
+}
+
+#[test]
+fn a_new_execution_appears_in_the_list() {
+    let served = Served::new();
+    let Some(page) = Page::open(&served.at("executions")) else {
+        return;
+    };
+    page.wait("named('#connection', 'Live')");
+    let first = served.run("Claim", json!({ "employee": "Ann", "amount": 30 }));
+    page.wait(&format!(
+        "find('[data-id=\"{first}\"] .status')?.textContent === 'completed'"
+    ));
+    let second = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));
+    page.wait(&format!(
+        "find('[data-id=\"{second}\"] .status')?.textContent === 'paused'"
+    ));
+    assert_eq!(
+        page.eval("all('.executions .row').map((row) => row.dataset.id)"),
+        json!([second, first])
+    );
+    // One of them changes.
+    served
+        .block_on(served.runtime.cancel(second.parse().unwrap(), "no"))
+        .unwrap();
+    page.wait(&format!(
+        "find('[data-id=\"{second}\"] .status').textContent === 'cancelled'"
+    ));
+    page.has_no_problems();
+}
+
+#[test]
+fn executions_are_filtered() {
+    let served = Served::new();
+    let paused = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));
+    let done = served.run("Claim", json!({ "employee": "Ann", "amount": 3 }));
+    let other = served.run("Rounds", json!({ "round": 0, "rounds": 1, "pause_ms": 0 }));
+    let Some(page) = Page::open(&served.at("executions?flow=Claim")) else {
+        return;
+    };
+    let ids = "all('.executions .row').map((row) => row.dataset.id).join()";
+    page.wait(&format!("{ids} === '{done},{paused}'"));
+    let choose = |label: &str, value: &str| {
+        let script = format!(
+            "(labelled('{label}').value = '{value}', labelled('{label}').dispatchEvent(new Event('input')), true)"
+        );
+        page.eval(&script);
+    };
+    choose("Status", "paused");
+    page.wait(&format!("{ids} === '{paused}'"));
+    choose("Status", "");
+    choose("Flow", "");
+    page.wait(&format!("{ids} === '{other},{done},{paused}'"));
+    choose("Id begins with, or contains", &paused);
+    page.wait(&format!("{ids} === '{paused}'"));
+    choose("Id begins with, or contains", &done[30..]);
+    page.wait(&format!("{ids} === '{done}'"));
+    choose("Id begins with, or contains", "");
+    choose("Started from", "2100-01-01T00:00");
+    page.wait("all('.executions .row').length === 0");
+    page.has_no_problems();
+}

@@ -1,0 +1,8 @@
+//! The studio in a real browser.
+
+mod browser;
+mod flows;
+mod live;
+mod page;
+mod people;
+mod server;

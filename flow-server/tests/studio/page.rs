@@ -1,0 +1,218 @@
+//! A page in the browser, with what a person can do there.
+
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use crate::browser::{Browser, browser};
+
+/// A tab with a storage of its own.
+pub(crate) struct Page {
+    browser: &'static Browser,
+    context: String,
+    session: String,
+}
+
+/// Waits in the page until something is true.
+const WAIT: &str = "async (holds) => {
+    const end = performance.now() + 30000;
+    for (;;) {
+        let found;
+        try { found = await holds(); } catch {}
+        if (found) return found;
+        if (performance.now() > end) throw new Error(`not within 30 seconds; the page shows:\\n${document.body.innerText}`);
+        await new Promise((done) => setTimeout(done, 20));
+    }
+}";
+
+/// What stands in each script of a test: finding, waiting and looking.
+const TOOLS: &str = "
+const find = (selector) => document.querySelector(selector);
+const all = (selector) => [...document.querySelectorAll(selector)];
+const named = (selector, text) => all(selector).find((one) => one.textContent.trim() === text);
+const labelled = (text) => {
+    const label = all('label').find((one) => one.textContent.trim() === text);
+    return label?.control;
+};
+";
+
+impl Page {
+    /// Opens an address. Nothing if there is no browser here.
+    pub(crate) fn open(address: &str) -> Option<Page> {
+        let browser = browser()?;
+        let context = browser.call(None, "Target.createBrowserContext", json!({}));
+        let context = text(&context["browserContextId"]);
+        let target = browser.call(
+            None,
+            "Target.createTarget",
+            json!({ "url": "about:blank", "browserContextId": context, "width": 1200, "height": 900 }),
+        );
+        let attached = browser.call(
+            None,
+            "Target.attachToTarget",
+            json!({ "targetId": target["targetId"], "flatten": true }),
+        );
+        let page = Page {
+            browser,
+            context,
+            session: text(&attached["sessionId"]),
+        };
+        for domain in ["Page", "Runtime", "Log"] {
+            page.call(&format!("{domain}.enable"), json!({}));
+        }
+        page.viewport(1200, 900, false);
+        // Screenshots look the same on each machine.
+        page.call("Emulation.setLocaleOverride", json!({ "locale": "en-GB" }));
+        page.call(
+            "Emulation.setTimezoneOverride",
+            json!({ "timezoneId": "UTC" }),
+        );
+        page.go(address);
+        Some(page)
+    }
+
+    fn call(&self, method: &str, params: Value) -> Value {
+        self.browser.call(Some(&self.session), method, params)
+    }
+
+    /// Goes to an address, and waits until its view is there.
+    pub(crate) fn go(&self, address: &str) {
+        // The same page with another `#…` is not loaded again by itself.
+        self.call("Page.navigate", json!({ "url": "about:blank" }));
+        self.wait("location.href === 'about:blank'");
+        self.call("Page.navigate", json!({ "url": address }));
+        self.wait("find('#main')?.dataset.ready !== undefined && find('.view')");
+    }
+
+    pub(crate) fn viewport(&self, width: u32, height: u32, mobile: bool) {
+        let metrics =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile });
+        self.call("Emulation.setDeviceMetricsOverride", metrics);
+    }
+
+    #[expect(dead_code, reason = "soon")]
+    pub(crate) fn colours(&self, scheme: &str) {
+        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "features": features }),
+        );
+    }
+
+    /// The value of an expression.
+    pub(crate) fn eval(&self, expression: &str) -> Value {
+        self.run(&format!(
+            "(async () => {{ {TOOLS} return ({expression}); }})()"
+        ))
+    }
+
+    /// The value of an expression, when it is neither false nor empty.
+    pub(crate) fn wait(&self, expression: &str) -> Value {
+        self.run(&format!(
+            "({WAIT})(async () => {{ {TOOLS} return ({expression}); }})"
+        ))
+    }
+
+    /// What a script returns.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        let params = json!({ "expression": script, "awaitPromise": true, "returnByValue": true, "userGesture": true });
+        let answer = self.call("Runtime.evaluate", params);
+        if let Some(thrown) = answer.get("exceptionDetails") {
+            let thrown = &thrown["exception"]["description"];
+            panic!("{script}: {}", thrown.as_str().unwrap_or_default());
+        }
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits for something and clicks it.
+    pub(crate) fn click(&self, expression: &str) {
+        self.wait(&format!(
+            "((found) => found && (found.click(), true))({expression})"
+        ));
+    }
+
+    /// Writes a text where the focus is.
+    pub(crate) fn write(&self, text: &str) {
+        self.call("Input.insertText", json!({ "text": text }));
+    }
+
+    /// Writes a text into the field with this label.
+    pub(crate) fn fill(&self, label: &str, text: &str) {
+        let label = json!(label);
+        self.wait(&format!(
+            "labelled({label}) && (labelled({label}).focus(), labelled({label}).select?.(), true)"
+        ));
+        self.write(text);
+    }
+
+    /// Presses a key and lets it go.
+    pub(crate) fn press(&self, key: &str) {
+        let (key, code, number, text) = match key {
+            "Enter" => ("Enter", "Enter", 13, "\r"),
+            "Space" => (" ", "Space", 32, " "),
+            "Tab" => ("Tab", "Tab", 9, ""),
+            "ArrowDown" => (key, key, 40, ""),
+            "ArrowUp" => (key, key, 38, ""),
+            "End" => (key, key, 35, ""),
+            "Home" => (key, key, 36, ""),
+            _ => panic!("no such key: {key}"),
+        };
+        let kind = if text.is_empty() {
+            "rawKeyDown"
+        } else {
+            "keyDown"
+        };
+        let event = |kind: &str| json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "text": text });
+        self.call("Input.dispatchKeyEvent", event(kind));
+        self.call("Input.dispatchKeyEvent", event("keyUp"));
+    }
+
+    /// Presses Tab until this has the focus.
+    pub(crate) fn tab_to(&self, expression: &str) {
+        for _ in 0..60 {
+            if self.eval(&format!("document.activeElement === ({expression})")) == true {
+                return;
+            }
+            self.press("Tab");
+        }
+        panic!("Tab does not lead to {expression}");
+    }
+
+    /// Writes a picture of the page to the documentation, if `STUDIO_SCREENSHOTS` is set.
+    pub(crate) fn picture(&self, name: &str) {
+        if std::env::var_os("STUDIO_SCREENSHOTS").is_none() {
+            return;
+        }
+        let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
+        let png = STANDARD.decode(text(&shot["data"])).unwrap();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studio");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{name}.png")), png).unwrap();
+    }
+
+    /// Checks that no script failed, nothing was refused by the page's policy, and no dialog was opened.
+    pub(crate) fn has_no_problems(&self) {
+        let problems = self.browser.problems(&self.session);
+        assert_eq!(problems, Vec::<String>::new());
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        // A test that has failed may have lost the browser.
+        if !std::thread::panicking() {
+            let context = json!({ "browserContextId": self.context });
+            self.browser
+                .call(None, "Target.disposeBrowserContext", context);
+        }
+    }
+}
+
+fn text(value: &Value) -> String {
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("not a text: {value}"))
+        .to_owned()
+}

@@ -1,0 +1,65 @@
+//! A server for a test.
+
+use std::net::SocketAddr;
+
+use flow_durable::{MemoryStore, Runtime, RuntimeOptions, Store};
+use flow_server::Server;
+use serde_json::Value;
+use tokio::net::TcpListener;
+
+use crate::flows;
+
+/// A server on a port of its own, until it is dropped.
+pub(crate) struct Served {
+    pub(crate) runtime: Runtime,
+    pub(crate) address: String,
+    threads: tokio::runtime::Runtime,
+}
+
+impl Served {
+    pub(crate) fn new() -> Self {
+        Served::with(MemoryStore::new(), |server| server)
+    }
+
+    pub(crate) fn with(store: impl Store, configure: impl FnOnce(Server) -> Server) -> Self {
+        let threads = tokio::runtime::Runtime::new().unwrap();
+        let (runtime, address) = threads.block_on(async {
+            let runtime = flows::runtime(store, RuntimeOptions::new());
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address: SocketAddr = listener.local_addr().unwrap();
+            let server = configure(Server::new(runtime.clone()));
+            tokio::spawn(server.serve_until(listener, std::future::pending()));
+            (runtime, format!("http://{address}/"))
+        });
+        Served {
+            runtime,
+            address,
+            threads,
+        }
+    }
+
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
+        self.threads.block_on(work)
+    }
+
+    /// Starts a flow and returns the id of the execution.
+    pub(crate) fn start(&self, flow: &str, input: Value) -> String {
+        let executions = self.runtime.executions();
+        let started = executions.start_any(flow, input, flow_durable::StartOptions::new());
+        self.block_on(started).unwrap().id().to_string()
+    }
+
+    /// Starts a flow, and returns the id when it is over or asks somebody.
+    pub(crate) fn run(&self, flow: &str, input: Value) -> String {
+        let id = self.start(flow, input);
+        let execution = self
+            .block_on(self.runtime.get(id.parse().unwrap()))
+            .unwrap();
+        self.block_on(execution.settled()).unwrap();
+        id
+    }
+
+    pub(crate) fn at(&self, view: &str) -> String {
+        format!("{}#/{view}", self.address)
+    }
+}
