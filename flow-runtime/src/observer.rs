@@ -131,6 +131,12 @@ pub enum EventKind<'a> {
         /// Why.
         error: &'a FlowError,
     },
+    /// A fork or a loop over items failed, because a branch or an item failed. The path is that of the
+    /// fork or the loop. What failed inside has been told of before.
+    CompositeFailed {
+        /// Why.
+        error: &'a FlowError,
+    },
     /// The run ended without reaching an end. The path is that of its flow.
     RunFailed {
         /// Why.
@@ -252,7 +258,9 @@ impl fmt::Display for Event<'_> {
                 write!(f, "{path} ")?;
                 error.write_failure(f)
             }
-            EventKind::FlowFailed { error } | EventKind::RunFailed { error } => {
+            EventKind::FlowFailed { error }
+            | EventKind::CompositeFailed { error }
+            | EventKind::RunFailed { error } => {
                 write!(f, "{path} failed: {error:#}")
             }
             EventKind::FlowEnded { end } => write!(f, "{path} ended: {end}"),

@@ -64,7 +64,8 @@ pub enum RecordKind {
     Outcome,
     /// A step failed after its last attempt. The payload is its error.
     NodeFailed,
-    /// A flow used as a node failed. The payload is the error's text.
+    /// A flow used as a node failed, or a fork or a loop because something inside it did. The payload
+    /// is the error's text.
     FlowFailed,
     /// A node took an action. The payload is the action.
     NodeFinished,

@@ -313,11 +313,14 @@ async fn only_questions_that_were_open_are_asked_anew() {
         seen,
         [
             r#"paused asks.tried.either.name: ["asks.tried.either.name"]"#,
+            "flow_failed asks.tried.either: []",
             "flow_failed asks.tried: []",
             r#"paused asks.tried~1.either.name: ["asks.tried~1.either.name"]"#,
+            "flow_failed asks.tried~1.either: []",
             "flow_failed asks.tried~1: []",
             "node_finished asks.tried: []",
             r#"paused asks.beside.name: ["asks.beside.name"]"#,
+            "flow_failed asks.beside: []",
             "node_finished asks.beside: []",
             r#"paused asks.last: ["asks.last"]"#,
         ]

@@ -381,6 +381,64 @@ async fn a_failure_inside_a_flow_is_told_of_the_node_and_of_the_flow() {
     );
 }
 
+#[node]
+fn refuses(number: &u64) -> Result<u64, String> {
+    match number {
+        7 => Err("7 is refused".to_owned()),
+        number => Ok(*number),
+    }
+}
+
+#[node]
+fn beside() -> u64 {
+    1
+}
+
+flow! {
+    /// A fork that fails, and a loop that ends the run.
+    Composites(number: u64, numbers: Vec<u64>) -> (all: Vec<u64>) {
+        node all: for number in numbers { refuses };
+        start >> [beside, refuses] >> all >> end;
+        [beside, refuses] - "error" >> all;
+    }
+}
+
+/// B-076, D-21: the error of what failed inside, then that of the fork and of the loop; and nothing of
+/// them when they succeed.
+#[tokio::test(start_paused = true)]
+async fn a_failure_inside_a_fork_or_a_loop_is_told_of_both() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Composites::new()).unwrap();
+    for (number, numbers) in [(7, vec![1, 7]), (1, vec![1])] {
+        let input = CompositesInput { number, numbers };
+        settled::<Composites>(&runtime, input).await;
+    }
+    let filter = EventFilter::new().kinds([
+        RecordKind::NodeFailed,
+        RecordKind::FlowFailed,
+        RecordKind::RunFailed,
+    ]);
+    let events = history(&runtime, filter).await;
+    let errors = events.iter().map(|event| {
+        let event = event.to_json();
+        assert_eq!(event["type"], "error");
+        let (path, payload) = (&event["namespace"], &event["payload"]);
+        format!("{path} {}: {}", payload["record"], payload["error"])
+    });
+    let errors: Vec<_> = errors.map(|line| line.replace('"', "")).collect();
+    let of = |path: &str| format!("node `composites.{path}` failed after 1 attempt: 7 is refused");
+    assert_eq!(
+        errors,
+        [
+            "composites.refuses node_failed: 7 is refused".to_owned(),
+            format!("composites.fork flow_failed: {}", of("refuses")),
+            "composites.all[1] node_failed: 7 is refused".to_owned(),
+            format!("composites.all flow_failed: {}", of("all[1]")),
+            format!("composites run_failed: {}", of("all[1]")),
+        ]
+    );
+}
+
 /// TE-04: by execution, by kind, by pattern, and by several at once.
 #[tokio::test(start_paused = true)]
 async fn filters_choose_by_execution_kind_and_path() {
@@ -1266,7 +1324,7 @@ async fn whoever_comes_late_to_a_long_execution_is_told_the_same() {
 }
 
 flow_law::law! {
-    nodes: [fetch, rank, summarize, always_fails, parse, chatter, fails_late, bursts, counts],
+    nodes: [fetch, rank, summarize, always_fails, parse, chatter, fails_late, bursts, counts, refuses, beside],
     flows: [
         Search,
         Research,
@@ -1278,5 +1336,6 @@ flow_law::law! {
         Late,
         Bursts,
         Counts,
+        Composites,
     ],
 }

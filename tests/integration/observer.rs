@@ -137,6 +137,54 @@ async fn a_run_that_fails_ends_with_its_failure() {
 }
 
 #[node]
+fn refuses(number: &u32) -> Result<u32, Broken> {
+    Err(Broken(if *number == 7 { "seven" } else { "not seven" }))
+}
+
+flow! {
+    Composites(number: u32, numbers: Vec<u32>) -> (all: Vec<u32>) {
+        node all: for number in numbers { refuses };
+        start >> [refuses, wait(1s)] >> all >> end;
+        [refuses, wait(1s)] - "error" >> all;
+    }
+}
+
+/// B-076: the failure of a fork and of a loop is told after that of what failed inside.
+#[tokio::test(start_paused = true)]
+async fn a_fork_and_a_loop_that_fail_are_told_of() {
+    let recorder = Recorder::shared();
+    let options = RunOptions::new().observer(recorder.clone());
+    let input = CompositesInput {
+        number: 7,
+        numbers: vec![1],
+    };
+    Composites::new()
+        .run_with(input, options)
+        .await
+        .unwrap_err();
+    let failed = recorder.events();
+    let failed: Vec<_> = failed
+        .iter()
+        .filter(|line| !line.contains("attempt 0"))
+        .collect();
+    assert_eq!(
+        failed,
+        [
+            "composites.fork started",
+            "composites.refuses started",
+            "composites.refuses failed after 1 attempt: seven",
+            "composites.fork failed: node `composites.refuses` failed after 1 attempt: seven",
+            "composites.fork finished: error",
+            "composites.all started",
+            "composites.all[0] started",
+            "composites.all[0] failed after 1 attempt: not seven",
+            "composites.all failed: node `composites.all[0]` failed after 1 attempt: not seven",
+            "composites failed: node `composites.all[0]` failed after 1 attempt: not seven",
+        ]
+    );
+}
+
+#[node]
 fn first() -> u32 {
     1
 }
@@ -465,11 +513,12 @@ async fn a_run_without_an_observer_may_emit() {
 }
 
 flow_law::law! {
-    nodes: [revise, first, second],
+    nodes: [revise, first, second, refuses],
     flows: [
         Judges with [Judge = Judge],
         Publishes with [Judge = Judge],
         TwoSteps,
+        Composites,
         Streams(Streams::builder().agent(Stream { arriving: 2 }).build())
             with [Stream = Stream { arriving: 2 }],
     ],

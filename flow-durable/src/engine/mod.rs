@@ -365,18 +365,23 @@ impl Hooks for Durable {
     }
 
     fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
-        let place = scope.frame().flow_place();
+        let frame = scope.frame();
+        let place = frame.flow_place();
         self.journal.forget_visits(&place.step);
         self.journal.attempt_failed(&place);
-        if !self.journal.replaying(|replay| replay.has_failed(&place)) {
-            self.journal.add(Entry {
-                kind: RecordKind::FlowFailed,
-                place: &place,
-                attempt: scope.frame().flow_attempt(),
-                payload: format!("{failed:#}"),
-            });
-            let path = scope.frame().flow_path();
-            self.run.emit(path, EventKind::FlowFailed { error: failed });
+        if self.record_failed(&place, frame.flow_attempt(), failed) {
+            let (path, error) = (frame.flow_path(), failed);
+            self.run.emit(path, EventKind::FlowFailed { error });
+        }
+    }
+
+    fn composite_failed(&self, scope: &Scope<'_>, failed: &Failed) {
+        let frame = scope.frame();
+        let place = frame.place();
+        self.journal.failed(&place);
+        if self.record_failed(&place, 0, failed) {
+            let (path, error) = (frame.path(), failed);
+            self.run.emit(path, EventKind::CompositeFailed { error });
         }
     }
 
@@ -409,6 +414,21 @@ impl Hooks for Durable {
 }
 
 impl Durable {
+    /// Records that an attempt at a flow, a fork or a loop has failed. Returns false if it is
+    /// recorded already.
+    fn record_failed(&self, place: &Place, attempt: u32, failed: &Failed) -> bool {
+        let is_new = !self.journal.replaying(|replay| replay.has_failed(place));
+        if is_new {
+            self.journal.add(Entry {
+                kind: RecordKind::FlowFailed,
+                place,
+                attempt,
+                payload: format!("{failed:#}"),
+            });
+        }
+        is_new
+    }
+
     fn started(&self, frame: &Frame<'_>, place: &Place) {
         if self.journal.start(place) {
             self.run.emit(frame.path(), EventKind::NodeStarted);

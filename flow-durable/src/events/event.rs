@@ -202,8 +202,8 @@ impl ExecutionEvent {
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
     /// no `prep_complete`, and no event contains what the node read; what it writes follows from
-    /// `execResult`. If a node inside a flow that is used as a node fails, its error comes first, and
-    /// then the error of each flow around it. Errors are stored as texts, so there is no `stack`, but the
+    /// `execResult`. If a node inside a flow, a fork or a loop fails, its error comes first, and then
+    /// the error of each flow, fork and loop around it. Errors are stored as texts, so there is no `stack`, but the
     /// texts of their causes. Which delta is the last one is known only at the `exec_complete`
     /// after it. `durationMs` and `attempts` are left out if the records from which they are
     /// derived have been pruned.

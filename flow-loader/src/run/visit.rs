@@ -242,11 +242,13 @@ fn visit_part<'s, E: LoadedEngine>(
                 let Place::Loop(cells) = place else {
                     unreachable!("a fork is not directly inside a fork")
                 };
-                fork(level, engine, scope, branches, *limit, cells).await?;
+                let joined = fork(level, engine, scope, branches, *limit, cells).await;
+                told(engine, scope, joined)?;
                 Ok(node.route_of(0))
             }
             Kind::Each { .. } => {
-                let results = each(level, engine, scope, at, place.around()).await?;
+                let results = each(level, engine, scope, at, place.around()).await;
+                let results = told(engine, scope, results)?;
                 if let (Some(results), Some(Some(key))) = (results, node.ports.writes.first()) {
                     place.cell(*key).set(results);
                 }
@@ -262,6 +264,15 @@ fn visit_part<'s, E: LoadedEngine>(
             }
         }
     })
+}
+
+/// The result of a fork or a loop, whose failure the engine is told.
+fn told<T>(
+    engine: &impl LoadedEngine,
+    scope: &Scope<'_>,
+    result: Result<T, Failed>,
+) -> Result<T, Failed> {
+    result.inspect_err(|failed| engine.composite_failed(scope, failed))
 }
 
 /// What was written as JSON or read from it, unless that failed.

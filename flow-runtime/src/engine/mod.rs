@@ -283,6 +283,13 @@ pub trait Hooks: Send + Sync {
         let _ = (scope, failed);
     }
 
+    /// A fork or a loop over items that is the current node has failed, because a branch or an item
+    /// has. What else ran in it is dropped.
+    #[inline]
+    fn composite_failed(&self, scope: &Scope<'_>, failed: &Failed) {
+        let _ = (scope, failed);
+    }
+
     /// A flow, the run's own or one used as a node, reached an end.
     #[inline]
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {

@@ -75,6 +75,11 @@ impl Hooks for Observed<'_> {
         self.tell(scope.frame().flow_path(), EventKind::FlowFailed { error });
     }
 
+    #[cold]
+    fn composite_failed(&self, scope: &Scope<'_>, error: &Failed) {
+        self.tell(scope.frame().path(), EventKind::CompositeFailed { error });
+    }
+
     #[inline]
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
         scope.leave();

@@ -37,14 +37,18 @@ impl Visit<'_> {
             Place::Branch(_) => quote_spanned!(site=> let own = &*own;),
             _ => quote_spanned!(site=> let state = &*state;),
         };
-        let carried_out = quote_spanned! {site=>
-            async {
+        let carried_out = quote_spanned! {site=> {
+            let results = async {
                 #shared
                 let items = #rt::items(#collection);
                 #rt::Result::<_, #rt::Failed>::Ok({ #each })
             }
-            .await
-        };
+            .await;
+            if let #rt::Err(failed) = &results {
+                #rt::Hooks::composite_failed(engine, scope, failed);
+            }
+            results
+        }};
         let outcome = self.outcome(quote_spanned!(site=> outcome), carried_out);
         let write =
             keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));

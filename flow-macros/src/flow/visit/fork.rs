@@ -46,6 +46,9 @@ impl Visit<'_> {
                 let base: &__State = state;
                 #joined
             };
+            if let #rt::Err(failed) = &joined {
+                #rt::Hooks::composite_failed(engine, scope, failed);
+            }
             #outcome
             #(#writes)*
             #rt::Ok(#route)
