@@ -1,0 +1,291 @@
+//! Executions, told of by their journals.
+
+use std::collections::HashMap;
+
+use flow_durable::{
+    EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Record, RecordKind,
+    RecordedEvent, RuntimeError,
+};
+use flow_runtime::NodeError;
+use opentelemetry::trace::Link;
+use opentelemetry::{Context, KeyValue, TraceId};
+use serde_json::Value;
+
+use crate::ids::span_id;
+use crate::names;
+use crate::telemetry::{Telemetry, sampled};
+use crate::trace::{Begun, Reached, RunEnd, RunTrace};
+
+/// Exports the spans and metrics of executions, from their journals: also of those that run in other
+/// processes, and of flows that this process does not have.
+///
+/// The id of an execution is the id of its trace, and the ids of its spans are made from its steps.
+/// So an execution that was paused for a week, or continues in another process after a crash, is one
+/// trace without gaps, whichever process exports which part of it. A copy is a trace of its own, with
+/// a link to the execution that it is a copy of.
+///
+/// One follower for a store is enough, and two would count everything twice.
+#[derive(Debug)]
+pub struct Follower {
+    executions: Executions,
+    telemetry: Telemetry,
+    runs: HashMap<ExecutionId, Run>,
+    offset: Option<u64>,
+}
+
+/// An execution that is not over.
+struct Run {
+    trace: RunTrace,
+    end: Option<String>,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").finish_non_exhaustive()
+    }
+}
+
+/// Why a [`Follower`] stopped.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FollowError {
+    /// The store could not be read, or a record is damaged. The follower continues behind it.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// The tracer provider does not generate the ids of spans by [`SpanIds`](crate::SpanIds), so the
+    /// spans are not inside one another.
+    #[error(
+        "the tracer provider has its own span ids: build it with \
+         `.with_id_generator(flow_otel::SpanIds::new())`"
+    )]
+    SpanIds,
+}
+
+impl Follower {
+    /// A follower of these executions: those of a runtime
+    /// ([`Runtime::executions`](flow_durable::Runtime::executions)), of an owner, or of all owners.
+    pub fn new(executions: Executions, telemetry: &Telemetry) -> Self {
+        Follower {
+            executions,
+            telemetry: telemetry.clone(),
+            runs: HashMap::new(),
+            offset: None,
+        }
+    }
+
+    /// The offset of the last record that was followed. A program that stores it and begins there
+    /// after its next start ([`EventFilter::from_offset`]) exports nothing twice, and misses nothing.
+    pub fn offset(&self) -> Option<u64> {
+        self.offset
+    }
+
+    /// Exports what happens from now on, or from where the filter says; when it is called again, from
+    /// where it was. It returns only if the filter ends ([`EventFilter::until_now`]).
+    ///
+    /// A filter by kind or path leaves out spans. Deltas are not exported.
+    ///
+    /// # Errors
+    ///
+    /// [`FollowError::Runtime`], after which it can be called again; [`FollowError::SpanIds`].
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, nothing is lost: the next call continues where this one was.
+    pub async fn follow(&mut self, filter: EventFilter) -> Result<(), FollowError> {
+        let filter = match self.offset {
+            Some(offset) => filter.from_offset(offset),
+            None => filter,
+        };
+        let mut events = self.executions.events(filter).await?;
+        while let Some(event) = events.next().await {
+            if let ExecutionEvent::Recorded(event) = event? {
+                self.recorded(&event).await?;
+                self.offset = Some(event.offset);
+            }
+            if !self.telemetry.has_ids() {
+                return Err(FollowError::SpanIds);
+            }
+        }
+        Ok(())
+    }
+
+    async fn recorded(&mut self, event: &RecordedEvent) -> Result<(), RuntimeError> {
+        if !self.runs.contains_key(&event.execution) {
+            let run = self.begun(event).await?;
+            self.runs.insert(event.execution, run);
+        }
+        let Some(run) = self.runs.get_mut(&event.execution) else {
+            return Ok(());
+        };
+        if !run.add(&event.record, &event.node_type) {
+            return Ok(());
+        }
+        if let Some(run) = self.runs.remove(&event.execution) {
+            run.ended(&event.record);
+        }
+        Ok(())
+    }
+
+    /// An execution of which this is the first record to be followed. What came before it has been
+    /// exported already.
+    async fn begun(&self, event: &RecordedEvent) -> Result<Run, RuntimeError> {
+        let id = event.execution;
+        let execution = match self.executions.get(id).await {
+            Ok(execution) => Some(execution),
+            Err(RuntimeError::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let earlier = match &execution {
+            Some(execution) if event.record.seq > 0 => execution.journal().await?,
+            _ => Vec::new(),
+        };
+        let earlier: Vec<Record> = earlier
+            .into_iter()
+            .take_while(|record| record.seq < event.record.seq)
+            .collect();
+        let first = earlier.first().unwrap_or(&event.record);
+        let is_copy = execution
+            .as_ref()
+            .and_then(Execution::copied_from)
+            .is_some();
+        let exports = earlier.is_empty() && !is_copy;
+        let mut run = Run {
+            trace: RunTrace::new(self.telemetry.clone(), of(id, execution, first), exports),
+            end: None,
+        };
+        for record in &earlier {
+            run.add(record, &record.path);
+        }
+        if !earlier.is_empty() {
+            run.trace.export_from_here();
+        }
+        Ok(run)
+    }
+}
+
+/// What is known of an execution when it begins.
+fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
+    let mut attributes = vec![KeyValue::new(names::EXECUTION_ID, id.to_string())];
+    let owner = execution.as_ref().and_then(Execution::owner);
+    let owner = owner.map(|owner| KeyValue::new(names::EXECUTION_OWNER, owner.to_owned()));
+    attributes.extend(owner);
+    let path = match first.kind {
+        RecordKind::RunStarted | RecordKind::Snapshot => &*first.path,
+        // The records before it are not there any more.
+        _ => first.path.split('.').next().unwrap_or_default(),
+    };
+    Begun {
+        trace: trace_of(id),
+        around: Context::new(),
+        flow: match &execution {
+            Some(execution) => execution.flow().to_owned(),
+            None => path.to_owned(),
+        },
+        path: path.to_owned(),
+        at: first.at(),
+        attributes,
+    }
+}
+
+fn trace_of(id: ExecutionId) -> TraceId {
+    TraceId::from_bytes(*id.as_uuid().as_bytes())
+}
+
+impl Run {
+    /// Follows a record. Returns true if the execution is over with it.
+    fn add(&mut self, record: &Record, node_type: &str) -> bool {
+        let (step, at) = (record.step.as_str(), record.at());
+        let trace = &mut self.trace;
+        match record.kind {
+            RecordKind::NodeStarted => trace.node_started(Reached {
+                step,
+                path: &record.path,
+                at,
+                attributes: attributes(record, node_type),
+            }),
+            RecordKind::AttemptFailed => {
+                trace.attempt_failed(step, record.attempt, &record.payload, at);
+            }
+            RecordKind::GaveUp => trace.gave_up(step),
+            RecordKind::Outcome => trace.attempt_done(step, at),
+            RecordKind::NodeFailed => trace.failed(step, &error(record)),
+            RecordKind::FlowFailed | RecordKind::TimedOut => {
+                trace.drop_inside(step, at);
+                let error = match record.kind {
+                    RecordKind::TimedOut => "timed out",
+                    _ => &record.payload,
+                };
+                trace.failed(without_retry(step), error);
+            }
+            RecordKind::Paused => trace.asked(step, at),
+            RecordKind::Resumed => trace.answered(step, at),
+            RecordKind::NodeFinished => {
+                if record.payload != "error" {
+                    trace.attempt_done(step, at);
+                }
+                trace.node_finished(step, &record.payload, at);
+            }
+            RecordKind::FlowEnded if record.path == trace.path => {
+                self.end = Some(record.payload.clone());
+            }
+            RecordKind::RunCopied => trace.copied(link(record), at),
+            RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled => {
+                return true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn ended(self, record: &Record) {
+        let (status, error) = match record.kind {
+            RecordKind::RunCompleted => ("completed", None),
+            RecordKind::RunFailed => ("failed", Some(record.payload.as_str())),
+            _ => ("cancelled", Some(record.payload.as_str())),
+        };
+        self.trace.ended(RunEnd {
+            status,
+            end: self.end.as_deref(),
+            error,
+            at: record.at(),
+        });
+    }
+}
+
+fn attributes(record: &Record, node_type: &str) -> Vec<KeyValue> {
+    let mut attributes = vec![
+        KeyValue::new(names::NODE_TYPE, node_type.to_owned()),
+        KeyValue::new(names::VISIT, i64::from(record.visit)),
+    ];
+    let item = record
+        .item
+        .map(|item| KeyValue::new(names::ITEM, i64::from(item)));
+    attributes.extend(item);
+    attributes
+}
+
+/// The text of a recorded error.
+fn error(record: &Record) -> String {
+    match serde_json::from_str::<NodeError>(&record.payload) {
+        Ok(error) => format!("{error:#}"),
+        Err(_) => record.payload.clone(),
+    }
+}
+
+/// A link to the execution that was copied.
+fn link(record: &Record) -> Option<Link> {
+    let payload: Value = serde_json::from_str(&record.payload).ok()?;
+    let original: ExecutionId = payload.get("execution")?.as_str()?.parse().ok()?;
+    let trace = trace_of(original);
+    let root = sampled(trace, span_id(trace, &record.path));
+    let id = KeyValue::new(names::EXECUTION_ID, original.to_string());
+    Some(Link::new(root, vec![id], 0))
+}
+
+/// The step of the node, given the step of an attempt at a flow.
+fn without_retry(step: &str) -> &str {
+    match step.rsplit_once('~') {
+        Some((node, retry)) if retry.bytes().all(|byte| byte.is_ascii_digit()) => node,
+        _ => step,
+    }
+}

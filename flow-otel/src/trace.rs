@@ -1,0 +1,402 @@
+//! The spans of one run, whether it is plain or an execution.
+//!
+//! A span is made when it is over, with the times that it began and ended: nothing has to be taken
+//! back if this process stops before, and another one can export it instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, SystemTime};
+
+use opentelemetry::trace::{Event, Link, SpanBuilder, SpanKind, Status};
+use opentelemetry::{Context, KeyValue, SpanId, TraceId};
+
+use crate::ids::span_id;
+use crate::names;
+use crate::telemetry::{Ended, Parent, Telemetry};
+
+/// The spans of a run that are not over.
+pub(crate) struct RunTrace {
+    telemetry: Telemetry,
+    trace: TraceId,
+    root: SpanId,
+    around: Context,
+    /// The name of the flow, for people.
+    pub(crate) flow: String,
+    /// The path of the flow, which is also its step.
+    pub(crate) path: String,
+    started: SystemTime,
+    attributes: Vec<KeyValue>,
+    links: Vec<Link>,
+    open: BTreeMap<String, Visit>,
+    asked: BTreeSet<String>,
+    /// False while records are followed that somebody has exported before.
+    exports: bool,
+}
+
+/// A visit to a node that is not over.
+struct Visit {
+    node: String,
+    started: SystemTime,
+    attributes: Vec<KeyValue>,
+    events: Vec<Event>,
+    /// How many attempts have failed.
+    failed_attempts: u32,
+    /// When the running attempt began.
+    attempt_since: SystemTime,
+    /// The first attempt, if it failed. It has a span when another one has followed.
+    first: Option<Attempt>,
+    /// Whether no attempt follows: one has succeeded, or a fallback is next.
+    is_last_over: bool,
+    fell_back: bool,
+    error: Option<String>,
+}
+
+/// An attempt that is over.
+struct Attempt {
+    index: u32,
+    error: Option<String>,
+    since: SystemTime,
+    at: SystemTime,
+}
+
+/// What is known of a run when it begins.
+pub(crate) struct Begun {
+    pub(crate) trace: TraceId,
+    pub(crate) around: Context,
+    pub(crate) flow: String,
+    pub(crate) path: String,
+    pub(crate) at: SystemTime,
+    pub(crate) attributes: Vec<KeyValue>,
+}
+
+/// A visit that begins.
+pub(crate) struct Reached<'a> {
+    pub(crate) step: &'a str,
+    pub(crate) path: &'a str,
+    pub(crate) at: SystemTime,
+    pub(crate) attributes: Vec<KeyValue>,
+}
+
+impl RunTrace {
+    pub(crate) fn new(telemetry: Telemetry, begun: Begun, exports: bool) -> Self {
+        let Begun {
+            trace,
+            around,
+            flow,
+            path,
+            at,
+            attributes,
+        } = begun;
+        if exports {
+            telemetry.run_started(&flow);
+        }
+        RunTrace {
+            telemetry,
+            trace,
+            root: span_id(trace, &path),
+            around,
+            flow,
+            path,
+            started: at,
+            attributes,
+            links: Vec::new(),
+            open: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            exports,
+        }
+    }
+
+    /// From now on, spans are exported. The questions that are open count.
+    pub(crate) fn export_from_here(&mut self) {
+        if !std::mem::replace(&mut self.exports, true) {
+            for step in &self.asked {
+                self.count_question(step, 1);
+            }
+        }
+    }
+
+    /// It is a copy, and begins here. What it has copied was exported with the original.
+    pub(crate) fn copied(&mut self, link: Option<Link>, at: SystemTime) {
+        self.links.extend(link);
+        self.started = at;
+        self.telemetry.run_started(&self.flow);
+        self.export_from_here();
+    }
+
+    pub(crate) fn node_started(&mut self, reached: Reached<'_>) {
+        let mut attributes = reached.attributes;
+        attributes.push(KeyValue::new(names::NODE_PATH, reached.path.to_owned()));
+        let visit = Visit {
+            node: without_items(reached.path),
+            started: reached.at,
+            attributes,
+            events: Vec::new(),
+            failed_attempts: 0,
+            attempt_since: reached.at,
+            first: None,
+            is_last_over: false,
+            fell_back: false,
+            error: None,
+        };
+        self.open.insert(reached.step.to_owned(), visit);
+    }
+
+    /// An attempt has failed. The next one, if there is one, begins now: the pause before it is part
+    /// of it.
+    pub(crate) fn attempt_failed(&mut self, step: &str, attempt: u32, error: &str, at: SystemTime) {
+        let Some(visit) = self.open.get_mut(step) else {
+            return;
+        };
+        let failed = Attempt {
+            index: attempt,
+            error: Some(error.to_owned()),
+            since: std::mem::replace(&mut visit.attempt_since, at),
+            at,
+        };
+        visit.failed_attempts = attempt + 1;
+        if self.exports {
+            self.telemetry.attempt_failed(&self.flow, &visit.node);
+        }
+        if attempt == 0 {
+            visit.first = Some(failed);
+        } else {
+            self.export_attempt(step, failed);
+        }
+    }
+
+    /// An attempt has succeeded, or a fallback instead of one.
+    pub(crate) fn attempt_done(&mut self, step: &str, at: SystemTime) {
+        let Some(visit) = self.open.get_mut(step) else {
+            return;
+        };
+        visit.error = None;
+        let is_over = std::mem::replace(&mut visit.is_last_over, true);
+        if is_over || visit.failed_attempts == 0 {
+            return;
+        }
+        let done = Attempt {
+            index: visit.failed_attempts,
+            error: None,
+            since: visit.attempt_since,
+            at,
+        };
+        self.export_attempt(step, done);
+    }
+
+    /// A fallback is next instead of another attempt.
+    pub(crate) fn gave_up(&mut self, step: &str) {
+        if let Some(visit) = self.open.get_mut(step) {
+            (visit.is_last_over, visit.fell_back) = (true, true);
+        }
+    }
+
+    /// Exports an attempt after the first, and the first if it was not.
+    fn export_attempt(&mut self, step: &str, attempt: Attempt) {
+        let Some(visit) = self.open.get_mut(step).filter(|_| self.exports) else {
+            return;
+        };
+        self.telemetry.retried(&self.flow, &visit.node);
+        let first = visit.first.take();
+        for attempt in first.into_iter().chain([attempt]) {
+            let error = attempt.error.as_deref();
+            let index = KeyValue::new(names::ATTEMPT, i64::from(attempt.index));
+            let message = error.map(|error| KeyValue::new(names::ERROR_MESSAGE, error.to_owned()));
+            self.telemetry.export(Ended {
+                trace: self.trace,
+                id: span_id(self.trace, &format!("{step} attempt {}", attempt.index)),
+                parent: Parent::Span(span_id(self.trace, step)),
+                builder: builder(names::ATTEMPT_SPAN.to_owned(), attempt.since)
+                    .with_attributes([index].into_iter().chain(message)),
+                status: status(error),
+                at: attempt.at,
+            });
+        }
+    }
+
+    /// A node, a flow, a fork or a loop has failed. It is over with the action that follows, or with
+    /// the run.
+    pub(crate) fn failed(&mut self, step: &str, error: &str) {
+        if let Some(visit) = self.open.get_mut(step) {
+            visit.error = Some(error.to_owned());
+        }
+    }
+
+    pub(crate) fn event(
+        &mut self,
+        step: &str,
+        name: &'static str,
+        attributes: Vec<KeyValue>,
+        at: SystemTime,
+    ) {
+        if let Some(visit) = self.open.get_mut(step) {
+            visit.events.push(Event::new(name, at, attributes, 0));
+        }
+    }
+
+    pub(crate) fn asked(&mut self, step: &str, at: SystemTime) {
+        self.event(step, names::ASKED, Vec::new(), at);
+        if self.asked.insert(step.to_owned()) && self.exports {
+            self.count_question(step, 1);
+        }
+    }
+
+    pub(crate) fn answered(&mut self, step: &str, at: SystemTime) {
+        self.event(step, names::ANSWERED, Vec::new(), at);
+        self.close_question(step);
+    }
+
+    fn close_question(&mut self, step: &str) {
+        if self.asked.remove(step) && self.exports {
+            self.count_question(step, -1);
+        }
+    }
+
+    fn count_question(&self, step: &str, more: i64) {
+        let node = self.open.get(step).map_or(step, |visit| &visit.node);
+        self.telemetry.questions(&self.flow, node, more);
+    }
+
+    /// A node took an action: its span is over, and so is what was dropped inside it.
+    pub(crate) fn node_finished(&mut self, step: &str, action: &str, at: SystemTime) {
+        self.drop_inside(step, at);
+        self.end(step, Some(action), at);
+    }
+
+    /// What ran inside a step was dropped.
+    pub(crate) fn drop_inside(&mut self, step: &str, at: SystemTime) {
+        let near = self.open.range(step.to_owned()..).map(|(step, _)| step);
+        let near = near.take_while(|other| other.starts_with(step));
+        let inside: Vec<String> = near
+            .filter(|other| is_inside(other, step))
+            .cloned()
+            .collect();
+        // The innermost first.
+        for inside in inside.iter().rev() {
+            self.end(inside, None, at);
+        }
+    }
+
+    fn end(&mut self, step: &str, action: Option<&str>, at: SystemTime) {
+        self.close_question(step);
+        let Some(visit) = self.open.remove(step) else {
+            return;
+        };
+        if !self.exports {
+            return;
+        }
+        let took = elapsed(visit.started, at);
+        let known = action.or(visit.error.as_ref().map(|_| "error"));
+        let known = known.unwrap_or("dropped");
+        self.telemetry
+            .step_ended(&self.flow, &visit.node, known, took);
+        let mut attributes = visit.attributes;
+        attributes.push(KeyValue::new(names::STEP, step.to_owned()));
+        if let Some(action) = action {
+            attributes.push(KeyValue::new(names::ACTION, action.to_owned()));
+        }
+        let succeeded = visit.error.is_none() && !visit.fell_back;
+        let attempts = visit.failed_attempts + u32::from(succeeded);
+        attributes.push(KeyValue::new(names::ATTEMPTS, i64::from(attempts.max(1))));
+        let error = visit.error.as_deref();
+        let message = error.map(|error| KeyValue::new(names::ERROR_MESSAGE, error.to_owned()));
+        attributes.extend(message);
+        self.telemetry.export(Ended {
+            trace: self.trace,
+            id: span_id(self.trace, step),
+            parent: Parent::Span(self.parent(step)),
+            builder: builder(visit.node, visit.started)
+                .with_attributes(attributes)
+                .with_events(visit.events),
+            status: status(error),
+            at,
+        });
+    }
+
+    /// The span around a step: the flow, fork or loop in which it is.
+    fn parent(&self, step: &str) -> SpanId {
+        let mut rest = step;
+        while let Some(at) = rest.rfind(['.', '[', '~']) {
+            rest = &rest[..at];
+            if self.open.contains_key(rest) {
+                return span_id(self.trace, rest);
+            }
+        }
+        self.root
+    }
+
+    /// The run is over: its span, and those of what was dropped with it.
+    pub(crate) fn ended(mut self, run: RunEnd<'_>) {
+        let open: Vec<String> = self.open.keys().cloned().collect();
+        for step in open.iter().rev() {
+            self.end(step, None, run.at);
+        }
+        if !self.exports {
+            return;
+        }
+        let took = elapsed(self.started, run.at);
+        self.telemetry.run_ended(&self.flow, run.status, took);
+        let mut attributes = self.attributes;
+        attributes.push(KeyValue::new(names::FLOW_NAME, self.flow));
+        attributes.push(KeyValue::new(names::STATUS, run.status));
+        let end = run.end.map(|end| KeyValue::new(names::END, end.to_owned()));
+        attributes.extend(end);
+        let message = run
+            .error
+            .map(|error| KeyValue::new(names::ERROR_MESSAGE, error.to_owned()));
+        attributes.extend(message);
+        self.telemetry.export(Ended {
+            trace: self.trace,
+            id: self.root,
+            parent: Parent::Context(self.around),
+            builder: builder(self.path, self.started)
+                .with_attributes(attributes)
+                .with_links(self.links),
+            status: status(run.error),
+            at: run.at,
+        });
+    }
+}
+
+/// How a run ended.
+pub(crate) struct RunEnd<'a> {
+    pub(crate) status: &'static str,
+    pub(crate) end: Option<&'a str>,
+    pub(crate) error: Option<&'a str>,
+    pub(crate) at: SystemTime,
+}
+
+fn builder(name: String, started: SystemTime) -> SpanBuilder {
+    SpanBuilder::from_name(name)
+        .with_kind(SpanKind::Internal)
+        .with_start_time(started)
+}
+
+fn status(error: Option<&str>) -> Status {
+    error.map_or(Status::Unset, |error| Status::error(error.to_owned()))
+}
+
+fn elapsed(since: SystemTime, until: SystemTime) -> Duration {
+    until.duration_since(since).unwrap_or_default()
+}
+
+fn is_inside(step: &str, other: &str) -> bool {
+    let rest = step.strip_prefix(other);
+    rest.is_some_and(|rest| rest.starts_with(['.', '[', '~']))
+}
+
+/// A path without the indices of items, so that there are few names.
+pub(crate) fn without_items(path: &str) -> String {
+    let mut kept = String::new();
+    let mut is_index = false;
+    for letter in path.chars() {
+        if letter == ']' {
+            is_index = false;
+        }
+        if !is_index {
+            kept.push(letter);
+        }
+        if letter == '[' {
+            is_index = true;
+        }
+    }
+    kept
+}

@@ -1,0 +1,216 @@
+//! Executions: pauses, processes that stop, copies, and errors.
+
+use std::sync::Arc;
+
+use flow_durable::{EventFilter, Execution, MemoryStore, RecordKind, Runtime, StartOptions, Token};
+use flow_otel::{FollowError, Follower, Telemetry};
+use flow_runtime::prelude::*;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use serde::{Deserialize, Serialize};
+
+use crate::support::{Kept, attribute, tree};
+
+/// Whether it may go out.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[node(human = "May `{text}` go out?")]
+pub(crate) enum Review {
+    Yes,
+    No,
+}
+
+#[node(retry(attempts = 2), writes = text)]
+fn draft(cx: &Context, topic: &str) -> Result<String, String> {
+    match cx.attempt() {
+        0 => Err("no idea".to_owned()),
+        _ => Ok(format!("all about {topic}")),
+    }
+}
+
+#[node]
+fn length(text: &str) -> usize {
+    text.len()
+}
+
+#[node(writes = words)]
+fn words(text: &str) -> Result<usize, String> {
+    Err(format!("`{text}` is too short"))
+}
+
+flow! {
+    Inner(topic: String) -> (text: String) {
+        start >> draft >> end;
+    }
+}
+
+flow! {
+    Article(topic: String) -> (length: Option<usize>) {
+        node counted: [length, words];
+        start >> Inner >> Review;
+        Review - "yes" >> counted >> end;
+        Review - "no" >> end("refused");
+        counted - "error" >> end("short");
+    }
+}
+
+fn runtime(store: &Arc<MemoryStore>) -> Runtime {
+    let runtime = Runtime::new(store.clone());
+    runtime.register(Article::new()).unwrap();
+    runtime
+}
+
+async fn started(runtime: &Runtime) -> (Execution, Token) {
+    let input = ArticleInput {
+        topic: "ants".into(),
+    };
+    let execution = runtime.start::<Article>(input, StartOptions::new());
+    let execution = execution.await.unwrap().settled().await.unwrap();
+    let questions = execution.questions().await.unwrap();
+    (execution, questions[0].token())
+}
+
+fn all() -> EventFilter {
+    EventFilter::new().from_start().until_now()
+}
+
+const WHOLE: &str = "\
+article status=completed end=short
+  article.inner attempts=1 action=default
+    article.inner.draft attempts=2 action=default
+      attempt attempt=0 ! no idea
+      attempt attempt=1
+  article.review attempts=1 action=yes (flow.question.asked) (flow.question.answered)
+  article.counted attempts=1 action=error ! node `article.words` failed after 1 attempt: `all about ants` is too short
+    article.length attempts=1 action=default
+    article.words attempts=1 ! node `article.words` failed after 1 attempt: `all about ants` is too short
+";
+
+/// What one process exports before it stops and the next one after that are one trace.
+#[tokio::test(start_paused = true)]
+async fn an_execution_in_two_processes_is_one_trace() {
+    let store = Arc::new(MemoryStore::new());
+    let (first, kept) = (runtime(&store), Kept::new());
+    let (execution, token) = started(&first).await;
+    let mut follower = Follower::new(first.all_owners(), &kept.telemetry);
+    follower.follow(all()).await.unwrap();
+    let offset = follower.offset().unwrap();
+    let mut spans = kept.take_spans();
+    assert_eq!(spans.len(), 4, "{}", tree(&spans));
+    assert!(
+        kept.metrics().contains(
+            &"flow.questions.open flow.name=Article flow.node=article.review 1".to_owned()
+        )
+    );
+    drop(follower);
+    first.shut_down().await;
+
+    // Another process, with another exporter, and without the flow in the one that follows.
+    let (second, viewer, later) = (runtime(&store), Runtime::new(store.clone()), Kept::new());
+    let execution = second.get(execution.id()).await.unwrap();
+    second
+        .resume(token, Review::Yes)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    let mut follower = Follower::new(viewer.all_owners(), &later.telemetry);
+    let since = EventFilter::new().from_offset(offset).until_now();
+    follower.follow(since).await.unwrap();
+    spans.extend(later.take_spans());
+    assert_eq!(tree(&spans), WHOLE);
+    let id = execution.id();
+    for span in &spans {
+        assert_eq!(
+            span.span_context.trace_id().to_bytes(),
+            *id.as_uuid().as_bytes()
+        );
+    }
+    let root = spans.iter().find(|span| span.name == "article").unwrap();
+    assert_eq!(attribute(root, "flow.execution.id"), id.to_string());
+    assert_eq!(attribute(root, "flow.name"), "Article");
+    let metrics = later.metrics();
+    for expected in [
+        "flow.questions.open flow.name=Article flow.node=article.review 0",
+        "flow.runs.ended flow.name=Article flow.status=completed 1",
+    ] {
+        assert!(metrics.contains(&expected.to_owned()), "{metrics:#?}");
+    }
+    let started = metrics
+        .iter()
+        .any(|line| line.starts_with("flow.runs.started"));
+    assert!(!started, "the first process has counted it");
+
+    // All of it in one go is the same.
+    let once = Kept::new();
+    let mut follower = Follower::new(viewer.all_owners(), &once.telemetry);
+    follower.follow(all()).await.unwrap();
+    let once = once.take_spans();
+    assert_eq!(tree(&once), WHOLE);
+    let ids = |spans: &[opentelemetry_sdk::trace::SpanData]| {
+        let mut ids: Vec<_> = spans
+            .iter()
+            .map(|span| span.span_context.span_id().to_string())
+            .collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(ids(&once), ids(&spans));
+    assert!(follower.offset().unwrap() > offset);
+}
+
+/// What was copied was exported with the original.
+#[tokio::test(start_paused = true)]
+async fn a_copy_is_a_trace_with_a_link_to_the_original() {
+    let store = Arc::new(MemoryStore::new());
+    let (runtime, kept) = (runtime(&store), Kept::new());
+    let (execution, _) = started(&runtime).await;
+    let journal = execution.journal().await.unwrap();
+    let drafted = journal
+        .iter()
+        .find(|record| record.kind == RecordKind::NodeFinished && record.path == "article.inner");
+    let copy = runtime
+        .copy(execution.id(), drafted.unwrap().seq)
+        .await
+        .unwrap();
+    let copy = copy.settled().await.unwrap();
+    runtime.cancel(copy.id(), "no longer needed").await.unwrap();
+    let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
+    follower.follow(all()).await.unwrap();
+    let spans = kept.take_spans();
+    let own: Vec<_> = spans
+        .iter()
+        .filter(|span| span.span_context.trace_id().to_bytes() == *copy.id().as_uuid().as_bytes())
+        .cloned()
+        .collect();
+    assert_eq!(
+        tree(&own),
+        "article status=cancelled ! no longer needed\n  article.review attempts=1 (flow.question.asked)\n"
+    );
+    let root = own.iter().find(|span| span.name == "article").unwrap();
+    let [link] = &root.links.links[..] else {
+        panic!("{:?}", root.links)
+    };
+    assert_eq!(
+        link.span_context.trace_id().to_bytes(),
+        *execution.id().as_uuid().as_bytes()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_with_its_own_ids_is_refused() {
+    let tracers = SdkTracerProvider::builder()
+        .with_simple_exporter(opentelemetry_sdk::trace::InMemorySpanExporter::default())
+        .build();
+    let telemetry = Telemetry::new(&tracers, &SdkMeterProvider::builder().build());
+    let store = Arc::new(MemoryStore::new());
+    let runtime = runtime(&store);
+    started(&runtime).await;
+    let mut follower = Follower::new(runtime.all_owners(), &telemetry);
+    let error = follower.follow(all()).await.unwrap_err();
+    assert!(matches!(error, FollowError::SpanIds));
+    assert_eq!(
+        error.to_string(),
+        "the tracer provider has its own span ids: build it with `.with_id_generator(flow_otel::SpanIds::new())`"
+    );
+}
