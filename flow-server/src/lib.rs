@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod access;
+mod agent_framework;
 mod app;
 mod limits;
 mod listen;
 mod live;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod metrics;
 mod problem;
 mod routes;
@@ -13,6 +16,8 @@ mod studio;
 mod views;
 
 pub use access::{Authenticate, BearerTokens, Links, Principal, TokenFileError};
+#[cfg(feature = "jwt")]
+pub use access::{InvalidKey, JsonWebTokens};
 pub use limits::Limits;
 pub use problem::Problem;
 pub use server::{ServeError, Server, router, serve};

@@ -96,6 +96,11 @@ impl Problem {
         self.0.kind
     }
 
+    /// What is wrong, as a sentence.
+    pub fn detail(&self) -> &str {
+        &self.0.detail
+    }
+
     pub(crate) fn to_json(&self) -> Value {
         let mut body = json!({
             "type": format!("urn:flow-server:{}", self.0.kind),

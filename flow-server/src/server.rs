@@ -110,6 +110,22 @@ impl Server {
         routes::router(Arc::new(self.app(CancellationToken::new())))
     }
 
+    /// The routes of the agent framework, for its clients, to be merged with a router of one's own. The
+    /// input of a flow that is started there is its `prompt`.
+    ///
+    /// | route | |
+    /// |---|---|
+    /// | `POST /api/flows/{flow}` with `{"prompt": …}` | starts; returns `executionId`, `status` and an `executionToken` |
+    /// | `GET /api/flows/{flow}?executionId=…` | streams `agentDelta`, `agentResult`, `human-prompt`, `error` and `[DONE]` |
+    /// | `POST /api/flows/{executionId}/resume` with `{"nodeId": …, "userInput": …}` | answers |
+    ///
+    /// The last two also let in who sends the `executionToken` in the query. Executions of others do not
+    /// exist for a caller: the status is 404, where the framework says 403.
+    pub fn agent_framework_router(self) -> Router {
+        let app = Arc::new(self.app(CancellationToken::new()));
+        crate::agent_framework::router(app)
+    }
+
     fn app(self, closing: CancellationToken) -> App {
         let guard = Guard::new(self.runtime, self.authentication, self.links, &self.limits);
         App::new(guard, self.limits, closing)

@@ -46,6 +46,25 @@ impl FlowView {
     }
 }
 
+#[cfg(feature = "mcp")]
+impl FlowView {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn description(&self) -> Option<&str> {
+        self.description.as_deref()
+    }
+
+    pub(crate) fn inputs(&self) -> &Value {
+        &self.inputs
+    }
+
+    pub(crate) fn outputs(&self) -> &Value {
+        &self.outputs
+    }
+}
+
 /// The flows that can be started.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct FlowsView {

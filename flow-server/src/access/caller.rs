@@ -15,7 +15,7 @@ use crate::problem::Problem;
 
 /// Who sent a request, with the executions that they may see. Handlers get executions from here, and
 /// from nowhere else.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Caller {
     principal: Principal,
     /// Those of the owner, or all of them for an operator or a link.
@@ -171,7 +171,11 @@ impl FromRequestParts<Arc<App>> for Operator {
 /// The link that a request carries.
 fn link(parts: &Parts) -> Option<String> {
     let query = parts.uri.query().unwrap_or_default();
-    let in_query = query.split('&').find_map(|pair| pair.strip_prefix("link="));
+    let in_query = query.split('&').find_map(|pair| {
+        // The second name is that of the agent framework.
+        let link = pair.strip_prefix("link=");
+        link.or_else(|| pair.strip_prefix("executionToken="))
+    });
     in_query.or_else(|| bearer(parts)).map(str::to_owned)
 }
 

@@ -6,6 +6,8 @@
 mod bearer;
 mod caller;
 mod guard;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod limiter;
 mod links;
 mod loopback;
@@ -14,5 +16,7 @@ mod principal;
 pub use bearer::{BearerTokens, TokenFileError};
 pub(crate) use caller::{Caller, Operator};
 pub(crate) use guard::Guard;
+#[cfg(feature = "jwt")]
+pub use jwt::{InvalidKey, JsonWebTokens};
 pub use links::Links;
 pub use principal::{Authenticate, Principal};

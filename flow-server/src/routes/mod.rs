@@ -88,6 +88,8 @@ pub(crate) fn open_api() -> utoipa::openapi::OpenApi {
 
 pub(crate) fn router(app: Arc<App>) -> Router {
     let (router, _) = described();
+    #[cfg(feature = "mcp")]
+    let router = router.merge(crate::mcp::router(&app));
     router
         .route("/openapi.json", axum::routing::get(system::open_api))
         .merge(crate::studio::routes())

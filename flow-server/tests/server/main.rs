@@ -1,10 +1,15 @@
 //! The server as its clients see it.
 
 mod access;
+mod agent_framework;
 mod events;
 mod hostile;
+#[cfg(feature = "jwt")]
+mod jwt;
 mod limits;
 mod links;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod routes;
 mod shutdown;
 mod support;

@@ -319,7 +319,7 @@ impl Sse {
                 if let Some(data) = field("data: ") {
                     return Some(SentEvent {
                         id: field("id: ").map(|id| id.parse().unwrap()),
-                        data: serde_json::from_str(data).unwrap(),
+                        data: serde_json::from_str(data).unwrap_or_else(|_| data.into()),
                     });
                 }
             }

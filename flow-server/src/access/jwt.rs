@@ -1,0 +1,141 @@
+//! JSON Web Tokens.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use axum::http::request::Parts;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
+use serde_json::{Map, Value};
+
+use super::bearer::bearer;
+use super::principal::{Authenticate, Principal};
+
+/// Authenticates requests by `Authorization: Bearer` with a JSON Web Token that an identity provider
+/// has signed.
+///
+/// The subject (`sub`) is the owner. A token needs an `exp`, and is refused after it.
+///
+/// # Examples
+///
+/// ```
+/// use flow_server::JsonWebTokens;
+///
+/// # fn secret() -> [u8; 32] { [7; 32] }
+/// let tokens = JsonWebTokens::hs256(&secret())
+///     .audience("flows")
+///     .issuer("https://login.example.org")
+///     .operator_if("role", "operator");
+/// ```
+#[derive(Clone)]
+#[must_use]
+pub struct JsonWebTokens {
+    key: DecodingKey,
+    validation: Validation,
+    operator: Option<(String, Value)>,
+}
+
+impl fmt::Debug for JsonWebTokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JsonWebTokens")
+            .field("algorithms", &self.validation.algorithms)
+            .field("audience", &self.validation.aud)
+            .field("issuer", &self.validation.iss)
+            .field("operator", &self.operator)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A key that is not a public key in PEM.
+#[derive(Debug, thiserror::Error)]
+#[error("this is not a public key of this kind in PEM: {0}")]
+pub struct InvalidKey(String);
+
+impl JsonWebTokens {
+    /// Tokens signed with a shared secret (HS256).
+    pub fn hs256(secret: &[u8]) -> Self {
+        JsonWebTokens::new(Algorithm::HS256, DecodingKey::from_secret(secret))
+    }
+
+    /// Tokens signed with the private RSA key of this public one (RS256).
+    ///
+    /// # Errors
+    ///
+    /// It is not an RSA key in PEM.
+    pub fn rs256(public_key: &[u8]) -> Result<Self, InvalidKey> {
+        let key = DecodingKey::from_rsa_pem(public_key);
+        let key = key.map_err(|error| InvalidKey(error.to_string()))?;
+        Ok(JsonWebTokens::new(Algorithm::RS256, key))
+    }
+
+    /// Tokens signed with the private key of this public one on the curve P-256 (ES256).
+    ///
+    /// # Errors
+    ///
+    /// It is not such a key in PEM.
+    pub fn es256(public_key: &[u8]) -> Result<Self, InvalidKey> {
+        let key = DecodingKey::from_ec_pem(public_key);
+        let key = key.map_err(|error| InvalidKey(error.to_string()))?;
+        Ok(JsonWebTokens::new(Algorithm::ES256, key))
+    }
+
+    fn new(algorithm: Algorithm, key: DecodingKey) -> Self {
+        let mut validation = Validation::new(algorithm);
+        validation.set_required_spec_claims(&["exp", "sub"]);
+        validation.validate_nbf = true;
+        // Unless `audience` is called, tokens for anybody are accepted, and those for somebody are not.
+        validation.validate_aud = true;
+        JsonWebTokens {
+            key,
+            validation,
+            operator: None,
+        }
+    }
+
+    /// Only tokens for this audience (`aud`). Without it, tokens that name an audience are refused.
+    pub fn audience(mut self, audience: &str) -> Self {
+        self.validation.set_audience(&[audience]);
+        self.validation
+            .required_spec_claims
+            .insert("aud".to_owned());
+        self
+    }
+
+    /// Only tokens of this issuer (`iss`).
+    pub fn issuer(mut self, issuer: &str) -> Self {
+        self.validation.set_issuer(&[issuer]);
+        self.validation
+            .required_spec_claims
+            .insert("iss".to_owned());
+        self
+    }
+
+    /// A token whose claim of this name is this value, or a list with it, is that of an operator.
+    pub fn operator_if(mut self, claim: &str, value: impl Into<Value>) -> Self {
+        self.operator = Some((claim.to_owned(), value.into()));
+        self
+    }
+
+    fn principal(&self, token: &str) -> Option<Principal> {
+        let decoded = decode::<Map<String, Value>>(token, &self.key, &self.validation);
+        let claims = decoded.ok()?.claims;
+        let is_operator =
+            self.operator
+                .as_ref()
+                .is_some_and(|(claim, value)| match claims.get(claim) {
+                    Some(Value::Array(values)) => values.contains(value),
+                    found => found == Some(value),
+                });
+        if is_operator {
+            return Some(Principal::operator());
+        }
+        let subject = claims.get("sub")?.as_str()?;
+        (!subject.is_empty()).then(|| Principal::owner(subject))
+    }
+}
+
+#[async_trait]
+impl Authenticate for JsonWebTokens {
+    async fn authenticate(&self, request: &Parts) -> Option<Principal> {
+        self.principal(bearer(request)?)
+    }
+}

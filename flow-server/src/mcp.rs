@@ -1,0 +1,234 @@
+//! Flows as tools of the Model Context Protocol, at `/mcp`.
+//!
+//! A call starts an execution of the caller and waits until it is over. It is as durable as any other:
+//! when the connection is cut, it goes on, and the client finds it in its executions.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse as _, Response};
+use flow_durable::{EventFilter, Execution, RecordKind, StartOptions, Status};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value, json};
+
+use crate::access::Caller;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::views::FlowView;
+
+/// The route, whose requests are authenticated as all others are.
+pub(crate) fn router(app: &Arc<App>) -> Router<Arc<App>> {
+    let tools = Tools(app.clone());
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_cancellation_token(app.closing().clone())
+        // Who asks has been found out before, and without authentication the host as well.
+        .disable_allowed_hosts();
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, config);
+    Router::new()
+        .route_service("/mcp", service)
+        .layer(middleware::from_fn_with_state(app.clone(), authenticated))
+}
+
+async fn authenticated(
+    caller: Result<Caller, Problem>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let allowed = caller.and_then(|caller| {
+        caller.executions()?;
+        Ok(caller)
+    });
+    match allowed {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(problem) => problem.into_response(),
+    }
+}
+
+#[derive(Clone)]
+struct Tools(Arc<App>);
+
+impl ServerHandler for Tools {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let mut info = ServerConfig::new(capabilities).with_instructions(
+            "Each tool runs a flow to its end. If a flow asks people something, the result says so, and the \
+             execution goes on when somebody has answered.",
+        );
+        info.server_info = Implementation::new("flow-server", env!("CARGO_PKG_VERSION"));
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let flows = self.0.guard().flows();
+        let tools = flows.iter().map(|flow| tool(flow.structure()));
+        Ok(ListToolsResult::with_all_items(
+            tools.collect::<Result<_, _>>()?,
+        ))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let parts = context.extensions.get::<Parts>();
+        let caller = parts.and_then(|parts| parts.extensions.get::<Caller>());
+        let Some(caller) = caller else {
+            return Err(ErrorData::internal_error("it is not known who asks", None));
+        };
+        let known = self.0.guard().flows();
+        if !known.iter().any(|flow| flow.name() == request.name) {
+            let message = format!("there is no tool `{}`", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let executions = caller.starting(None).map_err(refused)?;
+        let input = Value::Object(request.arguments.unwrap_or_default());
+        let started = executions.start_any(&request.name, input, StartOptions::new());
+        let execution = match started.await {
+            Ok(execution) => execution,
+            // The model can mend its arguments, if it is told what is wrong.
+            Err(error) => {
+                let problem = Problem::from(error).to_json();
+                return Ok(CallToolResult::structured_error(problem).into());
+            }
+        };
+        self.0.metrics().started(&request.name);
+        let token = context.meta.get_progress_token();
+        let progress = report_progress(&context, &execution, token);
+        let settled = async { tokio::join!(execution.settled(), progress).0 };
+        let settled = tokio::select! {
+            settled = settled => settled,
+            () = context.ct.cancelled() => {
+                let cancelled = executions.cancel(execution.id(), "the client cancelled the call");
+                cancelled.await
+            }
+        };
+        result(settled.map_err(|error| refused(error.into()))?).await
+    }
+}
+
+/// Tells the client of each node that has finished, and how far a node has come, if it asked for that.
+async fn report_progress(
+    context: &RequestContext<RoleServer>,
+    execution: &Execution,
+    token: Option<ProgressToken>,
+) {
+    let Some(token) = token else { return };
+    let kinds = [
+        RecordKind::NodeFinished,
+        RecordKind::Paused,
+        RecordKind::RunCompleted,
+        RecordKind::RunFailed,
+        RecordKind::RunCancelled,
+    ];
+    let Ok(mut events) = execution.events(EventFilter::new().kinds(kinds)).await else {
+        return;
+    };
+    let mut finished = 0.0;
+    while let Some(Ok(event)) = events.next().await {
+        let (Some(record), Some(path)) = (event.record(), event.path()) else {
+            continue;
+        };
+        if record.kind != RecordKind::NodeFinished {
+            return;
+        }
+        finished += 1.0;
+        let mut progress = ProgressNotificationParam::new(token.clone(), finished);
+        progress.message = Some(path.to_owned());
+        // A client that has gone does not stop the execution.
+        let _ = context.peer.notify_progress(progress).await;
+    }
+}
+
+/// What a call returns of an execution that has settled.
+async fn result(execution: Execution) -> Result<CallToolResponse, ErrorData> {
+    let id = execution.id().to_string();
+    if execution.status() == Status::Completed {
+        let output = execution
+            .output_json()
+            .map_err(|error| refused(error.into()))?;
+        return Ok(CallToolResult::structured(output.unwrap_or_default()).into());
+    }
+    let status = execution.status().as_str();
+    if let Some(reason) = execution.reason() {
+        let failed = json!({ "execution": id, "status": status, "reason": reason });
+        return Ok(CallToolResult::structured_error(failed).into());
+    }
+    let questions = execution.questions().await;
+    let questions = questions.map_err(|error| refused(error.into()))?;
+    let prompts: Vec<&str> = questions.iter().map(|question| question.prompt()).collect();
+    let text = format!(
+        "The execution {id} waits for somebody to answer: {}",
+        prompts.join(" ")
+    );
+    let mut waiting = CallToolResult::success(vec![ContentBlock::text(text)]);
+    let asked = json!({ "execution": id, "status": status, "questions": prompts });
+    waiting.structured_content = Some(asked);
+    Ok(waiting.into())
+}
+
+/// A flow as a tool.
+fn tool(structure: &str) -> Result<Tool, ErrorData> {
+    let structure: Value = serde_json::from_str(structure)
+        .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    let flow = FlowView::of(&structure);
+    let description = match (flow.description(), asks(&structure)) {
+        (Some(text), false) => text.to_owned(),
+        (Some(text), true) => format!("{text} {ASKS}"),
+        (None, false) => format!("Runs the flow {}.", flow.name()),
+        (None, true) => format!("Runs the flow {}. {ASKS}", flow.name()),
+    };
+    let tool = Tool::new(
+        flow.name().to_owned(),
+        description,
+        Arc::new(object(flow.inputs())),
+    );
+    if asks(&structure) {
+        // What a client gets while it waits is no output.
+        return Ok(tool);
+    }
+    let mut output = object(flow.outputs());
+    let properties = output.entry("properties").or_insert_with(|| json!({}));
+    properties["end"] = json!({ "type": "string", "description": "the label of the end" });
+    Ok(tool.with_raw_output_schema(Arc::new(output)))
+}
+
+const ASKS: &str = "It asks people, and may wait for them.";
+
+fn object(schema: &Value) -> JsonObject {
+    let mut schema = schema.as_object().cloned().unwrap_or_default();
+    schema.entry("type").or_insert_with(|| "object".into());
+    schema
+}
+
+/// Whether a flow, or one inside it, asks people.
+fn asks(structure: &Value) -> bool {
+    let mut nodes = structure["nodes"].as_array().into_iter().flatten();
+    nodes.any(|node| node["type"] == "flow.human" || asks(&node["internalFlow"]))
+}
+
+fn refused(problem: Problem) -> ErrorData {
+    let data = problem.to_json();
+    ErrorData::internal_error(problem.to_string(), Some(data))
+}

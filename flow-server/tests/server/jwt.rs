@@ -1,0 +1,120 @@
+//! JSON Web Tokens.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use flow_server::{JsonWebTokens, Server};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
+use serde_json::{Value, json};
+
+use crate::support::{Client, runtime};
+
+const SECRET: &[u8] = b"a secret of the identity provider";
+
+fn signed(claims: &Value, algorithm: Algorithm, secret: &[u8]) -> String {
+    encode(
+        &Header::new(algorithm),
+        claims,
+        &EncodingKey::from_secret(secret),
+    )
+    .unwrap()
+}
+
+fn in_seconds(seconds: i64) -> i64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap()
+        .as_secs();
+    i64::try_from(now).unwrap() + seconds
+}
+
+fn client() -> Client {
+    let tokens = JsonWebTokens::hs256(SECRET)
+        .audience("flows")
+        .issuer("login")
+        .operator_if("roles", "operator");
+    let server = Server::new(runtime(&Default::default()).0).authentication(tokens);
+    Client::new(server.router())
+}
+
+#[tokio::test]
+async fn the_subject_of_a_token_is_the_owner() {
+    let client = client();
+    let exp = in_seconds(600);
+    let claims = json!({ "sub": "ann", "aud": "flows", "iss": "login", "exp": exp });
+    let ann = client.with_token(&signed(&claims, Algorithm::HS256, SECRET));
+    let id = ann
+        .started("Claim", json!({ "employee": "Ann", "amount": 30 }))
+        .await;
+    let path = format!("/executions/{id}");
+    assert_eq!(ann.get(&path).await.expect(200)["owner"], "ann");
+    ann.get("/metrics").await.problem(403, "forbidden");
+    let claims = json!({ "sub": "ben", "aud": "flows", "iss": "login", "exp": exp });
+    let ben = client.with_token(&signed(&claims, Algorithm::HS256, SECRET));
+    ben.get(&path).await.problem(404, "not-found");
+    let claims = json!({ "sub": "ops", "aud": "flows", "iss": "login", "exp": exp, "roles": ["x", "operator"] });
+    let operator = client.with_token(&signed(&claims, Algorithm::HS256, SECRET));
+    operator.get(&path).await.expect(200);
+    assert!(operator.get("/metrics").await.status.is_success());
+}
+
+#[tokio::test]
+async fn tokens_that_do_not_hold_are_refused() {
+    let client = client();
+    let good = json!({ "sub": "ann", "aud": "flows", "iss": "login", "exp": in_seconds(600) });
+    let with = |field: &str, value: Value| {
+        let mut claims = good.clone();
+        claims[field] = value;
+        signed(&claims, Algorithm::HS256, SECRET)
+    };
+    let without = |field: &str| {
+        let mut claims = good.clone();
+        claims.as_object_mut().unwrap().remove(field);
+        signed(&claims, Algorithm::HS256, SECRET)
+    };
+    let unsigned = {
+        use base64::Engine as _;
+        let encode = |value: Value| {
+            base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(value.to_string())
+        };
+        format!(
+            "{}.{}.",
+            encode(json!({ "alg": "none", "typ": "JWT" })),
+            encode(good.clone())
+        )
+    };
+    let bad = [
+        with("exp", in_seconds(-600).into()),
+        with("nbf", in_seconds(600).into()),
+        with("aud", "others".into()),
+        with("iss", "others".into()),
+        with("sub", "".into()),
+        without("exp"),
+        without("sub"),
+        without("aud"),
+        without("iss"),
+        signed(&good, Algorithm::HS512, SECRET),
+        signed(&good, Algorithm::HS256, b"another secret"),
+        unsigned,
+        "x.y.z".to_owned(),
+    ];
+    client
+        .with_token(&with("sub", "ann".into()))
+        .get("/flows")
+        .await
+        .expect(200);
+    for (index, token) in bad.iter().enumerate() {
+        let client = client
+            .with_token(token)
+            .from(&format!("10.0.0.{index}:5000"));
+        client.get("/flows").await.problem(401, "unauthenticated");
+    }
+}
+
+#[test]
+fn keys_have_to_be_keys() {
+    let refused = JsonWebTokens::rs256(b"no key").unwrap_err().to_string();
+    assert!(refused.starts_with("this is not a public key"), "{refused}");
+    assert!(JsonWebTokens::es256(b"no key").is_err());
+    let shown = format!("{:?}", JsonWebTokens::hs256(SECRET));
+    assert!(!shown.contains("secret"), "{shown}");
+}
