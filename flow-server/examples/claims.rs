@@ -1,19 +1,21 @@
 //! Serves a flow for expense claims: small ones are paid at once, larger ones when somebody has
-//! approved them.
+//! approved them. The page for people is at <http://127.0.0.1:7878>. The claims are in an SQLite
+//! file, so they are still there when the program is started again.
 //!
 //! ```text
-//! cargo run -p flow-server --example claims [ADDRESS]
+//! cargo run -p flow-server --example claims [ADDRESS] [FILE]
 //! curl localhost:7878/flows/Claim/executions?wait=5 --json '{"employee": "Ann", "amount": 950}'
 //! curl localhost:7878/questions
-//! curl localhost:7878/questions/TOKEN/answer --json '{"approve": {"comment": "have fun"}}'
+//! curl localhost:7878/questions/TOKEN/answer --json '{"Approve": {"comment": "have fun"}}'
 //! ```
 
 use std::error::Error;
 use std::time::Duration;
 
-use flow_durable::{MemoryStore, Runtime};
+use flow_durable::Runtime;
 use flow_runtime::prelude::*;
 use flow_server::Server;
+use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 
@@ -66,9 +68,13 @@ flow! {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let address = std::env::args().nth(1);
-    let listener = TcpListener::bind(address.as_deref().unwrap_or("127.0.0.1:7878")).await?;
-    let runtime = Runtime::new(MemoryStore::new());
+    let mut arguments = std::env::args().skip(1);
+    let address = arguments.next();
+    let address = address.as_deref().unwrap_or("127.0.0.1:7878");
+    let file = arguments.next();
+    let listener = TcpListener::bind(address).await?;
+    let store = SqliteStore::open(file.as_deref().unwrap_or("claims.db")).await?;
+    let runtime = Runtime::new(store);
     runtime.register(Claim::new())?;
     runtime.recover().await?;
     println!("http://{}", listener.local_addr()?);

@@ -89,7 +89,11 @@ class ExecutionPage {
     const asked = questions.map((question) => question.token).join();
     if (asked === this.#asked) return;
     this.#asked = asked;
-    this.#questions.replaceChildren(...questions.map((question) => questionForm(question, () => this.#turned())));
+    this.#questions.replaceChildren(...questions.map((question) => this.#form(question)));
+  }
+
+  #form(question) {
+    return questionForm(question, () => this.#turned(), { isAlone: false });
   }
 
   #showHead(execution) {

@@ -5,7 +5,7 @@ import { element, freshId, link, status, throttled, time } from "./dom.js";
 import { Stream } from "./stream.js";
 import "./virtual-list.js";
 
-const PAGE = 500;
+const PAGE = 1000;
 const STATUSES = ["running", "paused", "completed", "failed", "cancelled"];
 const CHANGES = "kind=run_started,run_copied,paused,resumed,run_completed,run_failed,run_cancelled";
 
@@ -50,7 +50,7 @@ function filterForm(flows, query, onChange) {
     field("status", "Status", inputs.status),
     field("from", "Started from", inputs.from),
     field("to", "Started before", inputs.to),
-    field("id", "Id begins with, or contains", inputs.id),
+    field("id", "Id, or a part of it", inputs.id),
   );
   return { element: form, read };
 }
@@ -194,8 +194,9 @@ class ExecutionList {
     const newest = this.#items[0]?.id ?? "";
     const above = added.filter((item) => item.id > newest);
     for (const item of above) this.#known.set(item.id, item);
-    // With a filter by status, older ones can come and go as well.
-    const between = added.filter((item) => item.id < newest && item.id > (this.#items.at(-1)?.id ?? ""));
+    // With a filter by status, older ones can come and go as well. Those below the last one are still to be read.
+    const last = this.#next === undefined ? "" : (this.#items.at(-1)?.id ?? "");
+    const between = added.filter((item) => item.id < newest && item.id > last);
     for (const item of between) this.#known.set(item.id, item);
     const kept = this.#items.filter((item) => this.#fits(item));
     for (const item of this.#items) if (!this.#fits(item)) this.#known.delete(item.id);

@@ -57,6 +57,8 @@ function useColours(text) {
 export class FlowPicture extends HTMLElement {
   #nodes = new Map();
   #marks = new Map();
+  // The body of each loop. What it does is recorded at the loop.
+  #bodies = new Map();
 
   draw(text) {
     const picture = document.importNode(parsed(text), true);
@@ -64,10 +66,11 @@ export class FlowPicture extends HTMLElement {
     this.replaceChildren(picture);
     this.#nodes.clear();
     this.#marks.clear();
+    this.#bodies.clear();
     for (const node of picture.querySelectorAll("[data-path]")) {
       node.setAttribute("role", "button");
       node.setAttribute("tabindex", "0");
-      node.setAttribute("aria-label", node.dataset.path);
+      node.setAttribute("aria-label", textOf(node));
       node.addEventListener("click", () => this.#choose(node));
       node.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -75,6 +78,12 @@ export class FlowPicture extends HTMLElement {
         this.#choose(node);
       });
       this.#nodes.set(node.dataset.path, node);
+    }
+    for (const [path, node] of this.#nodes) {
+      if (!node.classList.contains("each")) continue;
+      const inside = [...this.#nodes].filter(([other]) => other.startsWith(`${path}.`));
+      // More than one is a flow, whose nodes are recorded by themselves.
+      if (inside.length === 1) this.#bodies.set(path, [inside[0][1]]);
     }
   }
 
@@ -84,7 +93,8 @@ export class FlowPicture extends HTMLElement {
     if (!node || this.#marks.get(path) === `${state} ${text}`) return;
     this.#marks.set(path, `${state} ${text}`);
     node.dataset.state = state;
-    node.setAttribute("aria-label", `${path}: ${[state, text].filter(Boolean).join(", ")}`);
+    for (const body of this.#bodies.get(path) ?? []) body.dataset.state = state;
+    node.setAttribute("aria-label", [textOf(node), state, text].filter(Boolean).join(", "));
     const body = node.querySelector(".body");
     let badge = node.querySelector(".badge");
     if (!badge && body) {
@@ -104,7 +114,13 @@ export class FlowPicture extends HTMLElement {
   }
 }
 
-const SIGNS = { running: "▶", done: "✓", failed: "✗", waiting: "⏸" };
+// What can be read at a node.
+function textOf(node) {
+  const texts = [...node.querySelectorAll("text:not(.badge)")];
+  return texts.map((text) => text.textContent).join(" ");
+}
+
+const SIGNS = { running: "▶", done: "✓", failed: "✗", waiting: "‖" };
 
 customElements.define("flow-picture", FlowPicture);
 

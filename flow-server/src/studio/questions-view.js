@@ -8,7 +8,7 @@ import { Stream } from "./stream.js";
 const CHANGES = "kind=run_started,run_copied,paused,resumed,run_completed,run_failed,run_cancelled";
 
 export async function questionsView(place, [token], page) {
-  if (token !== undefined) return onePage(place, token, page);
+  if (token !== undefined) return onePage(place, token);
   const list = element("ul", { class: "cards" });
   const none = element("p", { role: "status" });
   place.append(element("h1", {}, "Questions"), none, list);
@@ -56,22 +56,23 @@ function card(question) {
   return element("li", {}, to, about);
 }
 
-async function onePage(place, token, page) {
+async function onePage(place, token) {
   const question = await api.get(api.path("questions", token));
   place.append(element("h1", {}, "Question"));
   const done = element("div", { role: "status" });
-  const form = questionForm(question, () => {
+  const onAnswered = () => {
     form.remove();
     const next = api.isLinked() ? [] : [link("#/questions", "Further questions")];
     done.append(element("p", {}, "Your answer has arrived. "), ...next);
     place.querySelector("a")?.focus();
-  });
+  };
+  const form = questionForm(question, onAnswered, { isAlone: true });
   place.append(form, done);
-  page.atEnd(() => {});
 }
 
-// A question with the form for its answer. `onAnswered` is called with the execution.
-export function questionForm(question, onAnswered) {
+// A question with the form for its answer. `onAnswered` is called with the execution. `isAlone`: whether
+// there is nothing else of the execution in the page.
+export function questionForm(question, onAnswered, { isAlone }) {
   const form = new SchemaForm(question.schema ?? {}, { leaveOut: false, name: "Your answer" });
   const result = element("div");
   const send = element("button", { type: "submit" }, "Answer");
@@ -102,7 +103,7 @@ export function questionForm(question, onAnswered) {
       ["Asked", time(question.askedAtMs)],
       ["Until", question.expiresAtMs && time(question.expiresAtMs)],
       ["Answer", question.expected],
-      ["Execution", execution],
+      ["Execution", isAlone ? execution : undefined],
     ]),
     form.element,
     element("p", {}, send),

@@ -12,6 +12,11 @@ function labelled(name, input, hint) {
     wrong.textContent = message;
     input.setAttribute("aria-invalid", "true");
   };
+  // Whoever changes a field wants to know no more what was wrong with it.
+  input.addEventListener("input", () => {
+    input.removeAttribute("aria-invalid");
+    wrong.textContent = "";
+  });
   const parts = [element("label", { htmlFor: input.id }, name), input];
   if (hint) parts.push(about);
   return { element: element("div", { class: "field" }, ...parts, wrong), refuse };

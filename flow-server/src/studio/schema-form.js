@@ -15,7 +15,7 @@ export class SchemaForm {
   constructor(schema, { leaveOut, name }) {
     this.#context = { root: schema, leaveOut, fields: new Map() };
     this.#field = fieldOf(schema, { ...this.#context, name, pointer: "", depth: 0 });
-    this.element = element("div", { class: "schema-form", oninput: accept }, this.#field.element);
+    this.element = element("div", { class: "schema-form" }, this.#field.element);
   }
 
   // The JSON text, or `undefined` if a field is wrong: it says so, and the first one has the focus.
@@ -40,13 +40,6 @@ export class SchemaForm {
     for (const input of this.element.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
     for (const text of this.element.querySelectorAll(".wrong")) text.textContent = "";
   }
-}
-
-// Whoever changes a field wants to know no more what was wrong with it.
-function accept({ target }) {
-  target.removeAttribute("aria-invalid");
-  const wrong = target.closest(".field")?.querySelector(".wrong");
-  if (wrong) wrong.textContent = "";
 }
 
 function resolved(schema, root) {

@@ -1,6 +1,7 @@
 //! The flows of the tests.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use flow_durable::{Runtime, RuntimeOptions, Store};
@@ -8,8 +9,14 @@ use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 
-/// Lets the steps that wait for it go on, one for each permit.
-pub(crate) static GATE: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(0));
+static GATES: LazyLock<Mutex<HashMap<String, Arc<Semaphore>>>> = LazyLock::new(Mutex::default);
+
+/// Lets `write` go on with a topic, a word for each permit.
+pub(crate) fn gate(topic: &str) -> Arc<Semaphore> {
+    let mut gates = GATES.lock().unwrap();
+    let gate = gates.entry(topic.to_owned());
+    gate.or_insert_with(|| Arc::new(Semaphore::new(0))).clone()
+}
 
 #[derive(Action, Serialize, Deserialize)]
 enum Size {
@@ -64,7 +71,7 @@ flow! {
 async fn write(cx: &Context, topic: &str) -> String {
     let mut draft = String::new();
     for (done, word) in topic.split_inclusive(' ').enumerate() {
-        GATE.acquire().await.unwrap().forget();
+        gate(topic).acquire().await.unwrap().forget();
         cx.emit(word);
         cx.progress(
             done as u64 + 1,
@@ -129,10 +136,27 @@ flow! {
     }
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("cannot do anything with {0}")]
+struct Useless(String);
+
+#[node(retry(attempts = 2))]
+fn attempt(text: &str) -> Result<(), Useless> {
+    Err(Useless(text.to_owned()))
+}
+
+flow! {
+    /// Fails always, whatever <img src=x onerror=alert(1)> may say.
+    Fails(text: String) {
+        start >> attempt >> end;
+    }
+}
+
 pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     let runtime = Runtime::with_options(store, options);
     runtime.register(Claim::new()).unwrap();
     runtime.register(Report::new()).unwrap();
     runtime.register(Rounds::new()).unwrap();
+    runtime.register(Fails::new()).unwrap();
     runtime
 }

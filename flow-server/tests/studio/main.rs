@@ -1,8 +1,13 @@
 //! The studio in a real browser.
 
+mod access;
 mod browser;
 mod flows;
 mod live;
+mod looks;
 mod page;
 mod people;
+mod reconnect;
 mod server;
+mod size;
+mod text;

@@ -1,6 +1,7 @@
 //! A page in the browser, with what a person can do there.
 
 use std::path::Path;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -41,6 +42,12 @@ const labelled = (text) => {
 impl Page {
     /// Opens an address. Nothing if there is no browser here.
     pub(crate) fn open(address: &str) -> Option<Page> {
+        let page = Page::new()?;
+        page.go(address);
+        Some(page)
+    }
+
+    fn new() -> Option<Page> {
         let browser = browser()?;
         let context = browser.call(None, "Target.createBrowserContext", json!({}));
         let context = text(&context["browserContextId"]);
@@ -69,8 +76,30 @@ impl Page {
             "Emulation.setTimezoneOverride",
             json!({ "timezoneId": "UTC" }),
         );
+        Some(page)
+    }
+
+    /// Opens the address of a server that is about to start. Nothing if there is no browser here.
+    pub(crate) fn open_when_there(address: &str) -> Option<Page> {
+        let page = Page::new()?;
+        page.wait_for_server(address);
         page.go(address);
         Some(page)
+    }
+
+    fn wait_for_server(&self, address: &str) {
+        let params = json!({ "url": address });
+        for _ in 0..300 {
+            if self
+                .call("Page.navigate", params.clone())
+                .get("errorText")
+                .is_none()
+            {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("there is no server at {address}");
     }
 
     fn call(&self, method: &str, params: Value) -> Value {
@@ -92,7 +121,6 @@ impl Page {
         self.call("Emulation.setDeviceMetricsOverride", metrics);
     }
 
-    #[expect(dead_code, reason = "soon")]
     pub(crate) fn colours(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call(
@@ -196,6 +224,12 @@ impl Page {
     pub(crate) fn has_no_problems(&self) {
         let problems = self.browser.problems(&self.session);
         assert_eq!(problems, Vec::<String>::new());
+    }
+
+    pub(crate) fn opened_no_dialog(&self) {
+        let problems = self.browser.problems(&self.session);
+        let dialogs = problems.iter().filter(|one| one.starts_with("a dialog"));
+        assert_eq!(dialogs.count(), 0, "{problems:?}");
     }
 }
 

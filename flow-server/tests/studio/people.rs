@@ -110,11 +110,19 @@ fn a_copy_goes_on_with_another_value() {
     let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
         return;
     };
-    page.wait("find('.journal [data-seq=\"5\"]')");
+    page.wait("find('.journal [data-seq=\"5\"] .kind')");
     page.eval("find('.journal').focus()");
     page.press("Home");
     page.wait("named('h3', 'After record 0')");
     page.wait("find('[data-key=amount]').dataset.change === 'added'");
+    page.press("ArrowDown");
+    page.wait("named('h3', 'After record 1')");
+    page.click("find('.journal [data-seq=\"5\"]')");
+    page.wait("find('[data-key=receipt]').dataset.change === 'added'");
+    page.eval("find('.journal').scrollIntoView()");
+    page.picture("values");
+    page.press("Home");
+    page.wait("named('h3', 'After record 0')");
     page.click("named('button', 'Copy from here …')");
     page.fill("amount", "thirty");
     page.click("named('dialog button', 'Start the copy')");
