@@ -47,7 +47,17 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     }
     let site = here(flow.name.span());
     let items = importing(site, || plan.expand(&State::of(&plan)));
-    quote_spanned!(site=> const _: () = { #items };)
+    let rt = runtime_at(site);
+    let checks = plan.checks.take();
+    let others = (!checks.is_empty())
+        .then(|| quote_spanned!(site=> use #rt::{NoClone as _, OtherType as _};));
+    let checks = checks
+        .into_iter()
+        .map(|check| importing(site, || quote!(#others #check)));
+    quote_spanned! {site=>
+        const _: () = { #others #items };
+        #(const _: () = { #checks };)*
+    }
 }
 
 /// The items that a flow with mistakes has instead, so that an outer flow has no further error.

@@ -7,8 +7,8 @@ use flow_spec::{Code, ERROR_KEY, options};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote_spanned;
 
-use crate::contract::Kind;
-use crate::names::{camel_case, here, ident, plain};
+use crate::contract::{Contract, Kind, WritePort};
+use crate::names::{here, ident, plain};
 use crate::runtime::runtime_at;
 use crate::text::type_text;
 
@@ -30,6 +30,8 @@ pub(super) struct State {
 pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
+    /// The type as it is written, or empty if it is not.
+    text: String,
     /// What gives it its type, as the beginning of a sentence that the type ends.
     first: String,
     /// The number of inputs and nodes that write it.
@@ -71,27 +73,14 @@ impl State {
             let (Some(_), false) = (instance.path(), plan.bodies.contains(&id)) else {
                 continue;
             };
-            let (rt, path, mapping) = (
-                runtime_at(site),
-                node_type(plan.flow, instance),
-                mapping(plan.flow, instance),
-            );
+            let path = node_type(plan.flow, instance);
+            let mapping = mapping(plan.flow, instance);
             for port in &contract.writes {
-                let index = port.index;
-                let ty = if contract.writes_its_outcome() {
-                    quote_spanned!(site=> <#path as #rt::Step>::Outcome)
-                } else {
-                    quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type)
-                };
+                let ty = written_type(contract, port, &path, site);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
-            let actions = match contract.kind {
-                Kind::Flow => quote_spanned!(site=> #path),
-                _ => quote_spanned!(site=> <#path as #rt::Step>::Actions),
-            };
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
-                let index = port.index;
-                let ty = quote_spanned!(site=> <#actions as #rt::Writes<#index>>::Type);
+                let ty = type_written_by_action(contract, port, &path, site);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
@@ -105,6 +94,7 @@ impl State {
             None => self.push(Key {
                 name,
                 ty,
+                text: rust_type.to_owned(),
                 first: first.to_owned(),
                 writers: 1,
                 mappings: 0,
@@ -130,16 +120,18 @@ impl State {
                 let Some(source) = self.get(&plain(source)) else {
                     return true;
                 };
-                let source = (source.ty.clone(), source.options, plain(&source.name));
+                let (ty, text) = (source.ty.clone(), source.text.clone());
+                let (options, name) = (source.options, plain(&source.name));
                 match self.by_name.get(&plain(key)) {
                     Some(&index) => self.keys[index].mappings += 1,
                     None => self.push(Key {
                         name: ident(&plain(key), key.span()),
-                        ty: source.0,
-                        first: format!("`{}`, whose value an edge gives it, is", source.2),
+                        ty,
+                        text,
+                        first: format!("`{name}`, whose value an edge gives it, is"),
                         writers: 0,
                         mappings: 1,
-                        options: source.1,
+                        options,
                     }),
                 }
                 false
@@ -166,6 +158,12 @@ impl State {
             .unwrap_or_default()
     }
 
+    /// The type of a key as it is written, if it is.
+    pub(super) fn text(&self, key: &str) -> Option<&str> {
+        let text = self.get(key).map(|key| &*key.text);
+        text.filter(|text| !text.is_empty())
+    }
+
     /// The keys and their types.
     pub(super) fn types(&self) -> impl Iterator<Item = (String, &TokenStream)> {
         self.keys.iter().map(|key| (plain(&key.name), &key.ty))
@@ -181,18 +179,19 @@ impl State {
         self.by_name.contains_key(key)
     }
 
-    /// The key, if several nodes or inputs write it, which then have to agree on its type.
-    pub(super) fn shared(&self, key: &str) -> Option<&Key> {
-        self.get(key).filter(|key| key.writers > 1)
+    /// The key, if a node writes it as a type that looks like another one than that which it has.
+    pub(super) fn shared(&self, key: &str, text: &str) -> Option<&Key> {
+        let shared = self.get(key).filter(|key| key.writers > 1);
+        shared.filter(|key| key.looks_otherwise(text))
     }
 
-    /// The key, if something else than one mapping writes it, and mappings have to agree on its
-    /// type.
-    pub(super) fn mapped(&self, key: &str) -> Option<&Key> {
-        self.get(key).filter(|key| key.is_mapped_too())
+    /// The key, if an edge writes it from a source whose type looks like another one.
+    pub(super) fn mapped(&self, key: &str, source: &str) -> Option<&Key> {
+        let mapped = self.get(key).filter(|key| key.is_mapped_too());
+        mapped.filter(|key| key.looks_otherwise(self.text(source).unwrap_or_default()))
     }
 
-    /// The struct, and the traits that make writers agree.
+    /// The struct.
     pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         let site = here(flow.name.span());
         let rt = runtime_at(site);
@@ -213,13 +212,6 @@ impl State {
                 None => quote_spanned!(site=> #name: #rt::None),
             }
         });
-        let agreements = self
-            .keys
-            .iter()
-            .filter(|key| key.writers > 1)
-            .map(|key| key.agreement(flow));
-        let mapped = self.keys.iter().filter(|key| key.is_mapped_too());
-        let agreements = agreements.chain(mapped.map(|key| key.agreement_of_edges(flow)));
         quote_spanned! {site=>
             struct __State { #(#fields,)* }
             impl __State {
@@ -228,22 +220,38 @@ impl State {
                     __State { #(#given,)* }
                 }
             }
-            #(#agreements)*
         }
     }
 }
 
-/// The name of the trait that [`Key::agreement`] defines. rustc prints it, so it says something;
-/// and prints its path as well if there is another one of the name.
-pub(super) fn agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident {
-    let (key, flow) = (camel_case(key), camel_case(&plain(&flow.name)));
-    Ident::new(&format!("TypeOf{key}In{flow}"), here(user))
+/// The type of what a node writes whatever its action is.
+pub(super) fn written_type(
+    contract: &Contract,
+    port: &WritePort,
+    path: &TokenStream,
+    site: Span,
+) -> TokenStream {
+    let (rt, index) = (runtime_at(site), port.index);
+    if contract.writes_its_outcome() {
+        quote_spanned!(site=> <#path as #rt::Step>::Outcome)
+    } else {
+        quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type)
+    }
 }
 
-/// The name of the trait that [`Key::agreement_of_edges`] defines.
-pub(super) fn edge_agreement_trait(key: &str, flow: &FlowSyntax, user: Span) -> Ident {
-    let (key, flow) = (camel_case(key), camel_case(&plain(&flow.name)));
-    Ident::new(&format!("TypeOfMapped{key}In{flow}"), here(user))
+/// The type of what a node writes with an action.
+pub(super) fn type_written_by_action(
+    contract: &Contract,
+    port: &WritePort,
+    path: &TokenStream,
+    site: Span,
+) -> TokenStream {
+    let (rt, index) = (runtime_at(site), port.index);
+    let actions = match contract.kind {
+        Kind::Flow => quote_spanned!(site=> #path),
+        _ => quote_spanned!(site=> <#path as #rt::Step>::Actions),
+    };
+    quote_spanned!(site=> <#actions as #rt::Writes<#index>>::Type)
 }
 
 impl Key {
@@ -251,48 +259,48 @@ impl Key {
         self.mappings > 0 && self.writers + self.mappings > 1
     }
 
-    /// A trait through which all writers of the key write, so that the error for another type is in
-    /// our words.
-    fn agreement(&self, flow: &FlowSyntax) -> TokenStream {
+    fn looks_otherwise(&self, text: &str) -> bool {
+        text.is_empty() || text != self.text
+    }
+
+    /// What is said of a node that writes the key as another type.
+    pub(super) fn told_by_writers(&self, ty: &str) -> String {
         let name = &self.name;
-        let trait_name = agreement_trait(&plain(name), flow, name.span());
-        let message = format!(
-            "this node writes `{name}` as `{{Self}}`, but {} `{{First}}` [{}]",
-            self.first,
-            Code::WriterTypes
-        );
-        let note = format!(
+        let message = format!("this node writes `{name}` as {}", said(ty));
+        let help = format!(
             "a key has one type: let one of them write another key, by `writes = …` or by a mapping \
              `{{ {name} -> other }}`"
         );
-        self.agreement_trait(&trait_name, &message, &note)
+        self.told(&message, Code::WriterTypes, &help)
     }
 
-    /// A trait through which the edges that write the key do so.
-    fn agreement_of_edges(&self, flow: &FlowSyntax) -> TokenStream {
-        let name = &self.name;
-        let trait_name = edge_agreement_trait(&plain(name), flow, name.span());
+    /// What is said of an edge that writes the key as another type.
+    pub(super) fn told_by_edges(&self, ty: &str) -> String {
         let message = format!(
-            "this edge gives `{name}` a value of type `{{Self}}`, but {} `{{First}}` [{}]",
-            self.first,
-            Code::TypeMismatch
+            "this edge gives `{}` a value of {}",
+            self.name,
+            match ty {
+                "" => "another type".to_owned(),
+                ty => format!("type `{ty}`"),
+            }
         );
-        let note = "name a key of type `{First}`";
-        self.agreement_trait(&trait_name, &message, note)
+        let help = match &*self.text {
+            "" => "name a key of that type".to_owned(),
+            text => format!("name a key of type `{text}`"),
+        };
+        self.told(&message, Code::TypeMismatch, &help)
     }
 
-    fn agreement_trait(&self, agreement: &Ident, message: &str, note: &str) -> TokenStream {
-        let site = here(self.name.span());
-        quote_spanned! {site=>
-            #[diagnostic::on_unimplemented(message = #message, label = "another type", note = #note)]
-            trait #agreement<First> {
-                fn agree(self) -> First;
-            }
-            #[diagnostic::do_not_recommend]
-            impl<T> #agreement<T> for T {
-                #[inline]
-                fn agree(self) -> T { self }
-            }
-        }
+    fn told(&self, message: &str, code: Code, help: &str) -> String {
+        let (first, text) = (&self.first, said(&self.text));
+        format!("{message}, but {first} {text} [{code}]\nhelp: {help}")
+    }
+}
+
+/// A type in a message. Those of results are not written anywhere.
+fn said(ty: &str) -> String {
+    match ty {
+        "" => "another type".to_owned(),
+        ty => format!("`{ty}`"),
     }
 }

@@ -42,8 +42,9 @@ pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
-    Cloneable, LosesNoError, NoResult, OwnedForPool, ReadsAs, ReadsError, ResultCheck, TakeItem,
-    at_end, count, either, get, items, take, written,
+    CloneOf, Cloneable, LosesNoError, NoClone, NoResult, OtherType, OwnedForPool, ReadsAs,
+    ReadsError, ResultCheck, SameType, TakeItem, at_end, count, either, get, items, must, take,
+    written,
 };
 
 /// The type that port number `INDEX` writes: a port of a node, of an enum of actions, or of a flow

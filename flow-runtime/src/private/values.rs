@@ -109,6 +109,84 @@ impl ReadsError for NodeError {
     }
 }
 
+/// Compiles only if something holds. rustc prints nothing but what is said otherwise, and no name of
+/// a trait.
+///
+/// # Panics
+/// When the program is compiled, if it does not hold.
+#[track_caller]
+pub const fn must(holds: bool, otherwise: &str) {
+    if !holds {
+        panic!("{}", otherwise)
+    }
+}
+
+/// Whether values of a type can be cloned, and how: what is more specific is found first.
+pub struct CloneOf<T>(PhantomData<T>);
+
+impl<T: Clone> CloneOf<T> {
+    /// They can.
+    pub const IS_CLONE: bool = true;
+
+    /// The clone.
+    #[inline]
+    pub fn of(value: &T) -> T {
+        value.clone()
+    }
+}
+
+/// For all other types: a constant beside each use says what is wrong.
+pub trait NoClone {
+    /// The type.
+    type Value;
+    /// They cannot.
+    const IS_CLONE: bool = false;
+
+    /// Never called.
+    fn of(_: &Self::Value) -> Self::Value {
+        unreachable!("a program that clones what is not `Clone` does not compile")
+    }
+}
+
+impl<T> NoClone for CloneOf<T> {
+    type Value = T;
+}
+
+/// Whether two types are one, and a value of the one as one of the other: what is more specific is
+/// found first.
+pub struct SameType<A, B>(PhantomData<(A, B)>);
+
+impl<T> SameType<T, T> {
+    /// They are.
+    pub const IS_SAME: bool = true;
+
+    /// The value.
+    #[inline]
+    pub fn of(value: T) -> T {
+        value
+    }
+}
+
+/// For all other pairs: a constant beside each use says what is wrong.
+pub trait OtherType {
+    /// The first type.
+    type First;
+    /// The second type.
+    type Second;
+    /// They are not.
+    const IS_SAME: bool = false;
+
+    /// Never called.
+    fn of(_: Self::First) -> Self::Second {
+        unreachable!("a program that writes two types under one key does not compile")
+    }
+}
+
+impl<A, B> OtherType for SameType<A, B> {
+    type First = A;
+    type Second = B;
+}
+
 /// A clone of a value that a node takes, for each of its attempts.
 #[diagnostic::on_unimplemented(
     message = "a node that is retried clones what it takes, and `{Self}` is not `Clone` [F012]",

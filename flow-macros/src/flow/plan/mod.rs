@@ -1,6 +1,6 @@
 //! The plan of a flow: lookup tables for its expansion, the order in which its nodes are written,
 //! the place of each value that a node reads, and whether the value is moved or cloned. It contains
-//! no tokens.
+//! no tokens but the checks that the expansion leaves there.
 
 mod branch;
 mod order;
@@ -8,6 +8,7 @@ mod reads;
 #[cfg(test)]
 mod shown;
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use flow_spec::{ERROR_ACTION, ERROR_KEY, Edge, EdgeSource, NodeId};
@@ -42,6 +43,9 @@ pub(super) struct Plan<'a> {
     branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
     /// The routes of each node, in the order of the edges.
     routes: HashMap<NodeId, Vec<RouteIndex>>,
+    /// What rustc has to find out about types, as it comes up: calls that do not compile if a type
+    /// does not fit.
+    pub(super) checks: RefCell<Vec<TokenStream>>,
 }
 
 /// A route: the index of an edge in the graph, which is what a visit of a node returns.
@@ -87,6 +91,7 @@ impl<'a> Plan<'a> {
             keys: HashSet::new(),
             branches: HashMap::new(),
             routes,
+            checks: RefCell::default(),
         };
         plan.keys = plan.written_keys();
         plan.branches = plan.planned_branches();

@@ -31,7 +31,8 @@ impl Visit<'_> {
         let error = match error {
             Some(route) => {
                 let route = self.follow(route);
-                let write = self.write(ERROR_KEY, quote_spanned!(site=> #rt::node_error(failed)?));
+                let error = quote_spanned!(site=> #rt::node_error(failed)?);
+                let write = self.written_under(ERROR_KEY, &error);
                 quote_spanned!(site=> #write return #rt::Ok(#route);)
             }
             None => quote_spanned!(site=> return #rt::Err(failed);),

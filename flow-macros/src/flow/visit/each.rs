@@ -7,7 +7,7 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::flow::plan::{Place, ReadIndex};
-use crate::flow::results::item_type;
+use crate::flow::results::{item_type, results_type};
 use crate::names::{hidden, ident, plain};
 
 use super::Visit;
@@ -50,8 +50,10 @@ impl Visit<'_> {
             results
         }};
         let outcome = self.outcome(quote_spanned!(site=> outcome), carried_out);
-        let write =
-            keeps.then(|| self.write(&plain(&self.instance.name), quote_spanned!(site=> outcome)));
+        let write = keeps.then(|| {
+            let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> outcome));
+            self.write(&key, outcome, "", || results_type(self.plan, self.node))
+        });
         let route = self.route(DEFAULT_ACTION);
         let code = quote_spanned! {site=>
             #outcome

@@ -6,10 +6,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::flow::plan::{EdgeWrite, Plan, RouteIndex};
-use crate::flow::state::{State, edge_agreement_trait};
-use crate::names::{camel_case, here, ident, plain};
+use crate::flow::state::State;
+use crate::names::{here, ident};
 
-use super::reads::clone_trait;
+use super::told::said;
 
 impl Plan<'_> {
     /// The statements of the mappings of an edge. Empty for an edge without any.
@@ -34,31 +34,36 @@ impl Plan<'_> {
         let (site, source) = (here(span), ident(write.source, span));
         let value = match write.later {
             None => quote_spanned!(site=> state.#source.take()),
-            Some(later) => self.mapped_clone(write, later, span),
+            Some(later) => self.mapped_clone(state, write, later, span),
         };
-        match state.mapped(write.key) {
+        match state.mapped(write.key, write.source) {
             Some(key) => {
-                let (ty, agreement) = (&key.ty, edge_agreement_trait(write.key, self.flow, span));
-                quote_spanned!(site=> #value.map(|value| #agreement::<#ty>::agree(value)))
+                let source = state.ty(write.source);
+                let message = key.told_by_edges(state.text(write.source).unwrap_or_default());
+                let agreed = self.agreed(&source, &key.ty, &message, span);
+                quote_spanned!(site=> #value.map(#agreed))
             }
             None => value,
         }
     }
 
-    fn mapped_clone(&self, write: &EdgeWrite<'_>, later: Reader, span: Span) -> TokenStream {
+    fn mapped_clone(
+        &self,
+        state: &State,
+        write: &EdgeWrite<'_>,
+        later: Reader,
+        span: Span,
+    ) -> TokenStream {
         let (site, field) = (here(span), ident(write.source, span));
         let EdgeWrite { key, source, .. } = write;
-        let parts = [source, key, &plain(&self.flow.name)[..]].map(camel_case);
-        let [source_name, key_name, flow] = &parts;
-        let name = Ident::new(&format!("Clone{source_name}As{key_name}In{flow}"), site);
-        let reader = self.reads_later(later);
-        let code = Code::TakenTooEarly;
+        let (reader, code) = (self.reads_later(later), Code::TakenTooEarly);
+        let ty = said(state.text(source));
         let message = format!(
-            "this edge gives `{key}` the value of `{source}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
+            "this edge gives `{key}` the value of `{source}`, which {reader}, and {ty} is not `Clone` [{code}]\n\
+             help: derive `Clone` for {ty}"
         );
-        let (label, note) = ("is cloned", "derive `Clone` for `{Self}`");
-        let its_trait = clone_trait(&name, [&message, label, note], site);
-        quote_spanned!(site=> { #its_trait state.#field.as_ref().map(#name::__clone) })
+        let clone = self.cloned(state, source, &message, span);
+        quote_spanned!(site=> state.#field.as_ref().map(#clone))
     }
 }
 

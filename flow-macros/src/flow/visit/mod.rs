@@ -12,6 +12,7 @@ mod each;
 mod fork;
 mod mappings;
 mod reads;
+mod told;
 mod writes;
 
 use flow_spec::{DEFAULT_ACTION, NodeId};

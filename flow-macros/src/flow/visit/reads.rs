@@ -1,8 +1,9 @@
 //! The values that a node reads, as expressions. The plan says where they are and how they are
 //! passed to the node.
 //!
-//! The hard thing is a value that is read again later: it is cloned through a trait of its own, so
-//! that the error for a type that is not `Clone` says who reads it.
+//! The hard thing is a value that is read again later: a constant beside the clone says who reads it
+//! if its type is not `Clone`. A trait with a message of its own would do as well, but rustc prints
+//! its name.
 
 use flow_spec::{Code, ERROR_KEY, EdgeTarget, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -10,10 +11,11 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
 use crate::flow::plan::{Handover, Plan, Read, ReadIndex, Slot};
-use crate::names::{camel_case, ident, plain};
+use crate::names::ident;
 
 use super::Visit;
 use super::branch_state::taken_field;
+use super::told::{has_arguments, said};
 
 /// A value that a node reads, and the name to which it is bound. When bound first, it has its own
 /// type, which is then coerced to that of the parameter, such as `&String` to `&str`.
@@ -146,17 +148,12 @@ impl Visit<'_> {
         port: &ReadPort,
     ) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        // rustc prints its name, and its path as well if there is another one of the name.
-        let parts = [key, &self.instance.shown, &plain(&self.plan.flow.name)].map(camel_case);
-        let [key_name, taker, flow] = &parts;
-        let name = Ident::new(&format!("Clone{key_name}For{taker}In{flow}"), site);
-        let its_trait = self.clone_for_node(&name, key, later);
+        let clone = self.clone_for_node(key, later, port);
         let cloned = match port.mode {
-            Mode::Take => quote_spanned!(site=> #name::__clone(#rt::written(#whole))),
-            _ => quote_spanned!(site=> #whole.map(#name::__clone)),
+            Mode::Take => quote_spanned!(site=> #clone(#rt::written(#whole))),
+            _ => quote_spanned!(site=> #whole.map(#clone)),
         };
-        let cloned = self.flattened(cloned, key, port);
-        quote_spanned!(site=> { #its_trait #cloned })
+        self.flattened(cloned, key, port)
     }
 
     /// Makes an `Option` that a node returned readable like any other value that may be missing.
@@ -183,25 +180,33 @@ impl Visit<'_> {
         quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
     }
 
-    fn clone_for_node(&self, name: &Ident, key: &str, later: Reader) -> TokenStream {
+    /// The function that clones a value.
+    fn clone_for_node(&self, key: &str, later: Reader, port: &ReadPort) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {
             Reader::Node(reader) if reader == self.node => "it may need again itself".to_owned(),
             later => self.plan.reads_later(later),
         };
+        // The type of a generic node may be one of its parameters.
+        let is_generic = self.instance.path().is_some_and(has_arguments);
+        let ty = (!is_generic).then_some(&*port.rust_type);
         let code = Code::TakenTooEarly;
-        let message = format!(
-            "`{taker}` takes `{key}`, which {reader}, and `{{Self}}` is not `Clone` [{code}]"
-        );
-        let note = match self.contract.kind {
-            Kind::Flow => "derive `Clone` for `{Self}`: a flow takes its inputs".to_owned(),
+        let ty = said(ty);
+        let help = match self.contract.kind {
+            Kind::Flow => format!("derive `Clone` for {ty}: a flow takes its inputs"),
             Kind::Function | Kind::Type | Kind::Human => {
-                format!(
-                    "let `{taker}` read it by reference, as `&{{Self}}`, or derive `Clone` for `{{Self}}`"
-                )
+                let borrowed = if is_generic {
+                    "by reference".to_owned()
+                } else {
+                    format!("by reference, as `&{}`", port.rust_type)
+                };
+                format!("let `{taker}` read it {borrowed}, or derive `Clone` for {ty}")
             }
         };
-        clone_trait(name, [&message, "takes it by value", &note], self.site)
+        let message = format!(
+            "`{taker}` takes `{key}`, which {reader}, and {ty} is not `Clone` [{code}]\nhelp: {help}"
+        );
+        (self.plan).cloned(self.state, key, &message, self.instance.span)
     }
 }
 
@@ -219,26 +224,6 @@ impl Plan<'_> {
                 EdgeTarget::End(_) => "an edge to an end reads later".to_owned(),
             },
             Reader::Output => "the flow returns".to_owned(),
-        }
-    }
-}
-
-/// A trait to clone a value that is read later, so that the error for a type that is not `Clone`
-/// says who reads it.
-pub(super) fn clone_trait(
-    name: &Ident,
-    [message, label, note]: [&str; 3],
-    site: Span,
-) -> TokenStream {
-    quote_spanned! {site=>
-        #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-        trait #name: ::core::marker::Sized {
-            fn __clone(&self) -> Self;
-        }
-        #[diagnostic::do_not_recommend]
-        impl<T: ::core::clone::Clone> #name for T {
-            #[inline]
-            fn __clone(&self) -> Self { ::core::clone::Clone::clone(self) }
         }
     }
 }

@@ -10,7 +10,7 @@ use quote::{format_ident, quote_spanned};
 use crate::contract::{ActionPort, Kind, WritePort};
 use crate::flow::mapped::key_of;
 use crate::flow::plan::{Place, RouteIndex};
-use crate::flow::state::agreement_trait;
+use crate::flow::state::{type_written_by_action, written_type};
 use crate::names::{ident, plain};
 
 use super::Visit;
@@ -36,11 +36,10 @@ impl Visit<'_> {
         let places: Vec<Ident> = (0..contract.writes.len())
             .map(|index| format_ident!("written_{index}", span = *site))
             .collect();
-        let writes = contract
-            .writes
-            .iter()
-            .zip(&places)
-            .map(|(port, place)| self.write_port(port, quote_spanned!(*site=> #place)));
+        let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
+            let ty = || written_type(contract, port, path, *site);
+            self.write_port(port, quote_spanned!(*site=> #place), ty)
+        });
         if contract.actions.is_empty() {
             let route = self.route_at_end(DEFAULT_ACTION);
             let outcome = match &places[..] {
@@ -79,10 +78,10 @@ impl Visit<'_> {
         let places: Vec<Ident> = (0..fields.len())
             .map(|index| format_ident!("field_{index}", span = site))
             .collect();
-        let written = writes
-            .iter()
-            .zip(&places)
-            .map(|(port, place)| self.write_port(port, quote_spanned!(site=> #place)));
+        let written = writes.iter().zip(&places).map(|(port, place)| {
+            let ty = || type_written_by_action(self.contract, port, &self.path, site);
+            self.write_port(port, quote_spanned!(site=> #place), ty)
+        });
         let route = self.route_at_end(&name.value());
         quote_spanned!(site=> __Action::#variant { #(#fields: #places),* } => { #(#written)* #route })
     }
@@ -99,10 +98,11 @@ impl Visit<'_> {
         } = self;
         let writes = contract.outputs().into_iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span);
+            let ty = || type_written_by_action(contract, port, path, *site);
             if contract.writes.iter().any(|one| one.index == port.index) {
-                return self.write_port(port, quote_spanned!(*site=> outcome.#field));
+                return self.write_port(port, quote_spanned!(*site=> outcome.#field), ty);
             }
-            let write = self.write_port(port, quote_spanned!(*site=> value));
+            let write = self.write_port(port, quote_spanned!(*site=> value), ty);
             quote_spanned!(*site=> if let #rt::Some(value) = outcome.#field { #write })
         });
         let arms = contract
@@ -121,22 +121,40 @@ impl Visit<'_> {
         (quote_spanned!(*site=> outcome), route)
     }
 
-    fn write_port(&self, port: &WritePort, value: TokenStream) -> TokenStream {
-        self.write(&plain(key_of(self.mapping, &port.name, false)), value)
+    fn write_port(
+        &self,
+        port: &WritePort,
+        value: TokenStream,
+        ty: impl FnOnce() -> TokenStream,
+    ) -> TokenStream {
+        let key = plain(key_of(self.mapping, &port.name, false));
+        self.write(&key, value, &port.rust_type, ty)
     }
 
-    /// Writes a value under a key.
-    pub(super) fn write(&self, key: &str, value: TokenStream) -> TokenStream {
-        let (rt, site) = (&self.rt, self.site);
-        let field = ident(key, self.instance.span);
-        let value = match self.state.shared(key) {
+    /// Writes a value under a key. If others write it as well, its type is compared with theirs.
+    pub(super) fn write(
+        &self,
+        key: &str,
+        value: TokenStream,
+        text: &str,
+        ty: impl FnOnce() -> TokenStream,
+    ) -> TokenStream {
+        let site = self.site;
+        let value = match self.state.shared(key, text) {
             Some(shared) => {
-                let (flow, span) = (self.plan.flow, self.instance.span);
-                let (ty, agreement) = (&shared.ty, agreement_trait(key, flow, span));
-                quote_spanned!(site=> #agreement::<#ty>::agree(#value))
+                let message = shared.told_by_writers(text);
+                let agreed = (self.plan).agreed(&ty(), &shared.ty, &message, self.instance.span);
+                quote_spanned!(site=> #agreed(#value))
             }
             None => value,
         };
+        self.written_under(key, &value)
+    }
+
+    /// Writes a value of the type of the key.
+    pub(super) fn written_under(&self, key: &str, value: &TokenStream) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        let field = ident(key, self.instance.span);
         let state = match self.place {
             Place::Branch(_) => quote_spanned!(site=> own),
             _ => quote_spanned!(site=> state),
