@@ -18,7 +18,10 @@ impl<T> Checked<0> for T {
     type Type = T;
 }
 
-/// Types whose values can go from thread to thread.
+/// Types whose values can be in a flow: a run goes from thread to thread, so they are `Send`.
+///
+/// Instead of `Rc<T>`, write `Arc<T>`; instead of `Box<dyn Trait>`, `Box<dyn Trait + Send>`, or
+/// `trait Trait: Send` where the trait is defined.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a value of a flow: a run goes from thread to thread",
     label = "is not `Send`",
@@ -33,7 +36,12 @@ pub trait GoesBetweenThreads {
 #[diagnostic::do_not_recommend]
 impl<T: Send> GoesBetweenThreads for T {}
 
-/// Types whose values the runs of a flow can share.
+/// Types that can be nodes: the runs of a flow share the node between threads, so they are
+/// `Send + Sync`.
+///
+/// Look at the fields of the type: instead of `RefCell<T>`, write `Mutex<T>`; instead of `Rc<T>`,
+/// `Arc<T>`; instead of `Box<dyn Trait>`, `Box<dyn Trait + Send + Sync>`, or `trait Trait: Send + Sync`
+/// where the trait is defined.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a node of a flow: its runs share the node between threads",
     label = "is not `Send + Sync`",

@@ -9,7 +9,10 @@ use serde_json::{Map, Value};
 
 use crate::input::{Unfit, read_input};
 
-/// A value that a journal can keep: `Serialize` and `Deserialize`, without borrowing.
+/// Values that a durable run can keep: they are `Serialize` and `Deserialize`, and borrow nothing.
+///
+/// Derive both for the type. What cannot be stored, such as a client, belongs in a field of a node
+/// that the flow declares: `node ask: Ask;`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored, so a flow with such a value cannot be run durably",
     label = "not `Serialize` and `Deserialize`",

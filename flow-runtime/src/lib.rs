@@ -106,20 +106,20 @@ extern crate self as flow_runtime;
 #[doc(hidden)]
 pub mod __private;
 // rustc names these in its messages. A path through `__private` would tell the reader nothing.
+pub use __private::Node;
 #[doc(hidden)]
-pub use __private::{Cloneable, DefaultNode, LosesNoError, Node, ReadsAs, ReadsError, stored};
-#[doc(hidden)]
-pub use checked::{GoesBetweenThreads, SharedByRuns};
+pub use __private::stored;
 #[doc(hidden)]
 pub use flow_macros::every_node_needs_the_attribute_node;
 #[doc(hidden)]
-pub use question::{CanAnswer, NoAnswers};
+pub use question::NoAnswers;
 #[cfg(feature = "stored")]
 #[doc(hidden)]
-pub use question::{Submitted, SubmittedValue};
+pub use question::SubmittedValue;
 #[doc(hidden)]
-pub use visit::{Attempts, IntoFailure};
+pub use visit::Attempts;
 mod action;
+pub mod bounds;
 mod checked;
 mod concurrent;
 mod context;

@@ -159,12 +159,14 @@ impl Attempts<'_> {
     /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
     /// have.
     ///
-    /// Only here has `E` to be the error of a node: rustc says it once if it is not.
+    /// `into_failure` is that of [`IntoFailure`]. It is named where the error is, because rustc shows
+    /// the bounds of functions.
     #[inline]
-    pub fn only<T, E: IntoFailure, F: Future<Output = Result<T, E>>>(
+    pub fn only<T, E, F: Future<Output = Result<T, E>>>(
         work: F,
+        into_failure: fn(E) -> Failure,
     ) -> Failing<F, impl Fn(E) -> Failure> {
-        Failing::new(work, E::into_failure)
+        Failing::new(work, into_failure)
     }
 
     /// The index of the current attempt, from 0.
@@ -180,9 +182,10 @@ impl Attempts<'_> {
 
     /// Makes one attempt, within the node's timeout.
     #[inline]
-    pub async fn attempt<T, E: IntoFailure>(
+    pub async fn attempt<T, E>(
         &self,
         work: Pin<&mut impl Future<Output = Result<T, E>>>,
+        into_failure: fn(E) -> Failure,
     ) -> Result<T, Failure> {
         if self.is_given_up {
             return Err(self.earlier_failure());
@@ -194,15 +197,16 @@ impl Attempts<'_> {
                 Err(_) => return Err(Failure::TimedOut(TimedOut { after })),
             },
         };
-        result.map_err(IntoFailure::into_failure)
+        result.map_err(into_failure)
     }
 
     /// As [`attempt`](Attempts::attempt), for a node that names the function which decides whether
     /// another attempt follows an error. If a flow gives the node another `retry`, the function is
     /// not asked.
-    pub async fn attempt_if<T, E: IntoFailure>(
+    pub async fn attempt_if<T, E>(
         &mut self,
         work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
+        into_failure: fn(E) -> Failure,
         decides: fn(&E) -> bool,
     ) -> Result<T, Failure> {
         if self.is_given_up {
@@ -212,7 +216,7 @@ impl Attempts<'_> {
         result.map_err(|error| {
             let is_asked = matches!(self.visit.policy.retry.only_if, Some(RetryIf::OfNode));
             self.is_final = is_asked && !decides(&error);
-            error.into_failure()
+            into_failure(error)
         })
     }
 
@@ -375,7 +379,10 @@ impl From<NodeError> for Failed {
     }
 }
 
-/// The error type of a node: anything that can become a `Box<dyn Error + Send + Sync>`.
+/// Types that can be the error of a node: those that can become a `Box<dyn Error + Send + Sync>`.
+///
+/// These are `String`, `&str`, `anyhow::Error`, `Box<dyn Error + Send + Sync>`, and each type that
+/// implements [`std::error::Error`] and is `Send + Sync`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a node",
     label = "has to be an error, and `Send + Sync`",
@@ -384,6 +391,7 @@ impl From<NodeError> for Failed {
 )]
 pub trait IntoFailure {
     /// The error, of any type.
+    #[doc(hidden)]
     fn into_failure(self) -> Failure;
 }
 

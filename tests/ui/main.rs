@@ -41,7 +41,7 @@ const HIDDEN: [&str; 9] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 5] = [
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",
@@ -54,10 +54,6 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
     (
         "flow/fail/new_without_a_required_setting",
         "as `missing_input`, of the generated `new`",
-    ),
-    (
-        "flow/fail/prompt_shows_what_cannot_be_printed",
-        "the function that fills in the prompt is a member of the user's type, in a note",
     ),
     (
         "flow/fail/unknown_input",
@@ -237,6 +233,42 @@ fn no_hidden_names() {
                 writeln!(wrong, "{case}: is listed, and shows no hidden name")
             }
         };
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Traits that rustc names because a bound is not met, and that their reader can look up.
+const PUBLIC_TRAITS: [&str; 7] = [
+    "Action",
+    "Flow",
+    "Node",
+    "Send",
+    "Submission",
+    "Sync",
+    "Unattended",
+];
+
+/// The ends of the names of traits that `flow!` generates, whose other half is a name of the user:
+/// rustc names a trait wherever it looks for one, and only a bound makes a builder complete.
+const GENERATED_TRAITS: [&str; 2] = ["_is_set", "_has_a_default"];
+
+/// A trait that a message names is documented, or of the program itself.
+#[test]
+fn traits_in_messages_are_documented() {
+    let bounds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../flow-runtime/src/bounds.rs");
+    let bounds = read(&bounds);
+    let mut wrong = String::new();
+    for message in files_in("fail", "stderr") {
+        let (printed, program) = (read(&message), read(&message.with_extension("rs")));
+        for named in printed.split("the trait `").skip(1) {
+            let end = named.find(['`', '<']).unwrap_or_default();
+            let name = named[..end].rsplit(':').next().unwrap_or_default();
+            let is_generated = GENERATED_TRAITS.iter().any(|end| name.ends_with(end));
+            let is_known = PUBLIC_TRAITS.contains(&name) || is_generated;
+            if !is_known && ![&bounds, &program].iter().any(|text| text.contains(name)) {
+                let _ = writeln!(wrong, "{}: names `{name}`", message.display());
+            }
+        }
     }
     assert!(wrong.is_empty(), "{wrong}");
 }

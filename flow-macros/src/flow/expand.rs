@@ -50,7 +50,7 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     let rt = runtime_at(site);
     let checks = plan.checks.take();
     let others = (!checks.is_empty())
-        .then(|| quote_spanned!(site=> use #rt::{NoClone as _, OtherType as _};));
+        .then(|| quote_spanned!(site=> use #rt::{NoClone as _, NoDisplay as _, OtherType as _};));
     let checks = checks
         .into_iter()
         .map(|check| importing(site, || quote!(#others #check)));

@@ -98,8 +98,8 @@ pub(super) fn expand(
             #[doc(hidden)]
             const _: () = {
                 impl #rt::Node for #name { type Held = Self; type Inside = #rt::NothingInside; }
-                impl #rt::DefaultNode for #name {
-                    fn default_node() -> Self { #name {} }
+                impl ::core::default::Default for #name {
+                    fn default() -> Self { #name {} }
                 }
             };
         }

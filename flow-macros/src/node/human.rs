@@ -287,7 +287,10 @@ fn sound(
     // Missing traits of the type are reported at the type.
     let site = here(name.span());
     let at_type = runtime_at(site);
-    let form = quote_spanned!(site=> <#name as #at_type::Submitted>::FORM);
+    let form = quote_spanned!(site=> {
+        use #at_type::NoForm as _;
+        #at_type::FormOf::<#name>::FORM
+    });
     let items = quote! {
         #[doc(hidden)]
         const _: () = {
@@ -300,43 +303,37 @@ fn sound(
             #prompt
         };
     };
+    let check = form_check(name);
+    let items = quote!(#items #rt::answered! { check { #check } });
     told(item, contract, &items)
 }
 
-/// The function that fills in the prompt, and for each of its keys a trait that reports a type that
-/// cannot be shown.
+/// Says at a type that its values cannot come from outside, because they have no form as JSON.
+fn form_check(name: &Ident) -> TokenStream {
+    let (site, user) = (here(name.span()), name.span());
+    let (rt, at_user) = (runtime_at(site), runtime_at(user));
+    let message = format!(
+        "`{name}` cannot be submitted by a person: it has no form as JSON\n\
+         help: derive `serde::Serialize` and `serde::Deserialize` for `{name}`"
+    );
+    let check =
+        quote_spanned!(user=> #at_user::must(#at_user::FormOf::<#name>::HAS_FORM, #message));
+    quote_spanned!(site=> const _: () = { use #rt::NoForm as _; #check };)
+}
+
+/// The function that fills in the prompt.
 fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let site = here(literal.span());
-    let shown = |key: &Ident| format_ident!("{}_in_the_prompt", plain(key), span = site);
-    let traits = prompt.keys.iter().map(|key| {
-        let (shown, key) = (shown(key), plain(key));
-        let message = format!("`{{Self}}` cannot be printed, and the prompt of `{name}` shows it for `{{{{{key}}}}}`");
-        let note = "implement `std::fmt::Display` for `{Self}`, or let the prompt show another key";
-        quote_spanned! {site=>
-            #[diagnostic::on_unimplemented(message = #message, label = "not `Display`", note = #note)]
-            pub trait #shown: ::core::fmt::Display {}
-            #[diagnostic::do_not_recommend]
-            impl<T: ::core::fmt::Display + ?::core::marker::Sized> #shown for T {}
-        }
-    });
-    let names = |prefix: &'static str| {
-        (0..prompt.keys.len()).map(move |index| format_ident!("{prefix}{index}", span = site))
-    };
-    let (values, types): (Vec<Ident>, Vec<Ident>) =
-        (names("value_").collect(), names("T").collect());
-    let bounds = prompt.keys.iter().map(shown);
+    let values = (0..prompt.keys.len()).map(|index| format_ident!("value_{index}", span = site));
+    let values: Vec<Ident> = values.collect();
     let format = LitStr::new(&prompt.format, site);
-    let function = quote_spanned! {site=>
-        #[doc(hidden)]
-        #[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]
-        pub fn __prompt<#(#types: #bounds + ?::core::marker::Sized),*>(#(#values: &#types),*) -> ::std::string::String {
-            ::std::format!(#format #(, #values)*)
-        }
-    };
-    quote! {
-        #(#traits)*
+    quote_spanned! {site=>
         impl #name {
-            #function
+            #[doc(hidden)]
+            #[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]
+            pub fn __prompt(#(#values: &dyn ::core::fmt::Display),*) -> ::std::string::String {
+                ::std::format!(#format #(, #values)*)
+            }
         }
     }
 }

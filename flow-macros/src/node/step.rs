@@ -263,7 +263,9 @@ impl Step<'_> {
         let once = self.sent(&quote_spanned!(site=> #at_name::once(#arguments)));
         // rustc reports an error that is not one at both places, as one error if they are the same.
         let at_error = here(self.error_span);
-        let failing = quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _>(#attempt));
+        let into_failure = into_failure(self.error_span);
+        let failing =
+            quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _>(#attempt, #into_failure));
         let failed_or_done = quote_spanned! {at_error=>
             impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>>
         };
@@ -377,10 +379,11 @@ impl Attempted {
             }
         };
         let site = here(self.error_span);
+        let into_failure = into_failure(self.error_span);
         let attempt = if self.decides {
-            quote_spanned!(site=> __attempts.attempt_if(__work, Self::__DECIDES).await)
+            quote_spanned!(site=> __attempts.attempt_if(__work, #into_failure, Self::__DECIDES).await)
         } else {
-            quote_spanned!(site=> __attempts.attempt(__work).await)
+            quote_spanned!(site=> __attempts.attempt(__work, #into_failure).await)
         };
         let attempt = quote!({
             let __work = ::core::pin::pin!(#work);
@@ -415,6 +418,13 @@ impl Attempted {
             }
         })
     }
+}
+
+/// The function that makes an error one of a node. If it cannot be one, rustc says so at its type,
+/// as it does for what users write.
+fn into_failure(user: Span) -> TokenStream {
+    let rt = runtime_at(user);
+    quote_spanned!(user=> #rt::IntoFailure::into_failure)
 }
 
 /// The argument for a parameter: the value with the same name, cloned if another attempt may

@@ -168,6 +168,7 @@ macro_rules! __human_node {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __human {
+    (check { $($check:tt)* }) => { $($check)* };
     ($type:ident $name:literal { $($form:tt)* }) => {
         impl $crate::Human for $type {
             const NAME: &'static str = $name;

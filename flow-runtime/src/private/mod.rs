@@ -8,6 +8,7 @@ mod printed;
 mod values;
 
 use std::future::Ready;
+use std::marker::PhantomData;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -36,15 +37,15 @@ pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
-pub use crate::visit::{Attempts, Visit};
+pub use crate::visit::{Attempts, IntoFailure, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
-    CloneOf, Cloneable, LosesNoError, NoClone, NoResult, OtherType, OwnedForPool, ReadsAs,
-    ReadsError, ResultCheck, SameType, TakeItem, at_end, count, either, get, items, must, take,
-    written,
+    CloneOf, Cloneable, LosesNoError, NoClone, NoDisplay, NoResult, OtherType, OwnedForPool,
+    Prints, ReadsAs, ReadsError, ResultCheck, SameType, TakeItem, at_end, count, either, get,
+    items, must, take, written,
 };
 
 /// The type that port number `INDEX` writes: a port of a node, of an enum of actions, or of a flow
@@ -94,7 +95,8 @@ pub trait Unresolved {
 
 impl<F: ?Sized> Unresolved for F {}
 
-/// Implemented by nodes: checked where a name is used as a node.
+/// A type that can be a node of a flow: one with `#[node]` on an `impl` block with `exec`, one with
+/// `#[node(human = "…")]`, or a flow. Only these attributes and `flow!` implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node",
     label = "not a node",
@@ -102,10 +104,13 @@ impl<F: ?Sized> Unresolved for F {}
 )]
 pub trait Node {
     /// The type of the value that a flow holds for it.
+    #[doc(hidden)]
     type Held;
     /// The flows in it.
+    #[doc(hidden)]
     type Inside: Inside;
     /// Compiles for nodes only.
+    #[doc(hidden)]
     const IS_NODE: () = ();
 }
 
@@ -133,16 +138,35 @@ pub fn hold<N: Node<Held: Holds<N>>>(node: N) -> N::Held {
     Holds::holding(node)
 }
 
-/// The value of a node that is used without a declaration.
-#[diagnostic::on_unimplemented(
-    message = "the node `{Self}` needs a value",
-    label = "used without a value",
-    note = "declare it, as in `node name: {Self} = value;`, leave out `= value` to make it a setting of the flow, or \
-            implement `Default` for it"
-)]
-pub trait DefaultNode: Sized {
+/// Whether a node that is used without a declaration has a value, and which: what is more specific is
+/// found first.
+pub struct DefaultOf<T>(PhantomData<T>);
+
+impl<T: Default> DefaultOf<T> {
+    /// It has.
+    pub const HAS_DEFAULT: bool = true;
+
     /// The value.
-    fn default_node() -> Self;
+    pub fn value() -> T {
+        T::default()
+    }
+}
+
+/// For all other nodes: a constant beside each use says what is wrong.
+pub trait NoDefault {
+    /// The type of the node.
+    type Value;
+    /// It has none.
+    const HAS_DEFAULT: bool = false;
+
+    /// Never called.
+    fn value() -> Self::Value {
+        unreachable!("a flow with a node that has no value does not compile")
+    }
+}
+
+impl<T> NoDefault for DefaultOf<T> {
+    type Value = T;
 }
 
 /// A node's type with a default. The lifetime has no meaning: a bound without one would have to
@@ -153,15 +177,8 @@ pub trait HasDefault<'a>: Sized {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DefaultNode> HasDefault<'_> for T {
+impl<T: Default> HasDefault<'_> for T {
     fn value() -> Self {
-        T::default_node()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Default> DefaultNode for T {
-    fn default_node() -> Self {
         T::default()
     }
 }
@@ -179,7 +196,7 @@ pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
 pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
-pub use crate::question::{Form, Submitted};
+pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{

@@ -4,6 +4,7 @@
 //! Each way is a trait or a function of its own so that the error for a type that does not fit is
 //! in our words.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -59,7 +60,10 @@ fn unassigned() -> ! {
     unreachable!("the analysis accepted a read of a key that is not written")
 }
 
-/// Types that can be read as `Option<&str>` and the like: as [`Deref`], with an error in our words.
+/// Types that can be read as `Option<&str>`, `Option<&[T]>` and the like: those that dereference to
+/// what is read, as `String` does to `str`.
+///
+/// If a type is not one of them, read it as `Option<&T>` with the type `T` that the flow has.
 #[diagnostic::on_unimplemented(
     message = "mismatched types: this node reads an `Option<&str>`, `Option<&[T]>` or the like, and the flow has `{Self}`",
     label = "reads another type"
@@ -80,7 +84,10 @@ impl<T: Deref> ReadsAs for T {
     }
 }
 
-/// The type as which a node reads `error`.
+/// Types as which a node behind an `"error"` edge reads the key `error`: [`NodeError`].
+///
+/// Write `error: &NodeError`. Its text is `error.to_string()`, and
+/// [`downcast_ref`](NodeError::downcast_ref) gives the error that the failed node returned.
 #[diagnostic::on_unimplemented(
     message = "`error` is a `NodeError`, and this node reads it as `{Self}`",
     label = "reads `error` as another type",
@@ -152,6 +159,37 @@ impl<T> NoClone for CloneOf<T> {
     type Value = T;
 }
 
+/// Whether values of a type can be printed, and how: what is more specific is found first.
+pub struct Prints<T>(PhantomData<T>);
+
+impl<T: fmt::Display> Prints<T> {
+    /// They can.
+    pub const IS_DISPLAY: bool = true;
+
+    /// The value.
+    #[inline]
+    pub fn shown(value: &T) -> &dyn fmt::Display {
+        value
+    }
+}
+
+/// For all other types: a constant beside each use says what is wrong.
+pub trait NoDisplay {
+    /// The type.
+    type Value;
+    /// They cannot.
+    const IS_DISPLAY: bool = false;
+
+    /// Never called.
+    fn shown(_: &Self::Value) -> &dyn fmt::Display {
+        unreachable!("a program that prints what is not `Display` does not compile")
+    }
+}
+
+impl<T> NoDisplay for Prints<T> {
+    type Value = T;
+}
+
 /// Whether two types are one, and a value of the one as one of the other: what is more specific is
 /// found first.
 pub struct SameType<A, B>(PhantomData<(A, B)>);
@@ -187,7 +225,9 @@ impl<A, B> OtherType for SameType<A, B> {
     type Second = B;
 }
 
-/// A clone of a value that a node takes, for each of its attempts.
+/// Values that a node with `retry` can take: they are cloned for each attempt, so they are `Clone`.
+///
+/// Derive `Clone` for the type, or let the node read it by reference.
 #[diagnostic::on_unimplemented(
     message = "a node that is retried clones what it takes, and `{Self}` is not `Clone` [F012]",
     label = "taken by each attempt",
@@ -205,7 +245,10 @@ impl<T: Clone> Cloneable for T {
     }
 }
 
-/// An owned value for work on another thread.
+/// Values that a node with `blocking` can read by reference: it works on another thread, with a
+/// clone, so they are `Clone`.
+///
+/// Derive `Clone` for the type, or share its values as an `Arc`.
 #[diagnostic::on_unimplemented(
     message = "a `blocking` node is given clones of what it reads, and `{Self}` is not `Clone`",
     label = "read by a blocking node",
@@ -230,7 +273,10 @@ where
     }
 }
 
-/// An item of a collection, for a node that takes its items by value.
+/// Items of a collection that the body of a loop can take by value: it takes clones, so they are
+/// `Clone`.
+///
+/// Derive `Clone` for the type of the items, or let the body read its item by reference.
 #[diagnostic::on_unimplemented(
     message = "a node that takes its items is given clones, and `{Self}` cannot be turned into `{T}`",
     label = "takes each item by value",
@@ -297,7 +343,11 @@ pub trait NoResult {
 
 impl<T> NoResult for ResultCheck<T> {}
 
-/// Types that a node can return under any name: all but `Result`.
+/// Types that a node can return under any name: all but `Result`, whose error would be a value like
+/// any other.
+///
+/// Write `Result<T, E>` as the return type, or a path that ends in `Result`, such as
+/// `io::Result<T>`.
 #[diagnostic::on_unimplemented(
     message = "this is a `Result` under another name, so its error would be lost [F016]",
     label = "a `Result` under another name",

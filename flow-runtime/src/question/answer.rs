@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -46,29 +47,42 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     }
 }
 
-/// A type whose values can come from outside, as JSON.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be submitted by a person: it has no form as JSON",
-    label = "not `Serialize` and `Deserialize`",
-    note = "derive `serde::Serialize` and `serde::Deserialize` for `{Self}`"
-)]
-pub trait Submitted: Sized {
-    /// The form of the type.
-    const FORM: Form<Self>;
-}
+/// Whether values of a type can come from outside, as JSON, and how: what is more specific is found
+/// first.
+pub struct FormOf<T>(PhantomData<T>);
 
-#[diagnostic::do_not_recommend]
-impl<T: Stored> Submitted for T {
-    const FORM: Form<T> = Form {
+impl<T: Stored> FormOf<T> {
+    /// They can.
+    pub const HAS_FORM: bool = true;
+    /// The form of the type.
+    pub const FORM: Form<T> = Form {
         keep: |value| serde_json::to_value(value),
         give: serde_json::from_value,
         read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
     };
 }
 
+/// For all other types: a constant beside each use says what is wrong.
+pub trait NoForm {
+    /// The type.
+    type Value;
+    /// They cannot.
+    const HAS_FORM: bool = false;
+    /// Never used.
+    const FORM: Form<Self::Value> = Form {
+        keep: |_| unreachable!("a type without a form does not compile"),
+        give: |_| unreachable!("a type without a form does not compile"),
+        read: |_| unreachable!("a type without a form does not compile"),
+    };
+}
+
+impl<T> NoForm for FormOf<T> {
+    type Value = T;
+}
+
 /// How the values of a type are read from JSON and written to it. If [`Human`] required this
 /// directly of its types, rustc would report for a type without serde's derives that they are
-/// missing, twice, and not our message on `Submitted`.
+/// missing, twice, and not what we say.
 pub struct Form<T> {
     keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,

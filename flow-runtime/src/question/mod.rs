@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 #[cfg(feature = "stored")]
 pub use answer::{
-    Answer, Form, Human, Question, QuestionType, Submission, Submitted, SubmittedValue,
+    Answer, Form, FormOf, Human, NoForm, Question, QuestionType, Submission, SubmittedValue,
 };
 #[cfg(feature = "stored")]
 pub use ask::ask;
@@ -59,7 +59,10 @@ pub struct NoAnswers;
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
-/// Options under which a flow's questions are answered.
+/// Options of a run under which the questions of a flow `F` are answered.
+///
+/// Pass [`RunOptions::answer`](crate::RunOptions::answer), or start the flow with
+/// `flow_durable::Runtime`.
 #[diagnostic::on_unimplemented(
     message = "nobody is there to answer what `{F}` asks people",
     label = "needs somebody who answers",

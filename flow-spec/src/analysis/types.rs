@@ -13,8 +13,8 @@ use super::spelling::{
 };
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
-    ERROR_KEY, Edge, EdgeMapping, EdgePart, Graph, NodeId, NodeKind, NodeRead, NodeWrite, Output,
-    ReadMode,
+    ERROR_ACTION, ERROR_KEY, Edge, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind,
+    NodeRead, NodeWrite, Output, ReadMode,
 };
 
 /// Which types are compared.
@@ -51,7 +51,13 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
         compared.check_items(graph, id, &owners, &mut found);
         for read in &graph.node(id).reads {
             // An item has its own type, and neither is a key of the flow.
-            if loops.contains(read.key.as_str()) || read.key == ERROR_KEY {
+            if loops.contains(read.key.as_str()) {
+                continue;
+            }
+            if read.key == ERROR_KEY {
+                if let Some(other) = compared.other_error(graph, id, read) {
+                    found.push(other);
+                }
                 continue;
             }
             if let Some(owner) = owners.get(read.key.as_str()) {
@@ -260,6 +266,28 @@ impl Compared {
             owner.what, owner.rust_type
         );
         found.push(owner.mismatch(Site::Node(id), key, message).help(help));
+    }
+
+    /// The report that a node behind an `"error"` edge reads `error` as what is no `NodeError`.
+    fn other_error(self, graph: &Graph, id: NodeId, read: &NodeRead) -> Option<Diagnostic> {
+        let mut edges = graph.edges.iter();
+        let is_behind_error =
+            edges.any(|edge| edge.action() == ERROR_ACTION && edge.to == EdgeTarget::Node(id));
+        let differs = self.is_known(&read.rust_type) || read.rust_type.starts_with("Box<dyn ");
+        let agrees = plain(&read.rust_type) == "NodeError";
+        if self == Compared::Named || !is_behind_error || !differs || agrees {
+            return None;
+        }
+        let by = match read.mode {
+            ReadMode::Borrow => "&",
+            _ => "",
+        };
+        let (reader, wanted) = (&graph.node(id).name, &read.rust_type);
+        let message =
+            format!("`{reader}` reads `error` as `{by}{wanted}`, but it is a `NodeError`");
+        let help = "read it as `&NodeError`: `error.to_string()` is its text, and `error.downcast_ref::<E>()` the \
+                    error that the failed node returned, if it is an `E`";
+        Some(Diagnostic::new(Code::TypeMismatch, Site::Node(id), message).help(help))
     }
 
     fn check_output(self, at: usize, output: &Output, owner: &Owner<'_>, found: &mut Found) {

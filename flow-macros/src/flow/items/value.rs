@@ -41,6 +41,8 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     });
     let aliases = valued.iter().map(|instance| aliases(flow, instance));
     let default = default(flow, &valued);
+    let without_value = valued.iter();
+    let without_value = without_value.filter_map(|one| refuse_without_value(flow, one));
     let builder = builder::attribute(&format!("Sets what `{name}` needs."));
     let set: Vec<_> = valued
         .iter()
@@ -71,6 +73,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #functions
         #default
         #(#aliases)*
+        #(#without_value)*
         #(#hints)*
     }
 }
@@ -228,10 +231,37 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             quote!(<#ty as #its_trait<'__a>>::value())
         }
         None => {
-            let ty = held_type(flow, instance);
-            quote_spanned!(here(instance.span)=> <#ty as #rt::DefaultNode>::default_node())
+            let (site, ty) = (here(instance.span), held_type(flow, instance));
+            quote_spanned!(site=> {
+                use #rt::NoDefault as _;
+                #rt::DefaultOf::<#ty>::value()
+            })
         }
     }
+}
+
+/// Says at the edge that a node which is used without a declaration has no value.
+fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
+    if is_set(flow, instance) || declared_value(flow, instance).is_some() {
+        return None;
+    }
+    let (ty, shown, name) = (held_type(flow, instance), &instance.shown, &instance.name);
+    let (rt, site) = (runtime_at(instance.span), here(instance.span));
+    let import = {
+        let rt = runtime_at(site);
+        quote_spanned!(site=> use #rt::NoDefault as _;)
+    };
+    let message = format!(
+        "the node `{shown}` needs a value\n\
+         help: declare it, as in `node {name}: {shown} = value;`, leave out `= value` to make it a setting of the flow, or \
+         implement `Default` for `{shown}`"
+    );
+    Some(quote_spanned! {instance.span=>
+        const _: () = {
+            #import
+            #rt::must(#rt::DefaultOf::<#ty>::HAS_DEFAULT, #message)
+        };
+    })
 }
 
 /// A function that returns the declared value. A mistake in it is then reported once, although the

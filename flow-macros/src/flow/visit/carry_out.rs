@@ -3,14 +3,15 @@
 
 use flow_spec::{ERROR_KEY, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote_spanned;
+use quote::{ToTokens as _, quote_spanned};
 
 use crate::contract::Kind;
-use crate::flow::plan::RouteIndex;
+use crate::flow::plan::{Read, ReadIndex, RouteIndex, Slot};
 use crate::settings::GivenBy;
 
 use super::Visit;
 use super::reads::{Argument, bound};
+use super::told::{is_surely_printed, said};
 
 impl Visit<'_> {
     /// Binds the outcome of a node that was run. If it failed, returns its route or the failure.
@@ -126,11 +127,29 @@ impl Visit<'_> {
         let Visit { rt, path, site, .. } = self;
         let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
         let (bindings, names) = bound(arguments, *site);
+        let names = names.into_iter().enumerate();
+        let names = names.map(|(index, name)| self.printed(ReadIndex(index), name));
         quote_spanned!(*site=> {
             #made
             let prompt = { #bindings <#path>::__prompt(#(#names),*) };
             #rt::Hooks::ask::<#path>(engine, visit, prompt).await
         })
+    }
+
+    /// A value that the prompt shows. If it cannot be printed, rustc says so at the question.
+    fn printed(&self, read: ReadIndex, value: &Ident) -> TokenStream {
+        let Read { key, slot, .. } = self.plan.read(self.place, self.node, read);
+        let text = self.state.text(key);
+        if slot == Slot::Item || text.is_some_and(is_surely_printed) {
+            return value.to_token_stream();
+        }
+        let (asked, ty) = (&self.instance.shown, said(text));
+        let message = format!(
+            "the prompt of `{asked}` shows `{{{key}}}`, and {ty} cannot be printed\n\
+             help: implement `std::fmt::Display` for {ty}, or let the prompt show another key"
+        );
+        let shown = (self.plan).printed(&self.state.ty(key), &message, self.instance.span);
+        quote_spanned!(self.site=> #shown(#value))
     }
 
     /// Runs a flow, and tries it again as a whole if the outer flow says so.

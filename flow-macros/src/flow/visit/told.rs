@@ -32,11 +32,16 @@ fn is_surely_clone(mut ty: &str) -> bool {
     {
         ty = inner;
     }
-    const CLONE: [&str; 18] = [
+    is_surely_printed(ty) || ty == "PathBuf"
+}
+
+/// Returns true if values of the type can be printed, as its name shows.
+pub(super) fn is_surely_printed(ty: &str) -> bool {
+    const PRINTED: [&str; 17] = [
         "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
-        "u16", "u32", "u64", "u128", "usize", "PathBuf",
+        "u16", "u32", "u64", "u128", "usize",
     ];
-    CLONE.contains(&ty)
+    PRINTED.contains(&ty)
 }
 
 impl Plan<'_> {
@@ -72,6 +77,15 @@ impl Plan<'_> {
         let is_same = quote_spanned!(user=> #at_user::SameType::<#one, #other>::IS_SAME);
         self.check(&is_same, message, user);
         quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::of)
+    }
+
+    /// The function that shows values of a type. If they cannot be printed, rustc says so at the
+    /// user's code.
+    pub(super) fn printed(&self, ty: &TokenStream, message: &str, user: Span) -> TokenStream {
+        let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
+        let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::IS_DISPLAY);
+        self.check(&is_display, message, user);
+        quote_spanned!(here(user)=> #rt::Prints::<#ty>::shown)
     }
 
     fn check(&self, holds: &TokenStream, message: &str, user: Span) {

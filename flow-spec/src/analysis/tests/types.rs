@@ -40,6 +40,29 @@ see node y: `b` is `u16` here"#;
     assert_eq!(report_types(flow), expected);
 }
 
+/// The compiler compares other types, whose names do not show that they are not `NodeError`.
+#[test]
+fn an_error_read_as_another_type() {
+    let standard = |read: &str| {
+        let flow = format!("node a!\nnode b error : {read}\nstart >> a\na - error >> b");
+        let graph = super::notation::graph(&flow);
+        let found = check_types(&graph, Compared::Standard);
+        assert!(check_types(&graph, Compared::Named).is_empty());
+        found.into_iter().map(|one| one.message).collect::<Vec<_>>()
+    };
+    let text = ["`b` reads `error` as `&str`, but it is a `NodeError`"];
+    assert_eq!(standard("str"), text);
+    for right in [
+        "NodeError",
+        "flow_runtime::NodeError",
+        "MyError",
+        "_",
+        "dyn std::error::Error",
+    ] {
+        assert_eq!(standard(right), [""; 0], "{right}");
+    }
+}
+
 /// Rust code may read what a type dereferences to, such as the target of a reference or a `Cow`.
 /// The `Option` that a node returned is read as its content if the reader allows it to be missing.
 #[test]
