@@ -128,6 +128,17 @@ pub(crate) fn is_plain(ty: &TokenStream) -> bool {
     })
 }
 
+/// Returns true if a type is a path, possibly with arguments, and has nothing in it that other types
+/// turn into of themselves: `flow!` compares such types.
+pub(crate) fn is_compared(text: &str) -> bool {
+    const OTHERS: [&str; 11] = [
+        "dyn", "fn", "impl", "Self", "_", "std", "core", "alloc", "Path", "OsStr", "CStr",
+    ];
+    let is_path = |letter: char| letter.is_alphanumeric() || "_:<>, ".contains(letter);
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    !text.is_empty() && text.chars().all(is_path) && words.all(|word| !OTHERS.contains(&word))
+}
+
 /// The owned form of a type that borrows for less than `'static`: `Vec<String>` for `Vec<&str>`.
 /// `None` if it borrows nothing, or if it contains a function type, which may borrow.
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {

@@ -47,16 +47,10 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     }
     let site = here(flow.name.span());
     let items = importing(site, || plan.expand(&State::of(&plan)));
-    let rt = runtime_at(site);
-    let checks = plan.checks.take();
-    let others = (!checks.is_empty())
-        .then(|| quote_spanned!(site=> use #rt::{NoClone as _, NoDisplay as _, OtherType as _};));
-    let checks = checks
-        .into_iter()
-        .map(|check| importing(site, || quote!(#others #check)));
+    let (imports, checks) = plan.told(site);
     quote_spanned! {site=>
-        const _: () = { #others #items };
-        #(const _: () = { #checks };)*
+        const _: () = { #imports #items };
+        #checks
     }
 }
 
@@ -465,7 +459,10 @@ impl Plan<'_> {
                     quote_spanned!(site=> state.#slot.flatten())
                 }
                 (true, true) => quote_spanned!(site=> state.#slot),
-                (true, false) => quote_spanned!(site=> #rt::take(&mut state.#slot)),
+                (true, false) => {
+                    let value = quote_spanned!(site=> #rt::take(&mut state.#slot));
+                    self.output_as_declared(state, output, value)
+                }
             };
             // When bound first, it has its own type, so that rustc names that type and the declared
             // one.

@@ -164,6 +164,30 @@ impl State {
         text.filter(|text| !text.is_empty())
     }
 
+    /// What is said of a node that reads a key as another type.
+    pub(super) fn told_to_reader(&self, reader: &str, key: &str, by: &str, wanted: &str) -> String {
+        let (first, written) = self
+            .get(key)
+            .map_or(("", ""), |key| (&*key.first, &*key.text));
+        let code = Code::TypeMismatch;
+        format!(
+            "`{reader}` reads `{key}` as `{by}{wanted}`, but {first} `{written}` [{code}]\n\
+             help: read it as `{by}{written}`, or map the read to another key: `{{ {key} <- other }}`"
+        )
+    }
+
+    /// What is said of an output that is declared as another type.
+    pub(super) fn told_of_output(&self, key: &str, declared: &str) -> String {
+        let (first, written) = self
+            .get(key)
+            .map_or(("", ""), |key| (&*key.first, &*key.text));
+        let code = Code::TypeMismatch;
+        format!(
+            "the output `{key}` is declared as `{declared}`, but {first} `{written}` [{code}]\n\
+             help: declare it as `{key}: {written}`"
+        )
+    }
+
     /// The keys and their types.
     pub(super) fn types(&self) -> impl Iterator<Item = (String, &TokenStream)> {
         self.keys.iter().map(|key| (plain(&key.name), &key.ty))

@@ -9,7 +9,7 @@ use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
 use crate::settings::{GivenBy, Settings, decides};
-use crate::text::is_plain;
+use crate::text::{is_compared, is_plain};
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
@@ -63,6 +63,7 @@ impl Step<'_> {
         let types = self.written_types().iter().enumerate().map(|(index, ty)| {
             quote!(impl #generics #rt::Writes<#index> for #self_ty #bounds { type Type = #ty; })
         });
+        let read_types = self.read_types();
         let outcome_type = self.outcome_type();
         // Whether a generic type is a node depends on its arguments, and rustc says which one is
         // wrong.
@@ -90,6 +91,7 @@ impl Step<'_> {
                 #policy
             }
             #(#types)*
+            #(#read_types)*
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
@@ -107,6 +109,21 @@ impl Step<'_> {
             #[allow(non_local_definitions, reason = "a node may be defined in a function")]
             const _: () = { #items };
         }
+    }
+
+    /// The types of the user that it reads, so that a flow can compare them with what is written.
+    fn read_types(&self) -> Vec<TokenStream> {
+        if self.is_generic() {
+            return Vec::new();
+        }
+        let (rt, self_ty) = (runtime(), &self.self_ty);
+        let reads = self.reads.iter();
+        let ports = reads.filter_map(|read| Some((read.port()?, read.sized_type())));
+        let compared = ports.enumerate().filter_map(|(index, (port, ty))| {
+            let ty = ty.filter(|ty| is_compared(&port.rust_type) && !is_plain(ty))?;
+            Some(quote!(impl #rt::ReadsAt<#index> for #self_ty { type Type = #ty; }))
+        });
+        compared.collect()
     }
 
     /// `type Outcome`. If its values cannot be sent, or a public node returns a private type, the

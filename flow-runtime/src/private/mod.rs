@@ -43,9 +43,10 @@ pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
 pub use values::{
-    CloneOf, Cloneable, LosesNoError, NoClone, NoDisplay, NoResult, OtherType, OwnedForPool,
-    Prints, ReadsAs, ReadsError, ResultCheck, SameType, TakeItem, at_end, count, either, get,
-    items, must, take, written,
+    CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
+    LendTargetOfTarget, LosesNoError, NoClone, NoDeref, NoDerefTwice, NoDisplay, NoResult,
+    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, SameType, TakeItem, at_end,
+    count, either, get, items, must, take, written,
 };
 
 /// The type that port number `INDEX` writes: a port of a node, of an enum of actions, or of a flow
@@ -53,6 +54,13 @@ pub use values::{
 pub trait Writes<const INDEX: usize> {
     /// The type.
     type Type;
+}
+
+/// The type as which a node reads port number `INDEX`, if that is a type of the user: for the message
+/// about a key that has another type.
+pub trait ReadsAt<const INDEX: usize> {
+    /// The type.
+    type Type: ?Sized;
 }
 
 /// Stands in for the methods of a flow whose definition has errors, so that code which uses the

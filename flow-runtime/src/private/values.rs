@@ -192,7 +192,7 @@ impl<T> NoDisplay for Prints<T> {
 
 /// Whether two types are one, and a value of the one as one of the other: what is more specific is
 /// found first.
-pub struct SameType<A, B>(PhantomData<(A, B)>);
+pub struct SameType<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<T> SameType<T, T> {
     /// They are.
@@ -210,19 +210,123 @@ pub trait OtherType {
     /// The first type.
     type First;
     /// The second type.
-    type Second;
+    type Second: ?Sized;
     /// They are not.
     const IS_SAME: bool = false;
 
     /// Never called.
-    fn of(_: Self::First) -> Self::Second {
+    fn of(_: Self::First) -> Self::Second
+    where
+        Self::Second: Sized,
+    {
         unreachable!("a program that writes two types under one key does not compile")
     }
 }
 
-impl<A, B> OtherType for SameType<A, B> {
+impl<A, B: ?Sized> OtherType for SameType<A, B> {
     type First = A;
     type Second = B;
+}
+
+/// Whether a type dereferences to another one: what is more specific is found first.
+pub struct DerefsTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
+
+impl<A: Deref<Target = B>, B: ?Sized> DerefsTo<A, B> {
+    /// It does.
+    pub const HOLDS: bool = true;
+}
+
+/// For all other pairs.
+pub trait NoDeref {
+    /// It does not.
+    const HOLDS: bool = false;
+}
+
+impl<A, B: ?Sized> NoDeref for DerefsTo<A, B> {}
+
+/// As [`DerefsTo`], by way of a third type.
+pub struct DerefsTwiceTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
+
+impl<A: Deref<Target: Deref<Target = B>>, B: ?Sized> DerefsTwiceTo<A, B> {
+    /// It does.
+    pub const HOLDS: bool = true;
+}
+
+/// For all other pairs.
+pub trait NoDerefTwice {
+    /// It does not.
+    const HOLDS: bool = false;
+}
+
+impl<A, B: ?Sized> NoDerefTwice for DerefsTwiceTo<A, B> {}
+
+/// Lends a value of type `A` to a node that reads a `&B`: `(&&&&Lend::<A, B>(value, PhantomData)).lend()`.
+/// The method of the more specific receiver is found first.
+pub struct Lend<'a, A, B: ?Sized>(pub &'a A, pub PhantomData<B>);
+
+/// If the types are the same.
+pub trait LendSame<'a> {
+    /// The type.
+    type Type: ?Sized;
+    /// The value.
+    fn lend(&self) -> &'a Self::Type;
+}
+
+impl<'a, T> LendSame<'a> for &&&Lend<'a, T, T> {
+    type Type = T;
+    #[inline]
+    fn lend(&self) -> &'a T {
+        self.0
+    }
+}
+
+/// If the first type dereferences to the second one.
+pub trait LendTarget<'a> {
+    /// The second type.
+    type Type: ?Sized;
+    /// The value.
+    fn lend(&self) -> &'a Self::Type;
+}
+
+impl<'a, A: Deref<Target = B>, B: ?Sized> LendTarget<'a> for &&Lend<'a, A, B> {
+    type Type = B;
+    #[inline]
+    fn lend(&self) -> &'a B {
+        self.0
+    }
+}
+
+/// If the first type dereferences to the second one by way of a third.
+pub trait LendTargetOfTarget<'a> {
+    /// The second type.
+    type Type: ?Sized;
+    /// The value.
+    fn lend(&self) -> &'a Self::Type;
+}
+
+impl<'a, A, B: ?Sized> LendTargetOfTarget<'a> for &Lend<'a, A, B>
+where
+    A: Deref<Target: Deref<Target = B> + 'a>,
+{
+    type Type = B;
+    #[inline]
+    fn lend(&self) -> &'a B {
+        self.0
+    }
+}
+
+/// For all other pairs: a constant beside each use says what is wrong.
+pub trait LendOther<'a> {
+    /// The second type.
+    type Type: ?Sized;
+    /// Never called.
+    fn lend(&self) -> &'a Self::Type {
+        unreachable!("a program that reads a key as another type does not compile")
+    }
+}
+
+impl<'a, A, B: ?Sized> LendOther<'a> for Lend<'a, A, B> {
+    type Type = B;
 }
 
 /// Values that a node with `retry` can take: they are cloned for each attempt, so they are `Clone`.

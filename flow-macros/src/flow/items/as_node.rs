@@ -2,7 +2,7 @@
 
 use flow_spec::Action;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
@@ -13,14 +13,14 @@ use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
 use crate::protocol::{Named, contract_macro};
 use crate::runtime::runtime;
-use crate::text::type_text;
+use crate::text::{is_compared, is_plain, type_text};
 
 use super::enums::{End, ends, is_certain};
 use super::signature::{outputs, unique};
 use crate::flow::types::TypeNames;
 
-/// The items with which an outer flow uses a run of this one: to collect it, or to read what it
-/// wrote.
+/// The items with which an outer flow uses a run of this one: to collect it, to read what it wrote,
+/// or to compare the types of its inputs.
 pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let name = &flow.name;
@@ -31,8 +31,14 @@ pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
             let writes = quote_spanned!(site=> type Type = #ty;);
             quote!(impl #rt::Writes<#index> for #name { #writes })
         });
+    let reads = unique(&flow.inputs).enumerate().filter(|(_, input)| {
+        is_compared(&type_text(&input.ty)) && !is_plain(&input.ty.to_token_stream())
+    });
+    let reads = reads.map(|(index, Parameter { ty, .. })| {
+        quote!(impl #rt::ReadsAt<#index> for #name { type Type = #ty; })
+    });
     let collected = collected(flow, names);
-    quote!(#collected #(#writes)*)
+    quote!(#collected #(#writes)* #(#reads)*)
 }
 
 /// The result that a loop over items keeps of each run of this flow: its only output, or all

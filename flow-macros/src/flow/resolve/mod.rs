@@ -82,9 +82,13 @@ pub(crate) fn resolve(
     let span = |site| span_of(site, flow, instances, &contracts);
     for diagnostic in diagnostics {
         let mut text = diagnostic.to_string();
+        let own = span(diagnostic.site).start().line;
         for (site, what) in &diagnostic.related {
             let line = span(*site).start().line;
-            text.push_str(&format!("\nnote: {what} (line {line})"));
+            // What is on the same line is shown already.
+            if line != own {
+                text.push_str(&format!("\nnote: {what} (line {line})"));
+            }
         }
         report.text(span(diagnostic.site), text);
     }

@@ -62,7 +62,7 @@ impl Plan<'_> {
             "this edge gives `{key}` the value of `{source}`, which {reader}, and {ty} is not `Clone` [{code}]\n\
              help: derive `Clone` for {ty}"
         );
-        let clone = self.cloned(state, source, &message, span);
+        let clone = self.cloned(state, source, None, &message, span);
         quote_spanned!(site=> state.#field.as_ref().map(#clone))
     }
 }

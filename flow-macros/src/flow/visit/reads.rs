@@ -7,7 +7,7 @@
 
 use flow_spec::{Code, ERROR_KEY, EdgeTarget, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
 use crate::flow::plan::{Handover, Plan, Read, ReadIndex, Slot};
@@ -15,7 +15,7 @@ use crate::names::ident;
 
 use super::Visit;
 use super::branch_state::taken_field;
-use super::told::{has_arguments, said};
+use super::told::{has_arguments, is_of_std, is_surely_printed, may_differ, said};
 
 /// A value that a node reads, and the name to which it is bound. When bound first, it has its own
 /// type, which is then coerced to that of the parameter, such as `&String` to `&str`.
@@ -49,9 +49,16 @@ impl Visit<'_> {
     /// The value of a read.
     pub(super) fn value(&self, read: ReadIndex, port: &ReadPort) -> TokenStream {
         let value = self.stored(read, port);
-        let key = self.plan.read(self.place, self.node, read).key;
+        let Read { key, slot, .. } = self.plan.read(self.place, self.node, read);
+        if key != ERROR_KEY {
+            let is_item = matches!(slot, Slot::Item | Slot::Nowhere);
+            return match self.compared(read, port, key).filter(|_| !is_item) {
+                Some(types) => self.read_as(port, key, &types, &value),
+                None => value,
+            };
+        }
         // Every error can be read as a `dyn Error`.
-        if key != ERROR_KEY || port.rust_type.starts_with("dyn ") {
+        if port.rust_type.starts_with("dyn ") {
             return value;
         }
         let (rt, site) = (&self.rt, self.site);
@@ -63,6 +70,50 @@ impl Visit<'_> {
             }
             Mode::MaybeTake => quote_spanned!(site=> #value.map(#rt::ReadsError::taken)),
         }
+    }
+
+    /// The type of a key and that as which a node reads it, if their names differ and only rustc knows
+    /// whether the types do.
+    fn compared(&self, read: ReadIndex, port: &ReadPort, key: &str) -> Option<[TokenStream; 2]> {
+        let is_generic = self.instance.path().is_none_or(has_arguments);
+        let is_human = self.contract.kind == Kind::Human;
+        let (written, wanted) = (self.state.text(key)?, &*port.rust_type);
+        if is_generic || is_human || port.mode.optional() || !may_differ(written, wanted) {
+            return None;
+        }
+        let (rt, site, path) = (&self.rt, self.site, &self.path);
+        let wanted = if !is_of_std(wanted) {
+            let index = read.0;
+            quote_spanned!(site=> <#path as #rt::ReadsAt<#index>>::Type)
+        } else if wanted == "str" || is_surely_printed(wanted) {
+            // It means the same everywhere.
+            ident(wanted, self.instance.span).to_token_stream()
+        } else {
+            return None;
+        };
+        Some([self.state.ty(key), wanted])
+    }
+
+    /// The value as a node reads it, or an error in our words.
+    fn read_as(
+        &self,
+        port: &ReadPort,
+        key: &str,
+        [written, wanted]: &[TokenStream; 2],
+        value: &TokenStream,
+    ) -> TokenStream {
+        let (reader, user) = (&self.instance.shown, self.instance.span);
+        let by = if port.mode == Mode::Borrow { "&" } else { "" };
+        let message = self.state.told_to_reader(reader, key, by, &port.rust_type);
+        let (rt, site) = (&self.rt, self.site);
+        if port.mode.takes() {
+            let agreed = self.plan.agreed(written, wanted, &message, user);
+            return quote_spanned!(site=> #agreed(#value));
+        }
+        self.plan.lent(written, wanted, &message, user);
+        quote_spanned!(site=> {
+            (&&&&#rt::Lend::<#written, #wanted>(#value, ::core::marker::PhantomData)).lend()
+        })
     }
 
     /// The value of a read, as it is stored.
@@ -99,7 +150,7 @@ impl Visit<'_> {
             }
         };
         let value = match (port.mode, handover) {
-            (_, Handover::Clone { later }) => return self.cloned(&whole, later, key, port),
+            (_, Handover::Clone { later }) => return self.cloned(&whole, later, (read, key), port),
             (Mode::MaybeDeref, _) if key != ERROR_KEY => self.deref(whole, key),
             _ => whole,
         };
@@ -144,11 +195,11 @@ impl Visit<'_> {
         &self,
         whole: &TokenStream,
         later: Reader,
-        key: &str,
+        (read, key): (ReadIndex, &str),
         port: &ReadPort,
     ) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let clone = self.clone_for_node(key, later, port);
+        let clone = self.clone_for_node((read, key), later, port);
         let cloned = match port.mode {
             Mode::Take => quote_spanned!(site=> #clone(#rt::written(#whole))),
             _ => quote_spanned!(site=> #whole.map(#clone)),
@@ -181,7 +232,12 @@ impl Visit<'_> {
     }
 
     /// The function that clones a value.
-    fn clone_for_node(&self, key: &str, later: Reader, port: &ReadPort) -> TokenStream {
+    fn clone_for_node(
+        &self,
+        (read, key): (ReadIndex, &str),
+        later: Reader,
+        port: &ReadPort,
+    ) -> TokenStream {
         let taker = &self.instance.shown;
         let reader = match later {
             Reader::Node(reader) if reader == self.node => "it may need again itself".to_owned(),
@@ -206,7 +262,14 @@ impl Visit<'_> {
         let message = format!(
             "`{taker}` takes `{key}`, which {reader}, and {ty} is not `Clone` [{code}]\nhelp: {help}"
         );
-        (self.plan).cloned(self.state, key, &message, self.instance.span)
+        let types = self.compared(read, port, key);
+        (self.plan).cloned(
+            self.state,
+            key,
+            types.as_ref(),
+            &message,
+            self.instance.span,
+        )
     }
 }
 

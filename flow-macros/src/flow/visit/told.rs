@@ -4,13 +4,15 @@
 //! trait. So each is a constant: what is found out about a type decides whether it panics. The
 //! constants are not among the items of the flow, because rustc prints what they are in.
 
-use proc_macro2::{Span, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 use crate::flow::plan::Plan;
 use crate::flow::state::State;
-use crate::names::here;
-use crate::runtime::runtime_at;
+use crate::flow::syntax::Parameter;
+use crate::names::{here, plain};
+use crate::runtime::{importing, runtime_at};
+use crate::text::{is_compared, is_plain, type_text};
 
 /// The type of a value, if its name is known.
 pub(super) fn said(ty: Option<&str>) -> String {
@@ -44,13 +46,57 @@ pub(super) fn is_surely_printed(ty: &str) -> bool {
     PRINTED.contains(&ty)
 }
 
+/// Returns true if a type consists of names of the standard library.
+pub(super) fn is_of_std(ty: &str) -> bool {
+    ty.parse().is_ok_and(|tokens| is_plain(&tokens))
+}
+
+/// Returns true if two types have different names, and only rustc knows whether they differ. Of types
+/// of the standard library it is known, and what points to another type may be read as that.
+pub(in crate::flow) fn may_differ(written: &str, wanted: &str) -> bool {
+    let points = ["Option<", "Box<", "Arc<", "Rc<", "Cow<"];
+    let is_pointer = points.iter().any(|pointer| written.starts_with(pointer));
+    written != wanted
+        && !is_pointer
+        && [written, wanted].into_iter().all(is_compared)
+        && ![written, wanted].into_iter().all(is_of_std)
+}
+
 impl Plan<'_> {
+    /// The traits for what does not fit, and the constants that say so.
+    pub(in crate::flow) fn told(&self, site: Span) -> (Option<TokenStream>, TokenStream) {
+        let checks = self.checks.take();
+        let rt = runtime_at(site);
+        let imports = (!checks.is_empty()).then(|| {
+            let traits = [
+                "LendOther",
+                "LendSame",
+                "LendTarget",
+                "LendTargetOfTarget",
+                "NoClone",
+                "NoDeref",
+                "NoDerefTwice",
+                "NoDisplay",
+                "OtherType",
+            ];
+            let traits = traits.map(|name| Ident::new(name, site));
+            quote_spanned!(site=> use #rt::{#(#traits as _),*};)
+        });
+        let constants = checks.into_iter().map(|check| {
+            let checked = importing(site, || quote_spanned!(site=> #imports #check));
+            quote_spanned!(site=> const _: () = { #checked };)
+        });
+        let constants = constants.collect();
+        (imports, constants)
+    }
+
     /// The function that clones the values of a key. If they cannot be cloned, rustc says so at the
-    /// user's code.
+    /// user's code, unless it says that the types there are not the same.
     pub(super) fn cloned(
         &self,
         state: &State,
         key: &str,
+        types: Option<&[TokenStream; 2]>,
         message: &str,
         user: Span,
     ) -> TokenStream {
@@ -59,14 +105,17 @@ impl Plan<'_> {
             return quote_spanned!(site=> ::core::clone::Clone::clone);
         }
         let (rt, at_user) = (runtime_at(site), runtime_at(user));
-        let is_clone = quote_spanned!(user=> #at_user::CloneOf::<#ty>::IS_CLONE);
+        let differ = types.map(
+            |[one, other]| quote_spanned!(user=> || !#at_user::SameType::<#one, #other>::IS_SAME),
+        );
+        let is_clone = quote_spanned!(user=> #at_user::CloneOf::<#ty>::IS_CLONE #differ);
         self.check(&is_clone, message, user);
         quote_spanned!(site=> #rt::CloneOf::<#ty>::of)
     }
 
     /// The function that makes a value of one type one of another. If they are not the same, rustc
     /// says so at the user's code.
-    pub(super) fn agreed(
+    pub(in crate::flow) fn agreed(
         &self,
         one: &TokenStream,
         other: &TokenStream,
@@ -79,6 +128,17 @@ impl Plan<'_> {
         quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::of)
     }
 
+    /// Has rustc say at the user's code if a value of one type cannot be read as another one.
+    pub(super) fn lent(&self, one: &TokenStream, other: &TokenStream, message: &str, user: Span) {
+        let rt = runtime_at(user);
+        let fits = quote_spanned! {user=>
+            #rt::SameType::<#one, #other>::IS_SAME
+                || #rt::DerefsTo::<#one, #other>::HOLDS
+                || #rt::DerefsTwiceTo::<#one, #other>::HOLDS
+        };
+        self.check(&fits, message, user);
+    }
+
     /// The function that shows values of a type. If they cannot be printed, rustc says so at the
     /// user's code.
     pub(super) fn printed(&self, ty: &TokenStream, message: &str, user: Span) -> TokenStream {
@@ -86,6 +146,24 @@ impl Plan<'_> {
         let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::IS_DISPLAY);
         self.check(&is_display, message, user);
         quote_spanned!(here(user)=> #rt::Prints::<#ty>::shown)
+    }
+
+    /// The value of an output, or an error in our words if it is declared as another type.
+    pub(in crate::flow) fn output_as_declared(
+        &self,
+        state: &State,
+        output: &Parameter,
+        value: TokenStream,
+    ) -> TokenStream {
+        let (key, declared) = (plain(&output.name), type_text(&output.ty));
+        let written = state.text(&key).unwrap_or_default();
+        if written.is_empty() || !may_differ(written, &declared) {
+            return value;
+        }
+        let (ty, user) = (&output.ty, output.name.span());
+        let message = state.told_of_output(&key, &declared);
+        let agreed = self.agreed(&state.ty(&key), &quote!(#ty), &message, user);
+        quote_spanned!(here(user)=> #agreed(#value))
     }
 
     fn check(&self, holds: &TokenStream, message: &str, user: Span) {
