@@ -43,4 +43,5 @@ pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
+pub use values::{AccessedValue, KeyAccess, NodeValues};
 pub use writes::{KeyWrite, Writer};

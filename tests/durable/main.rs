@@ -1,5 +1,6 @@
 //! Runs that survive: journals, recovery, questions, leases, and looks into the past.
 
+mod accesses;
 mod asking;
 mod changed;
 mod copied;

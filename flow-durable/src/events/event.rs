@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::pattern::node_id;
+use crate::values::NodeValues;
 use flow_runtime::NodeError;
 
 /// Something that happened in an execution, as [`Events`](super::Events) reports it.
@@ -43,6 +44,9 @@ pub struct RecordedEvent {
     /// node was reached. It includes the pauses between attempts and the time in which no process
     /// had the execution.
     pub duration: Option<Duration>,
+    /// What the node read or wrote, if the subscriber asked for it
+    /// ([`EventFilter::values`](super::EventFilter::values)).
+    pub values: Option<Box<NodeValues>>,
 }
 
 /// A part of a node's result ([`Context::emit`](flow_runtime::Context::emit)). It is not stored.
@@ -188,9 +192,9 @@ impl ExecutionEvent {
     ///
     /// | `type` | records | `payload` |
     /// | --- | --- | --- |
-    /// | `node_start` | `node_started` | `nodeName`, `nodeId`, `namespace` |
+    /// | `node_start` | `node_started` | `nodeName`, `nodeId`, `namespace`; `params`, `reads` |
     /// | `exec_complete` | `outcome` | `execResult`, `attempts`, `durationMs` |
-    /// | `node_end` | `node_finished` | `action`, `durationMs` |
+    /// | `node_end` | `node_finished` | `action`, `durationMs`; `writes` |
     /// | `error` | `attempt_failed` | `phase` (`"exec"`), `record`, `error`, `attempt` (from 0) |
     /// | `error` | `node_failed` | `phase` (`"prep"`, `"exec"` or `"post"`), `record`, `error`, `causes`, `attempts`, `durationMs` |
     /// | `error` | `flow_failed` | `phase` (`"exec"`), `record`, `error`, `durationMs` |
@@ -201,8 +205,9 @@ impl ExecutionEvent {
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`, and no event contains what the node read; what it writes follows from
-    /// `execResult`. If a node inside a flow, a fork or a loop fails, its error comes first, and then
+    /// no `prep_complete`. `params`, `reads` and `writes` are there for those who ask for them
+    /// ([`EventFilter::values`](super::EventFilter::values)): each access has the `key` and the `value`,
+    /// which is a `summary`, `"missing"` or `"unknown"`. If a node inside a flow, a fork or a loop fails, its error comes first, and then
     /// the error of each flow, fork and loop around it. Errors are stored as texts, so there is no `stack`, but the
     /// texts of their causes. Which delta is the last one is known only at the `exec_complete`
     /// after it. `durationMs` and `attempts` are left out if the records from which they are
@@ -315,6 +320,11 @@ impl RecordedEvent {
             RecordKind::RunFailed => json!({ "phase": "run", "error": record.payload }),
             kind => return json!({ "type": kind.as_str(), "data": data(record) }),
         };
+        if let Some(Ok(Value::Object(values))) = self.values.as_deref().map(serde_json::to_value)
+            && let Value::Object(payload) = &mut payload
+        {
+            payload.extend(values);
+        }
         if self.event_type() == "error" {
             payload["record"] = record.kind.as_str().into();
         }

@@ -10,7 +10,9 @@ use std::time::Duration;
 use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreError};
 
 use super::structure::Structure;
+use super::values::Followed;
 use crate::steps::{is_within, without_retry};
+use crate::values::NodeValues;
 use flow_runtime::NodeError;
 
 /// How many executions are remembered.
@@ -44,6 +46,7 @@ struct Known {
     /// True if its row is damaged.
     unreadable: bool,
     nodes: Nodes,
+    followed: Followed,
     /// True if `nodes` includes the nodes that were reached before the stream began.
     complete: bool,
     /// True if the stream has passed its last record.
@@ -234,6 +237,30 @@ impl Executions {
         Ok(described)
     }
 
+    /// What the node of a record, which the stream has not passed yet, read or wrote by it. `None` if
+    /// its flow or the records before it cannot be read.
+    pub(super) async fn values(
+        &mut self,
+        store: &dyn Store,
+        logged: &Logged,
+    ) -> Result<Option<NodeValues>, StoreError> {
+        let (id, record) = (logged.execution, &logged.record);
+        let Some(structure) = self.look_up(store, id).await? else {
+            return Ok(None);
+        };
+        let Some(document) = structure.document() else {
+            return Ok(None);
+        };
+        let followed = std::mem::take(&mut self.known(id).followed);
+        let added = followed.add(store, id, document, record).await;
+        let Some((values, followed)) = self.readable(id, added)? else {
+            self.known(id).followed = Followed::Unreadable;
+            return Ok(None);
+        };
+        self.known(id).followed = followed;
+        Ok(values)
+    }
+
     /// Notes that the stream has passed a record.
     pub(super) fn passed(&mut self, logged: &Logged) {
         let (id, record) = (logged.execution, &logged.record);
@@ -243,6 +270,7 @@ impl Executions {
         if is_end(record.kind) {
             known.over = true;
             known.nodes = Nodes::default();
+            known.followed = Followed::default();
         } else {
             known.nodes.add(record);
         }

@@ -30,6 +30,7 @@ pub struct EventFilter {
     pub(super) until_now: bool,
     pub(super) deltas: bool,
     pub(super) until_over: bool,
+    pub(super) values: bool,
 }
 
 impl EventFilter {
@@ -88,6 +89,16 @@ impl EventFilter {
     /// process while somebody listens. Deltas are not stored.
     pub fn deltas(mut self) -> Self {
         self.deltas = true;
+        self
+    }
+
+    /// Also says of each node its settings, as far as they are stored, and what it reads when it is reached, and what it wrote when
+    /// it took an action, in short: [`RecordedEvent::values`](super::RecordedEvent::values). They are
+    /// derived from the journal and the structure of the flow, so it takes a look at the records of
+    /// an execution from its newest snapshot on, and no work of the run. Values can be secret: show them
+    /// only to those who may see them.
+    pub fn values(mut self) -> Self {
+        self.values = true;
         self
     }
 

@@ -10,6 +10,7 @@ mod pattern;
 mod reader;
 mod statistics;
 mod structure;
+mod values;
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -20,6 +20,7 @@ use super::filter::EventFilter;
 use crate::error::RuntimeError;
 use crate::events::deltas::Delta;
 use crate::owned::Owned;
+use crate::values::NodeValues;
 
 /// How many records are read at once.
 const PAGE: usize = 256;
@@ -200,10 +201,15 @@ impl Reader {
         } else {
             None
         };
+        let values = if self.filter.values {
+            self.executions.values(&*inner.store, logged).await?
+        } else {
+            None
+        };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
         if let Some(described) = described {
-            events.push_back(Ok(recorded(logged.clone(), described)));
+            events.push_back(Ok(recorded(logged.clone(), described, values)));
         }
         self.executions.passed(logged);
         if self.filter.until_over && is_end(logged.record.kind) {
@@ -308,7 +314,7 @@ impl Reader {
     }
 }
 
-fn recorded(logged: Logged, described: Described) -> ExecutionEvent {
+fn recorded(logged: Logged, described: Described, values: Option<NodeValues>) -> ExecutionEvent {
     ExecutionEvent::Recorded(RecordedEvent {
         offset: logged.offset,
         execution: logged.execution,
@@ -316,6 +322,7 @@ fn recorded(logged: Logged, described: Described) -> ExecutionEvent {
         record: logged.record,
         attempts: described.attempts,
         duration: described.duration,
+        values: values.map(Box::new),
     })
 }
 

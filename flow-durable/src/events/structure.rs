@@ -10,23 +10,32 @@ use super::pattern::{node_id, split_item};
 /// The function, type or flow of each node of a flow, by path. The body of a loop over items is at
 /// `…[]`.
 #[derive(Debug, Default)]
-pub(super) struct Structure(HashMap<String, Arc<str>>);
+pub(super) struct Structure {
+    types: HashMap<String, Arc<str>>,
+    document: Option<FlowDocument>,
+}
 
 impl Structure {
     /// Reads a structure. A text that is not a structure gives no facts.
     pub(super) fn parse(text: &str) -> Structure {
         let mut types = HashMap::new();
-        if let Ok(flow) = FlowDocument::parse_spec(text) {
+        let document = FlowDocument::parse_spec(text).ok();
+        if let Some(flow) = &document {
             types.insert(flow.namespace.clone(), flow.title().into());
-            add(&flow, &flow.namespace, &mut types);
+            add(flow, &flow.namespace, &mut types);
         }
-        Structure(types)
+        Structure { types, document }
+    }
+
+    /// The structure itself, if it was one.
+    pub(super) fn document(&self) -> Option<&FlowDocument> {
+        self.document.as_ref()
     }
 
     /// The function, type or flow of a node. Its name, if that is not known.
     pub(super) fn type_at(&self, path: &str) -> Arc<str> {
         let path = structural(path);
-        match self.0.get(&path) {
+        match self.types.get(&path) {
             Some(r#type) => r#type.clone(),
             None => node_id(&path).into(),
         }

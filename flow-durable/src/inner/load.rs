@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use flow_runtime::engine::Saved;
 use flow_spec::diff::{Change, Effect};
-use flow_store::{ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store};
+use flow_store::{
+    ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store, StoreError,
+};
 use serde_json::{Map, Value};
 
 use super::{Inner, PAGE};
@@ -162,9 +164,7 @@ impl Inner {
         }
     }
 
-    /// The records before this one, from the newest snapshot among them on. They are read backwards,
-    /// a page at a time, so that a look into a long execution reads about as much as one into a short
-    /// one.
+    /// The records before this one, from the newest snapshot among them on.
     pub(crate) async fn records_to(
         &self,
         row: &Row,
@@ -173,23 +173,8 @@ impl Inner {
         if let Some(seq) = row.snapshot_seq.filter(|seq| *seq < until) {
             return self.records(row.id, seq, Some(until)).await;
         }
-        let mut pages = Vec::new();
-        let mut end = until;
-        loop {
-            let from = end.saturating_sub(PAGE as u64);
-            let mut page = self.records(row.id, from, Some(end)).await?;
-            let mut kinds = page.iter().map(|record| record.kind);
-            let at = kinds.rposition(|kind| kind == RecordKind::Snapshot);
-            if let Some(at) = at {
-                drop(page.drain(..at));
-            }
-            let is_first = at.is_some() || from == 0 || page.is_empty();
-            pages.push(page);
-            if is_first {
-                return Ok(pages.into_iter().rev().flatten().collect());
-            }
-            end = from;
-        }
+        let records = records_since_snapshot(&*self.store, row.id, until).await;
+        records.map_err(RuntimeError::of(row.id))
     }
 
     /// Reads what is needed to resume, up to this record, which is excluded.
@@ -236,6 +221,35 @@ impl Inner {
             changes,
         })
     }
+}
+
+/// The records before this one, from the newest snapshot among them on. They are read backwards, a
+/// page at a time, so that a look into a long execution reads about as much as one into a short one.
+pub(crate) async fn records_since_snapshot(
+    store: &dyn Store,
+    id: ExecutionId,
+    until: u64,
+) -> Result<Vec<Record>, StoreError> {
+    let mut pages = Vec::new();
+    let mut end = until;
+    while end > 0 {
+        let from = end.saturating_sub(PAGE as u64);
+        let mut page = store.records(id, from, PAGE).await?;
+        // If records have been pruned meanwhile, the store has returned later ones instead.
+        page.retain(|record| record.seq < end);
+        let mut kinds = page.iter().map(|record| record.kind);
+        let snapshot = kinds.rposition(|kind| kind == RecordKind::Snapshot);
+        if let Some(at) = snapshot {
+            drop(page.drain(..at));
+        }
+        let is_first = snapshot.is_some() || page.is_empty();
+        pages.push(page);
+        if is_first {
+            break;
+        }
+        end = from;
+    }
+    Ok(pages.into_iter().rev().flatten().collect())
 }
 
 /// Checks that this version of the library can read the journal.

@@ -28,7 +28,7 @@ use crate::versions::Versions;
 use claims::Watched;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
-pub(crate) use load::{Loaded, check_format, loaded_visits, without_items};
+pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
 pub use recover::Recovered;
 pub(crate) use tasks::{Alarm, Gone, Once};
 

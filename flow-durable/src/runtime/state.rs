@@ -10,7 +10,7 @@ use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
 use crate::inner::check_format;
 use crate::steps::{is_inside, is_within};
-use crate::values::Values;
+use crate::values::{State, Values};
 
 impl Runtime {
     /// The state of an execution after one of its records. No step runs for this, and it reads the
@@ -73,7 +73,7 @@ impl Runtime {
         self.check_record(&row, seq).await?;
         let structure = self.structure(&row).await?;
         let records = self.records_to(&row, seq).await?;
-        let mut values = Values::new(&structure);
+        let mut values = Values::new(&structure, State::default());
         for record in &records {
             values.add(record).map_err(|reason| {
                 let reason = format!(

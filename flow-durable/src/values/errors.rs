@@ -9,7 +9,7 @@ use super::items::item_of;
 use crate::steps::{is_within, without_retry};
 
 /// Errors by step. `None` for one that the journal does not show, such as that of a timeout.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Errors(BTreeMap<String, (u64, Option<Value>)>);
 
 impl Errors {

@@ -26,18 +26,17 @@ pub(super) struct Branch {
 }
 
 /// A running flow.
-pub(super) struct Frame<'a> {
-    pub(super) flow: &'a FlowDocument,
-    path: String,
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub(super) path: String,
     pub(super) base: Known,
     /// What the branches of a running fork have written.
     branches: BTreeMap<Branch, Known>,
 }
 
-impl<'a> Frame<'a> {
-    pub(super) fn new(flow: &'a FlowDocument, path: String, base: Known) -> Self {
+impl Frame {
+    pub(super) fn new(path: String, base: Known) -> Self {
         Frame {
-            flow,
             path,
             base,
             branches: BTreeMap::new(),
@@ -45,22 +44,22 @@ impl<'a> Frame<'a> {
     }
 
     /// Follows the way from the start to the first node, or to the end.
-    pub(super) fn enter(&mut self) {
-        let end = || self.flow.ends.iter().find(|end| end.from.is_none());
-        match (&self.flow.entry_node_id, end()) {
+    pub(super) fn enter(&mut self, flow: &FlowDocument) {
+        let end = || flow.ends.iter().find(|end| end.from.is_none());
+        match (&flow.entry_node_id, end()) {
             (None, Some(end)) => self.copy(&end.mappings),
-            _ => self.copy(&self.flow.entry_mappings),
+            _ => self.copy(&flow.entry_mappings),
         }
     }
 
     /// Follows the edge of an action.
-    pub(super) fn take(&mut self, node: &str, action: &str) {
-        let mut edges = self.flow.edges.iter();
+    pub(super) fn take(&mut self, flow: &FlowDocument, node: &str, action: &str) {
+        let mut edges = flow.edges.iter();
         let edge = edges.find(|edge| edge.from == node && edge.condition == action);
         if let Some(edge) = edge {
             return self.copy(&edge.mappings);
         }
-        let mut ends = self.flow.ends.iter();
+        let mut ends = flow.ends.iter();
         let end = ends.find(|end| {
             end.from.as_deref() == Some(node) && end.condition.as_deref() == Some(action)
         });

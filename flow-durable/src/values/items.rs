@@ -12,7 +12,7 @@ use crate::events::split_item;
 pub(super) type Results = HashMap<usize, Option<Value>>;
 
 /// The results of running loops, by the step of the loop.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Items(HashMap<String, Results>);
 
 impl Items {

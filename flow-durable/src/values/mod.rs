@@ -5,6 +5,7 @@
 //! takes out of the state stays here until another node writes the key, and a value that only the
 //! type of its node could find in an outcome is known to be unknown.
 
+mod access;
 mod errors;
 mod frame;
 mod items;
@@ -22,6 +23,7 @@ use crate::engine::{Answered, Snapshot};
 use crate::events::split_item;
 use crate::steps::{is_inside, is_within, without_retry};
 
+pub use access::{AccessedValue, KeyAccess, NodeValues};
 use errors::Errors;
 use frame::{Branch, FlowValues, Frame, Known};
 use items::Items;
@@ -30,36 +32,45 @@ use layout::{Layout, NodeIn, key_of_input, key_of_output, written};
 /// The action of a node that failed, and the key of its error.
 const ERROR: &str = "error";
 
-/// The values of the running flows.
+/// The values of the running flows of one execution.
 pub(crate) struct Values<'a> {
     root: &'a FlowDocument,
     layout: Layout<'a>,
+    state: State,
+}
+
+/// The same without the structure, to be kept between two records.
+#[derive(Debug, Default)]
+pub(crate) struct State {
     /// The running flows by step. Those of one attempt at a flow are apart from those of the next.
-    frames: BTreeMap<String, Frame<'a>>,
+    frames: BTreeMap<String, Frame>,
     /// The outcomes of steps that have not taken an action yet.
     outcomes: HashMap<String, Value>,
     errors: Errors,
     items: Items,
     /// The outputs of inner flows that have ended, by the step of the node.
     ended: HashMap<String, Known>,
+    /// What the last node that took an action has written, if somebody asked for it.
+    written: Option<Vec<KeyAccess>>,
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn new(structure: &'a FlowDocument) -> Self {
+    /// Goes on from a state, with the structure to which it belongs.
+    pub(crate) fn new(structure: &'a FlowDocument, state: State) -> Self {
         Values {
             root: structure,
             layout: Layout::new(structure),
-            frames: BTreeMap::new(),
-            outcomes: HashMap::new(),
-            errors: Errors::default(),
-            items: Items::default(),
-            ended: HashMap::new(),
+            state,
         }
+    }
+
+    pub(crate) fn into_state(self) -> State {
+        self.state
     }
 
     /// The values of the flows, by path. A branch of a fork does not count until all are done.
     pub(crate) fn into_flows(self) -> BTreeMap<String, FlowValues> {
-        let frames = self.frames.into_values();
+        let frames = self.state.frames.into_values();
         frames.map(Frame::into_values).collect()
     }
 
@@ -81,16 +92,18 @@ impl<'a> Values<'a> {
             RecordKind::NodeStarted => self.started(record),
             RecordKind::Outcome => {
                 let outcome = serde_json::from_str(payload)?;
-                self.outcomes.insert(record.step.clone(), outcome);
+                self.state.outcomes.insert(record.step.clone(), outcome);
             }
             RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
             RecordKind::NodeFailed => {
-                self.errors.add(record, serde_json::from_str(payload)?);
+                self.state
+                    .errors
+                    .add(record, serde_json::from_str(payload)?);
             }
             RecordKind::TimedOut | RecordKind::FlowFailed => {
                 // The values of an attempt that has failed are there until the next one begins.
                 self.forget(&record.step, is_inside);
-                self.errors.of_attempt(record);
+                self.state.errors.of_attempt(record);
             }
             RecordKind::FlowEnded => self.flow_ended(record),
             RecordKind::NodeFinished => self.finished(record),
@@ -99,15 +112,56 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
+    /// Follows the next record, and returns what its node read or wrote by it.
+    ///
+    /// # Errors
+    ///
+    /// Its payload is damaged.
+    pub(crate) fn accessed(&mut self, record: &Record) -> Result<NodeValues, serde_json::Error> {
+        self.state.written = Some(Vec::new());
+        self.add(record)?;
+        let written = self.state.written.take().unwrap_or_default();
+        let mut values = NodeValues::default();
+        let Some(at) = self.layout.at(&record.path) else {
+            return Ok(values);
+        };
+        match record.kind {
+            RecordKind::NodeStarted => {
+                values.params = access::params(at.node);
+                values.reads = self.reads(record, at);
+            }
+            RecordKind::NodeFinished => values.writes = written,
+            _ => {}
+        }
+        Ok(values)
+    }
+
+    fn reads(&mut self, record: &Record, at: NodeIn<'a>) -> Vec<KeyAccess> {
+        let item = self.item(&record.path, &record.step, at);
+        let (_, branch) = flow_of(&record.step, at);
+        let frame = self.frame_of(&record.path, &record.step, at);
+        let read = |name: &String| {
+            let key = key_of_input(at.node, name);
+            match &item {
+                Some((own, value)) if *own == key => KeyAccess::new(key, Some(value)),
+                _ => {
+                    let frame = frame.as_ref();
+                    KeyAccess::new(key, frame.and_then(|frame| frame.get(branch.as_ref(), key)))
+                }
+            }
+        };
+        at.node.inputs.properties.keys().map(read).collect()
+    }
+
     /// Begins the outermost flow with these values, which nothing that came before changes.
     fn begin(&mut self, path: &str, values: Map<String, Value>, enters: bool) {
         let values = values.into_iter().map(|(key, value)| (key, Some(value)));
-        let mut frame = Frame::new(self.root, path.to_owned(), values.collect());
+        let mut frame = Frame::new(path.to_owned(), values.collect());
         if enters {
-            frame.enter();
+            frame.enter(self.root);
         }
-        *self = Values::new(self.root);
-        self.frames.insert(path.to_owned(), frame);
+        self.state = State::default();
+        self.state.frames.insert(path.to_owned(), frame);
     }
 
     fn started(&mut self, record: &Record) {
@@ -124,11 +178,11 @@ impl<'a> Values<'a> {
 
     fn answered(&mut self, record: &Record, answered: Answered) {
         if answered.timed_out {
-            self.errors.add(record, None);
+            self.state.errors.add(record, None);
         } else {
             // `null` is an answer as well.
             let answer = answered.answer.unwrap_or_default();
-            self.outcomes.insert(record.step.clone(), answer);
+            self.state.outcomes.insert(record.step.clone(), answer);
         }
     }
 
@@ -136,39 +190,42 @@ impl<'a> Values<'a> {
         if record.path == self.root.namespace {
             return;
         }
-        let Some(frame) = self.frames.remove(&record.step) else {
+        let at = self.layout.at(&record.path);
+        let flow = at.and_then(|at| at.node.internal_flow.as_deref());
+        let (Some(frame), Some(flow)) = (self.state.frames.remove(&record.step), flow) else {
             return;
         };
-        let outputs = frame.flow.outputs.properties.keys();
+        let outputs = flow.outputs.properties.keys();
         let outputs =
             outputs.filter_map(|name| Some((name.clone(), frame.base.get(name)?.clone())));
         let step = without_retry(&record.step).to_owned();
-        self.ended.insert(step, outputs.collect());
+        self.state.ended.insert(step, outputs.collect());
     }
 
     fn finished(&mut self, record: &Record) {
         let (Some(at), action) = (self.layout.at(&record.path), record.payload.as_str()) else {
             return;
         };
-        let outcome = self.outcomes.remove(&record.step);
-        let ended = self.ended.remove(&record.step);
+        let outcome = self.state.outcomes.remove(&record.step);
+        let ended = self.state.ended.remove(&record.step);
         if let Some(each) = at.each {
             let result = match at.node.internal_flow.as_deref() {
                 Some(flow) => ended.and_then(|ended| items::result_of_flow(flow, &ended)),
                 None => outcome,
             };
-            self.items.done(&record.step, each, result);
+            self.state.items.done(&record.step, each, result);
             return self.forget(&record.step, is_within);
         }
         let (_, branch) = flow_of(&record.step, at);
         let failed = action == ERROR && outcome.is_none() && ended.is_none();
         let written = if failed {
-            self.items.take(&record.step);
-            vec![(ERROR.to_owned(), self.errors.take(&record.step))]
+            self.state.items.take(&record.step);
+            vec![(ERROR.to_owned(), self.state.errors.take(&record.step))]
         } else {
             self.written(record, at, outcome, ended)
         };
         self.forget(&record.step, is_within);
+        let tells = self.state.written.is_some();
         let Some(frame) = self.frame_of(&record.path, &record.step, at) else {
             return;
         };
@@ -176,10 +233,13 @@ impl<'a> Values<'a> {
             frame.join(&record.step, !failed);
         }
         let routed = branch.is_none();
+        let told = |(key, value): &(String, _)| KeyAccess::new(key, Some(value));
+        let told: Option<Vec<_>> = tells.then(|| written.iter().map(told).collect());
         frame.values_of(branch).extend(written);
         if routed {
-            frame.take(&at.node.id, action);
+            frame.take(at.flow, &at.node.id, action);
         }
+        self.state.written = told;
     }
 
     /// The values that a node writes, by the key of the flow.
@@ -228,9 +288,9 @@ impl<'a> Values<'a> {
         node: &NodeDocument,
         length: Option<usize>,
     ) -> Option<Value> {
-        let mut results = self.items.take(&each.step);
+        let mut results = self.state.items.take(&each.step);
         if node.settings.collect_errors {
-            for (index, error) in self.errors.take_items(&each.step) {
+            for (index, error) in self.state.errors.take_items(&each.step) {
                 results
                     .entry(index)
                     .or_insert_with(|| Some(json!({ "Err": error? })));
@@ -242,11 +302,15 @@ impl<'a> Values<'a> {
 
     /// Forgets the flows at or inside a step.
     fn forget(&mut self, step: &str, is_in: fn(&str, &str) -> bool) {
-        let near = self.frames.range(step.to_owned()..).map(|(step, _)| step);
+        let near = self
+            .state
+            .frames
+            .range(step.to_owned()..)
+            .map(|(step, _)| step);
         let near = near.take_while(|other| other.starts_with(step));
         let over: Vec<String> = near.filter(|other| is_in(other, step)).cloned().collect();
         for step in over {
-            self.frames.remove(&step);
+            self.state.frames.remove(&step);
         }
     }
 
@@ -261,7 +325,7 @@ impl<'a> Values<'a> {
     }
 
     /// The flow that contains a node.
-    fn frame_of(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<&mut Frame<'a>> {
+    fn frame_of(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<&mut Frame> {
         let (path, _) = path.rsplit_once('.')?;
         let (step, _) = flow_of(step, at);
         self.frame(path, step)
@@ -269,17 +333,17 @@ impl<'a> Values<'a> {
 
     /// The flow with this path and step, which begins if it has not begun: an attempt after the
     /// first has no record of its own.
-    fn frame(&mut self, path: &str, step: &str) -> Option<&mut Frame<'a>> {
-        if !self.frames.contains_key(step) {
+    fn frame(&mut self, path: &str, step: &str) -> Option<&mut Frame> {
+        if !self.state.frames.contains_key(step) {
             let at = self.layout.at(path)?;
             let flow = at.node.internal_flow.as_deref()?;
             let values = self.inputs(path, without_retry(step), at, flow);
-            let mut frame = Frame::new(flow, path.to_owned(), values);
-            frame.enter();
+            let mut frame = Frame::new(path.to_owned(), values);
+            frame.enter(flow);
             self.forget(without_retry(step), is_within);
-            self.frames.insert(step.to_owned(), frame);
+            self.state.frames.insert(step.to_owned(), frame);
         }
-        self.frames.get_mut(step)
+        self.state.frames.get_mut(step)
     }
 
     /// The values with which an inner flow begins.

@@ -1,0 +1,54 @@
+//! What nodes read and write, for the subscribers who ask for it.
+
+use flow_spec::FlowDocument;
+use flow_store::{ExecutionId, Record, Store, StoreError};
+
+use crate::inner::records_since_snapshot;
+use crate::values::{NodeValues, State, Values};
+
+/// The values of an execution as far as the stream has come.
+#[derive(Debug, Default)]
+pub(super) enum Followed {
+    /// The records before the next one have still to be read.
+    #[default]
+    Unknown,
+    Known(Box<State>),
+    /// A record is damaged, so that what comes after it says nothing.
+    Unreadable,
+}
+
+impl Followed {
+    /// Follows the next record, and returns what its node read or wrote by it.
+    pub(super) async fn add(
+        self,
+        store: &dyn Store,
+        id: ExecutionId,
+        structure: &FlowDocument,
+        record: &Record,
+    ) -> Result<(Option<NodeValues>, Followed), StoreError> {
+        let mut earlier = Vec::new();
+        let state = match self {
+            Followed::Unreadable => return Ok((None, Followed::Unreadable)),
+            Followed::Known(state) => *state,
+            Followed::Unknown => {
+                earlier = records_since_snapshot(store, id, record.seq).await?;
+                State::default()
+            }
+        };
+        let mut values = Values::new(structure, state);
+        let mut accessed = Ok(NodeValues::default());
+        for record in earlier.iter().chain([record]) {
+            accessed = values.accessed(record);
+            if accessed.is_err() {
+                break;
+            }
+        }
+        Ok(match accessed {
+            Ok(accessed) => (
+                Some(accessed),
+                Followed::Known(Box::new(values.into_state())),
+            ),
+            Err(_) => (None, Followed::Unreadable),
+        })
+    }
+}
