@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { ask, textInput } from "./dialogs.js";
 import { button, duration, element, facts, link, status, throttled, time } from "./dom.js";
 import { Journal } from "./journal.js";
+import { linkDialog } from "./links.js";
 import { pictureFrom } from "./picture.js";
 import { questionForm } from "./questions-view.js";
 import { RunModel, kindOf, markOf } from "./run-model.js";
@@ -123,7 +124,8 @@ class ExecutionPage {
     if (api.isLinked()) return "";
     const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
     const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
-    return element("p", { class: "buttons" }, ...(isOver ? [] : [cancel]), remove);
+    const share = button("Link …", () => linkDialog(this.#id, this.#path), { data: { act: "link" } });
+    return element("p", { class: "buttons" }, share, ...(isOver ? [] : [cancel]), remove);
   }
 
   #cancel() {

@@ -73,6 +73,7 @@ class ExecutionList {
   #items = [];
   #known = new Map();
   #next;
+  #damaged = 0;
   #isLoading = false;
   #generation = 0;
   #changed = new Set();
@@ -93,6 +94,7 @@ class ExecutionList {
     this.#items = [];
     this.#known.clear();
     this.#next = undefined;
+    this.#damaged = 0;
     this.#isLoading = false;
     await this.#more(true);
     this.element.refresh();
@@ -138,6 +140,7 @@ class ExecutionList {
       }
       if (generation !== this.#generation || !this.#page.isOpen) return;
       this.#next = listed.next;
+      this.#damaged += listed.damaged;
       this.#append(listed.executions);
     } catch (error) {
       this.#page.fail(error);
@@ -159,7 +162,8 @@ class ExecutionList {
 
   #count() {
     const rest = this.#next ? "more below" : "all";
-    this.counter.textContent = `${this.#items.length} executions (${rest})`;
+    const damaged = this.#damaged > 0 ? `, and ${this.#damaged} that cannot be read` : "";
+    this.counter.textContent = `${this.#items.length} executions (${rest})${damaged}`;
     this.element.count = this.#items.length;
   }
 

@@ -41,7 +41,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 20] = files! {
+static FILES: [File; 21] = files! {
     "api.js": SCRIPT,
     "app.js": SCRIPT,
     "dialogs.js": SCRIPT,
@@ -51,6 +51,7 @@ static FILES: [File; 20] = files! {
     "flows-view.js": SCRIPT,
     "icon.svg": "image/svg+xml",
     "journal.js": SCRIPT,
+    "links.js": SCRIPT,
     "page.css": STYLE,
     "picture.js": SCRIPT,
     "questions-view.js": SCRIPT,

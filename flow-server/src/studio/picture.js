@@ -57,8 +57,10 @@ function useColours(text) {
 export class FlowPicture extends HTMLElement {
   #nodes = new Map();
   #marks = new Map();
-  // The body of each loop. What it does is recorded at the loop.
+  // The path of the body of each loop. The journal has the path of the loop in its place.
   #bodies = new Map();
+  // The path in the journal of each element.
+  #recorded = new Map();
 
   draw(text) {
     const picture = document.importNode(parsed(text), true);
@@ -67,6 +69,7 @@ export class FlowPicture extends HTMLElement {
     this.#nodes.clear();
     this.#marks.clear();
     this.#bodies.clear();
+    this.#recorded.clear();
     for (const node of picture.querySelectorAll("[data-path]")) {
       node.setAttribute("role", "button");
       node.setAttribute("tabindex", "0");
@@ -80,20 +83,21 @@ export class FlowPicture extends HTMLElement {
       this.#nodes.set(node.dataset.path, node);
     }
     for (const [path, node] of this.#nodes) {
-      if (!node.classList.contains("each")) continue;
-      const inside = [...this.#nodes].filter(([other]) => other.startsWith(`${path}.`));
-      // More than one is a flow, whose nodes are recorded by themselves.
-      if (inside.length === 1) this.#bodies.set(path, [inside[0][1]]);
+      const body = node.classList.contains("each") && node.nextElementSibling?.querySelector("[data-path]");
+      if (body) this.#bodies.set(path, body.dataset.path);
     }
   }
 
   // Shows a node's state, with a short text such as the number of its visits.
   mark(path, state, text) {
-    const node = this.#nodes.get(path);
+    const node = this.#find(path);
     if (!node || this.#marks.get(path) === `${state} ${text}`) return;
     this.#marks.set(path, `${state} ${text}`);
-    node.dataset.state = state;
-    for (const body of this.#bodies.get(path) ?? []) body.dataset.state = state;
+    const inside = this.#nodes.get(this.#bodies.get(node.dataset.path));
+    for (const tile of inside ? [node, inside] : [node]) {
+      tile.dataset.state = state;
+      this.#recorded.set(tile, path);
+    }
     node.setAttribute("aria-label", [textOf(node), state, text].filter(Boolean).join(", "));
     const body = node.querySelector(".body");
     let badge = node.querySelector(".badge");
@@ -109,8 +113,19 @@ export class FlowPicture extends HTMLElement {
     if (badge) badge.textContent = `${SIGNS[state] ?? ""} ${text}`.trim();
   }
 
+  // The node with a path of the journal, which has no items.
+  #find(path) {
+    let found = "";
+    for (const part of path.split(".")) {
+      const inside = found === "" ? part : `${found}.${part}`;
+      const isKnown = this.#nodes.has(inside) || !this.#bodies.has(found);
+      found = isKnown ? inside : `${this.#bodies.get(found)}.${part}`;
+    }
+    return this.#nodes.get(found);
+  }
+
   #choose(node) {
-    this.dispatchEvent(new CustomEvent("node", { detail: node.dataset.path }));
+    this.dispatchEvent(new CustomEvent("node", { detail: this.#recorded.get(node) ?? node.dataset.path }));
   }
 }
 

@@ -1,7 +1,8 @@
 // What flows ask people.
 
 import * as api from "./api.js";
-import { element, facts, link, problem, throttled, time } from "./dom.js";
+import { button, element, facts, link, problem, throttled, time } from "./dom.js";
+import { linkDialog } from "./links.js";
 import { SchemaForm } from "./schema-form.js";
 import { Stream } from "./stream.js";
 
@@ -94,6 +95,9 @@ export function questionForm(question, onAnswered, { isAlone }) {
   const execution = api.isLinked()
     ? question.execution
     : link(`#/${api.path("executions", question.execution)}`, question.execution);
+  const view = api.path("questions", question.token);
+  const dialog = () => linkDialog(question.execution, view, question.step);
+  const share = api.isLinked() ? [] : [button("Link to this question …", dialog)];
   return element(
     "form",
     { onsubmit: submit, noValidate: true, class: "panel question", "aria-label": question.prompt || question.path },
@@ -106,7 +110,7 @@ export function questionForm(question, onAnswered, { isAlone }) {
       ["Execution", isAlone ? execution : undefined],
     ]),
     form.element,
-    element("p", {}, send),
+    element("p", { class: "buttons" }, send, ...share),
     result,
   );
 }

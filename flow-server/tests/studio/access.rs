@@ -71,6 +71,35 @@ fn a_link_shows_one_execution_and_nothing_else() {
 }
 
 #[test]
+fn a_link_is_made_in_the_page() {
+    let served = with_token();
+    let id = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    page.fill("Bearer token", TOKEN);
+    page.press("Enter");
+    let made = |button: &str| {
+        page.click(&format!("named('button', '{button}')"));
+        page.fill("Days", "2");
+        page.click("named('dialog button', 'Make the link')");
+        let link = page.wait("labelled('Link')?.value");
+        page.click("named('dialog button', 'Close')");
+        link.as_str().unwrap().to_owned()
+    };
+    let to_execution = made("Link …");
+    let to_question = made("Link to this question …");
+    // Somebody else opens them, without a token.
+    let other = Page::open(&to_execution).unwrap();
+    other.wait("find('[data-path=decision]').dataset.state === 'waiting'");
+    other.go(&to_question);
+    other.wait("find('form.question')");
+    assert_eq!(other.eval("find('header nav').hidden"), true);
+    other.has_no_problems();
+    page.has_no_problems();
+}
+
+#[test]
 fn a_link_shows_one_question_and_nothing_else() {
     let served = with_token();
     let id = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));

@@ -136,6 +136,45 @@ flow! {
     }
 }
 
+#[node(writes = title)]
+fn head(line: &str) -> String {
+    line.to_uppercase()
+}
+
+#[node(writes = length)]
+fn weigh(title: &str) -> usize {
+    title.len()
+}
+
+flow! {
+    /// What is done for each line.
+    #[derive(Serialize, Deserialize)]
+    Line(line: String) -> (title: String, length: usize) {
+        start >> head >> weigh >> end;
+    }
+}
+
+#[node(writes = left)]
+fn look_left(lines: &[String]) -> usize {
+    lines.len()
+}
+
+#[node(writes = right)]
+fn look_right(lines: &[String]) -> usize {
+    lines.len()
+}
+
+flow! {
+    /// A flow with everything that contains nodes: a flow, a fork, loops.
+    Nested(line: String, lines: Vec<String>) -> (title: String, counts: Vec<usize>, found: Vec<LineOutput>) {
+        node both: [look_left, look_right];
+        node counts: for line in lines { count };
+        node found: for line in lines { Line };
+
+        start >> Line >> both >> counts >> found >> end;
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 #[error("cannot do anything with {0}")]
 struct Useless(String);
@@ -158,5 +197,6 @@ pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     runtime.register(Report::new()).unwrap();
     runtime.register(Rounds::new()).unwrap();
     runtime.register(Fails::new()).unwrap();
+    runtime.register(Nested::new()).unwrap();
     runtime
 }

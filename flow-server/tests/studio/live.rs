@@ -28,6 +28,27 @@ fn an_execution_is_watched_while_it_runs() {
 }
 
 #[test]
+fn each_node_has_its_colour_however_deep_it_is() {
+    let served = Served::new();
+    let id = served.run("Nested", json!({ "line": "a", "lines": ["b", "c d"] }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    page.wait("find('h1 .status').textContent === 'completed' && all('[data-path]').length > 8");
+    page.wait("all('[data-path]').every((node) => node.dataset.state === 'done')");
+    assert_eq!(
+        page.eval("find('[data-path=counts] .badge').textContent"),
+        "✓ 2 items"
+    );
+    // Each item runs the whole flow.
+    assert_eq!(
+        page.eval("find('[data-path=\"found-line.head\"] .badge').textContent"),
+        "✓ 2 visits"
+    );
+    page.has_no_problems();
+}
+
+#[test]
 fn a_new_execution_appears_in_the_list() {
     let served = Served::new();
     let Some(page) = Page::open(&served.at("executions")) else {

@@ -3,6 +3,7 @@
 mod access;
 mod browser;
 mod flows;
+mod forms;
 mod live;
 mod looks;
 mod page;
