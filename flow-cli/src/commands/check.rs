@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use flow_spec::FlowDocument;
 use flow_spec::document::DEFAULT_DEPTH;
-use flow_text::{Format, Problem};
+use flow_text::{Document, Format, Problem};
 
 use crate::args::{Build, Check};
 use crate::difference::push_difference;
@@ -117,6 +118,7 @@ fn push_line(text: &mut Text, path: &str, what: &str) {
 /// Checks that the flows in these files are sound.
 fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let mut text = Text::default();
+    let mut notes = Vec::new();
     for path in files {
         let bytes = read::bytes(path)?;
         let Some(format) = document::format(path, &bytes) else {
@@ -128,9 +130,19 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
                 ),
             });
         };
-        for problem in problems(&bytes, format) {
+        let documents = match flow_text::read_all(&bytes, format) {
+            Ok(documents) => documents,
+            Err(problems) => {
+                for problem in problems {
+                    push_problem(&mut text, path, problem);
+                }
+                continue;
+            }
+        };
+        for problem in flow_text::check_all(&documents) {
             push_problem(&mut text, path, problem);
         }
+        notes.extend(left_open(path, &documents));
     }
     let outcome = if text.is_empty() {
         Outcome::Fine
@@ -138,14 +150,37 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         Outcome::Found
     };
     screen.show(&text)?;
+    for note in notes {
+        screen.note(&note);
+    }
     Ok(outcome)
 }
 
-/// The problems of reading the flows, or else those of the analysis.
-fn problems(bytes: &[u8], format: Format) -> Vec<Problem> {
-    match flow_text::read_all(bytes, format) {
-        Ok(documents) => flow_text::check_all(&documents),
-        Err(problems) => problems,
+/// Says of a file what of it could not be checked, if there is something.
+fn left_open(path: &Path, documents: &[Document]) -> Option<String> {
+    let mut nodes = Vec::new();
+    for document in documents {
+        add_left_open(document.flow(), &mut nodes);
+    }
+    let first = nodes.first()?;
+    let which = match nodes.len() - 1 {
+        0 => format!("`{first}` reads and writes"),
+        1 => format!("`{first}` and 1 other node read and write"),
+        others => format!("`{first}` and {others} other nodes read and write"),
+    };
+    Some(format!(
+        "{}: it does not say what {which}, so values are checked only when a program loads it",
+        path.display()
+    ))
+}
+
+fn add_left_open<'a>(flow: &'a FlowDocument, nodes: &mut Vec<&'a str>) {
+    for node in &flow.nodes {
+        match &node.internal_flow {
+            Some(inner) => add_left_open(inner, nodes),
+            None if node.is_left_open() => nodes.push(&node.id),
+            None => {}
+        }
     }
 }
 

@@ -21,6 +21,26 @@ fn a_folder_that_is_up_to_date() {
     assert_eq!(others.run("check flows app"), "");
 }
 
+/// These are read by programs that know their nodes.
+#[test]
+fn documents_that_leave_out_what_a_program_knows() {
+    let folder = Folder::new()
+        .with(
+            "claim.yaml",
+            include_str!("../../../examples/data/claim.yaml"),
+        )
+        .with(
+            "answer.yaml",
+            include_str!("../../../examples/data/answer.yaml"),
+        );
+    assert_snapshot!(folder.run("check claim.yaml answer.yaml"), @"
+    [stderr]
+    claim.yaml: it does not say what `limit` and 2 other nodes read and write, so values are checked only when a program loads it
+    answer.yaml: it does not say what `ask` reads and writes, so values are checked only when a program loads it
+    ");
+    assert_eq!(folder.run("diff claim.yaml claim.yaml"), "no changes\n");
+}
+
 #[test]
 fn a_folder_that_is_not() {
     let old = EXPENSE.replacen("\"rejected\"", "\"refused\"", 1);

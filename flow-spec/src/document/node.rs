@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{FlowDocument, Schema, SettingsDocument};
+use super::{FlowDocument, Schema, SettingsDocument, types};
 
 /// A node of a flow.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -93,6 +93,17 @@ impl NodeDocument {
     /// Returns true if it is a flow, even one that was left out.
     pub fn is_flow(&self) -> bool {
         self.internal_flow.is_some() || self.internal_flow_omitted
+    }
+
+    /// Returns true if the document leaves it to the program what the node reads, writes and
+    /// decides: it lists none of its inputs, outputs and actions.
+    ///
+    /// A program that loads the document knows them, and checks the whole flow. Without it, as by
+    /// [`FlowDocument::check`], it cannot be known whether a value is written before it is read.
+    pub fn is_left_open(&self) -> bool {
+        let lists_nothing =
+            self.inputs.is_empty() && self.outputs.is_empty() && self.actions.is_none();
+        lists_nothing && ![types::FORK, types::WAIT].contains(&self.r#type.as_str())
     }
 }
 

@@ -77,7 +77,7 @@ fn of_many_problems_the_first_are_listed() {
         json!({ "version": "2.0.0", "nodes": [valid], "edges": [], "inputs": { "properties": names(json!(1)) } }),
         json!({ "version": "2.0.0", "nodes": [valid], "edges": [], "inputs": { "required": many(json!("x")) } }),
         flow(vec![
-            json!({ "type": "a", "id": "n0", "mappings": { "inputs": names(json!("x")) } }),
+            json!({ "type": "a", "id": "n0", "actions": [{ "name": "default" }], "mappings": { "inputs": names(json!("x")) } }),
         ]),
         flow(vec![
             json!({ "type": "a", "id": "n0", "actions": [{ "name": "default", "writes": many(json!(1)) }] }),

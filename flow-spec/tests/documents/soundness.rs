@@ -54,6 +54,51 @@ fn flow(nodes: &[Value], edges: &[(&str, &str, &str)], ends: &[(&str, &str, &str
     })
 }
 
+/// What a program knows of its nodes need not stand in a document: only what is there can be wrong.
+#[test]
+fn a_node_may_leave_open_what_it_reads_and_writes() {
+    let open = |id: &str| json!({ "type": id, "id": id });
+    let mut draft = flow(
+        &[
+            open("judge"),
+            node("pay", &["sum"], &[("default", &["receipt"])]),
+        ],
+        &[("judge", "fine", "pay")],
+        &[
+            ("judge", "refused", "refused"),
+            ("pay", "default", "default"),
+        ],
+    );
+    draft["inputs"] = json!({ "properties": { "claim": {} }, "required": ["claim"] });
+    draft["outputs"] = json!({ "properties": { "receipt": {}, "reason": {} } });
+    draft["nodes"][0]["mappings"] = json!({ "inputs": { "text": "claim" } });
+    draft["edges"][0]["mappings"] = json!({ "amount": "sum" });
+    assert_eq!(said(draft.clone()), "");
+
+    // The way through the flow is checked all the same, and so is what is known of `pay`.
+    let mut wrong = draft.clone();
+    wrong["edges"] = json!([]);
+    wrong["ends"][1]["condition"] = json!("paid");
+    assert_snapshot!(said(wrong), @r#"
+    /nodes/1: no edge leads to `pay` [F005]
+    help: lead an edge to it from the step before it, or remove it
+    /ends/1/condition: `pay` has no action "paid" [F001]
+    help: write an action that the node has as `condition`, or add this one to its `actions`
+    "#);
+
+    // `judge` reads nothing, and writes nothing.
+    draft["nodes"][0]["actions"] = json!([{ "name": "fine" }, { "name": "refused" }]);
+    draft["nodes"][0]["mappings"] = json!({});
+    assert_snapshot!(said(draft), @"
+    /inputs/properties/claim: nothing reads the input `claim` [F019]
+    help: remove it, or let a node read it
+    /outputs/properties/reason: nothing writes the output `reason` [F015]
+    help: let a node write it, or remove it
+    /edges/0/mappings/amount: nothing writes `amount` [F015]
+    help: let a node write `amount`, or remove this
+    ");
+}
+
 fn verdict() -> Value {
     node(
         "review",

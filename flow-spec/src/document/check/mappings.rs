@@ -12,7 +12,9 @@ use super::graph::{Places, key};
 /// key, so that one of them would be lost.
 pub(super) fn check(places: &Places<'_>, problems: &mut Problems) {
     for (index, node) in places.flow.nodes.iter().enumerate() {
-        check_mappings(node, Ports::NotListed, &places.node(index), problems);
+        if !node.is_left_open() {
+            check_mappings(node, Ports::NotListed, &places.node(index), problems);
+        }
         let mappings = &node.mappings.outputs;
         let pointer = inside(&inside(&places.node(index), "mappings"), "outputs");
         let mut first: HashMap<String, &str> = HashMap::new();

@@ -8,11 +8,11 @@ mod signature;
 mod wording;
 
 use crate::analysis::{Compared, check, check_types};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{Action, Graph};
 
-use super::FlowDocument;
 use super::problem::{Problem, Problems, inside};
+use super::{FlowDocument, NodeDocument};
 
 impl FlowDocument {
     /// Checks that the flow and every flow inside it is sound, and returns all problems. If there
@@ -22,6 +22,9 @@ impl FlowDocument {
     /// This is the analysis of `flow!`, and it reports the same; types are compared by their
     /// spelling ([`check_types`]). A document that a program has put together is first read in the
     /// same way as by [`parse`](FlowDocument::parse).
+    ///
+    /// If a node [is left open](NodeDocument::is_left_open), nothing is said of whether the values of
+    /// its flow are written and read.
     pub fn check(&self) -> Vec<Problem> {
         let misread = self.misread();
         if !misread.is_empty() {
@@ -89,10 +92,12 @@ fn check_level<'a>(
     let mut ends = None;
     if problems.len() == before {
         let mut found = check_types(&graph, Compared::Named);
+        let is_open = flow.nodes.iter().any(NodeDocument::is_left_open);
         match check(graph) {
-            Ok(checked) => ends = Some(checked.ends().to_vec()),
+            Ok(checked) => ends = (!is_open).then(|| checked.ends().to_vec()),
             Err(others) => found.extend(others),
         }
+        found.retain(|diagnostic| !(is_open && is_about_ports(diagnostic)));
         found.sort_by_key(|diagnostic| diagnostic.site);
         problems.extend(found.into_iter().map(|one| places.problem(one)));
     }
@@ -101,7 +106,9 @@ fn check_level<'a>(
         let pointer = inside(&inside(pointer, "nodes"), index);
         branch::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
-            signature::check(node, inner, &pointer, problems);
+            if !node.is_left_open() {
+                signature::check(node, inner, &pointer, problems);
+            }
             let written = check_level(inner, &inside(&pointer, "internalFlow"), around, problems);
             if let Some(written) = written {
                 signature::check_writes(node, inner, &written, &pointer, problems);
@@ -110,6 +117,15 @@ fn check_level<'a>(
     }
     around.pop();
     ends
+}
+
+/// Returns true if it may be wrong because of a node that does not list what it reads and writes.
+fn is_about_ports(diagnostic: &Diagnostic) -> bool {
+    match diagnostic.code {
+        Code::UnassignedRead | Code::UnwrittenOutput | Code::UnusedInput => true,
+        Code::NamesNothing => matches!(diagnostic.site, Site::Output(_) | Site::Edge(..)),
+        _ => false,
+    }
 }
 
 /// Reports a flow that contains itself. Two flows are different if they have different names or
