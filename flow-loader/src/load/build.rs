@@ -151,7 +151,12 @@ impl Loader<'_> {
         let outcome = adapter.as_ref().map(|adapter| adapter.outcome);
         let kind = match (adapter, level) {
             (Some(adapter), _) => Kind::Step {
-                receiver: self.receiver(parts, index, node, &adapter)?,
+                receiver: self.receiver(
+                    &parts.node_pointer(index),
+                    &parts.node_path(node),
+                    node,
+                    &adapter,
+                )?,
                 run: match adapter.runs {
                     Runs::Step(run) => Some(run),
                     Runs::Human { .. } => None,

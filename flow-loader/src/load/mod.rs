@@ -198,6 +198,9 @@ impl<'r> Loader<'r> {
         for problem in found.filter(|problem| !follows(problem)) {
             loader.report(problem);
         }
+        if !loader.problems.is_empty() {
+            loader.check_settings(&document, "", &document.namespace);
+        }
         loader.refuse()?;
         let level = loader.build(&document, "", &document.namespace);
         loader.refuse()?;

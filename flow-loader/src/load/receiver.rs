@@ -1,7 +1,7 @@
 //! The values of nodes of types with settings.
 
 use flow_spec::document::types;
-use flow_spec::{Code, NodeDocument, Problem};
+use flow_spec::{Code, FlowDocument, NodeDocument, Problem, node_path};
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Make, Receiver};
@@ -10,18 +10,32 @@ use crate::provided::{DependencyError, loading};
 
 use super::Loader;
 use super::params::{ParamsReader, references};
-use super::ports::Parts;
 
 impl Loader<'_> {
-    /// The value of a node of a type with settings.
+    /// Reports what is wrong with the settings of the nodes of a flow that is not built, because
+    /// something else is wrong with it.
+    pub(super) fn check_settings(&mut self, flow: &FlowDocument, pointer: &str, path: &str) {
+        for (index, node) in flow.nodes.iter().enumerate() {
+            let pointer = format!("{pointer}/nodes/{index}");
+            let path = node_path(path, &node.id);
+            if let Some(inner) = &node.internal_flow {
+                self.check_settings(inner, &format!("{pointer}/internalFlow"), &path);
+            } else if let Some(adapter) = self.adapters.get(&pointer).cloned() {
+                self.receiver(&pointer, &path, node, &adapter);
+            }
+        }
+    }
+
+    /// The value of a node of a type with settings, by the node's pointer and path. `None` if it
+    /// cannot be made, which is reported.
     pub(super) fn receiver(
         &mut self,
-        parts: &Parts<'_>,
-        index: usize,
+        pointer: &str,
+        path: &str,
         node: &NodeDocument,
         adapter: &Adapter,
     ) -> Option<Option<Receiver>> {
-        let pointer = format!("{}/params", parts.node_pointer(index));
+        let pointer = format!("{pointer}/params");
         let is_human = node.r#type == types::HUMAN;
         let unwanted = !node.params.is_empty() && !is_human;
         let name = adapter.name;
@@ -45,7 +59,7 @@ impl Loader<'_> {
                 let mut reader = ParamsReader {
                     loader: self,
                     params: &pointer,
-                    path: &parts.node_path(node),
+                    path,
                 };
                 let params = reader.read(&node.params)?;
                 let (made, refused) = loading(&self.registry.provided, || make(params));

@@ -526,3 +526,30 @@ impl Silent {
         format!("{} and {} letters", self.url.len(), token.len())
     }
 }
+
+/// What is wrong with settings does not wait until the flow around them is right.
+#[test]
+fn settings_are_checked_beside_the_flow() {
+    let mut wrong: Value =
+        serde_json::from_str(&document("Fetch", &json!({ "port": "many" }))).unwrap();
+    wrong["nodes"][0]["params"]["url"] = json!("${NOWHERE}");
+    wrong["ends"][0]["condition"] = json!("finished");
+    let mut inner = wrong.clone();
+    inner["name"] = json!("Inner");
+    wrong["entryNodeId"] = json!("step");
+    wrong["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "type": "Inner", "id": "inner", "internalFlow": inner }));
+    let error = load(wrong.to_string(), Format::Json, &provided()).unwrap_err();
+    let problems = error.problems().iter();
+    let found: Vec<&str> = problems.map(|problem| problem.pointer.as_str()).collect();
+    let expected = [
+        "/nodes/1",
+        "/ends/0/condition",
+        "/nodes/1/internalFlow/ends/0/condition",
+        "/nodes/0/params/url",
+        "/nodes/1/internalFlow/nodes/0/params/url",
+    ];
+    assert_eq!(found, expected, "{error}");
+}

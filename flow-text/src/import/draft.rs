@@ -158,6 +158,14 @@ pub(super) fn key(name: &str) -> String {
     name.replace('-', "_")
 }
 
+/// The ids in a list of steps or nodes, also of those that cannot be read: where such a one is named,
+/// nothing else is wrong.
+pub(super) fn written_ids<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a str> {
+    let all = value.get(list).and_then(Value::as_array);
+    let ids = all.into_iter().flatten().map(|one| one.get("id"));
+    ids.flatten().filter_map(Value::as_str)
+}
+
 /// The problem of a step or a node that does not say which of these types it has.
 pub(super) fn no_type(value: &Value, pointer: &str, what: &str, types: &[&str]) -> Problem {
     let at = inside(pointer, "type");

@@ -12,7 +12,7 @@ use flow_spec::document::{Problems, types};
 use flow_spec::{Code, DEFAULT_ACTION, ERROR_ACTION, NodeDocument, Problem, did_you_mean};
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Route, agent, built_in, human};
+use super::draft::{Draft, Route, agent, built_in, human, written_ids};
 use nodes::{Kind, Node, Reference};
 use parts::Parts;
 
@@ -41,6 +41,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         .enumerate()
         .map(|(index, node)| (node.id.as_str(), index))
         .collect();
+    let written: HashSet<&str> = written_ids(value, "nodes").collect();
     let start = Reference {
         id: start,
         pointer: "/startNode".to_owned(),
@@ -50,7 +51,8 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         .chain(nodes.iter().flat_map(Node::references))
     {
         // A node whose id could not be read may be the one that was meant.
-        let is_known = reference.id.is_empty() || ids.contains_key(reference.id.as_str());
+        let id = reference.id.as_str();
+        let is_known = id.is_empty() || ids.contains_key(id) || written.contains(id);
         if is_known || ids.contains_key("") || problems.is_full() {
             continue;
         }

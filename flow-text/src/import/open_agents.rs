@@ -7,7 +7,9 @@ use flow_spec::document::{Problems, RetrySettings, types};
 use flow_spec::{Code, ERROR_ACTION, ERROR_KEY, Problem, did_you_mean};
 use serde_json::{Value, json};
 
-use super::draft::{Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key, no_type};
+use super::draft::{
+    Draft, MOST_MILLISECONDS, Route, agent, built_in, human, key, no_type, written_ids,
+};
 
 /// The target that ends a workflow.
 const END: &str = "end";
@@ -74,7 +76,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         object.problems.push(problem.help(help));
     }
     let steps: Vec<Step> = steps.into_iter().flatten().collect();
-    check_targets(&steps, problems);
+    check_targets(value, &steps, problems);
     check_keys(&steps, &draft, problems);
     draft.flow.entry_node_id = steps.first().map(|step| step.id.clone());
     draft.note("/entryNodeId".to_owned(), "/steps/0/id");
@@ -249,8 +251,9 @@ fn route(object: &mut Object<'_, '_>, action: &str) -> Option<Route> {
 }
 
 /// Reports targets that are not steps.
-fn check_targets(steps: &[Step], problems: &mut Problems) {
+fn check_targets(value: &Value, steps: &[Step], problems: &mut Problems) {
     let ids: HashSet<&str> = steps.iter().map(|step| step.id.as_str()).collect();
+    let written: HashSet<&str> = written_ids(value, "steps").collect();
     let names = || steps.iter().map(|step| step.id.as_str()).chain([END]);
     for route in steps.iter().flat_map(|step| &step.routes) {
         let to = route.to.as_deref().unwrap_or_default();
@@ -258,7 +261,7 @@ fn check_targets(steps: &[Step], problems: &mut Problems) {
         if problems.is_full() || ids.contains("") || to.is_empty() {
             continue;
         }
-        if to != END && !ids.contains(to) {
+        if to != END && !ids.contains(to) && !written.contains(to) {
             let message = format!("there is no step `{to}`");
             let mut problem = Problem::new(Code::UnknownNode, &route.pointer, message);
             problem.help = did_you_mean(to, names());

@@ -196,3 +196,18 @@ fn all_problems_are_reported_at_once() {
     at /nodes/0/pollCondition
     ");
 }
+
+/// The steps that lead to one that cannot be read are right.
+#[test]
+fn a_step_that_cannot_be_read_is_one_problem() {
+    assert_snapshot!(said("{ id: x, steps: [{ id: a, type: agent, agent: one, on_success: b }, { id: b, type: agnet }] }", Format::Yaml), @"
+    1:84: there is no type of step `agnet` [F004]
+    at /steps/1/type
+    help: did you mean `agent`?
+    ");
+    assert_snapshot!(said("{ id: x, startNode: b, nodes: [{ id: a, type: agent, onSuccess: b }, { id: b, type: agnet }] }", Format::Yaml), @"
+    1:85: there is no type of node `agnet` [F004]
+    at /nodes/1/type
+    help: did you mean `agent`?
+    ");
+}
