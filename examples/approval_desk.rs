@@ -324,3 +324,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/approval_desk.rs"]
+mod law;

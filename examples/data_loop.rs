@@ -200,3 +200,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/data_loop.rs"]
+mod law;

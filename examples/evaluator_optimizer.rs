@@ -154,3 +154,7 @@ mod tests {
         assert_eq!(run.result().unwrap().text, "large");
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/evaluator_optimizer.rs"]
+mod law;

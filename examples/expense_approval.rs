@@ -189,3 +189,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/expense_approval.rs"]
+mod law;

@@ -130,3 +130,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/map_reduce.rs"]
+mod law;

@@ -155,3 +155,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/nested_batch.rs"]
+mod law;

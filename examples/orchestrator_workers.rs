@@ -149,3 +149,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/orchestrator_workers.rs"]
+mod law;

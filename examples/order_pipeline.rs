@@ -199,3 +199,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/order_pipeline.rs"]
+mod law;

@@ -154,3 +154,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/parallel_checks.rs"]
+mod law;

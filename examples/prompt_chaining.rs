@@ -92,3 +92,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/prompt_chaining.rs"]
+mod law;

@@ -83,3 +83,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/question_answer.rs"]
+mod law;

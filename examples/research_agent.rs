@@ -196,3 +196,7 @@ mod tests {
         assert_eq!(run.result().unwrap().end, ResearchAgentEnd::Unavailable);
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/research_agent.rs"]
+mod law;

@@ -125,3 +125,7 @@ mod tests {
         assert_eq!(run.result().unwrap().reply, "We refund order 7 today.");
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/routing.rs"]
+mod law;

@@ -136,3 +136,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/summarize_file.rs"]
+mod law;

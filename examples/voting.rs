@@ -155,3 +155,7 @@ async fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(all(test, feature = "documents"))]
+#[path = "law/voting.rs"]
+mod law;

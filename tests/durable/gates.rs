@@ -109,8 +109,5 @@ flow_law::law! {
     nodes: [increase],
     flows: [
     ],
-    left_out: [
-        Stops: "its node waits until a test opens its gate",
-        Later: "its node waits until a test opens its gate",
-    ],
+    left_out: [Stops, Later],
 }

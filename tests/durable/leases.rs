@@ -481,8 +481,5 @@ flow_law::law! {
         Falls with [FallsBack = FallsBack],
         Named,
     ],
-    left_out: [
-        Tries: "its nodes count across runs",
-        Asks: "its nodes count across runs",
-    ],
+    left_out: [Tries, Asks],
 }

@@ -41,14 +41,8 @@ mod writes;
 /// `--nocapture` shows which routes no run took.
 #[test]
 fn loaded_flows_do_what_compiled_ones_do() {
-    let held = flow_law::hold(&ELSEWHERE);
+    let held = flow_law::hold(flow_law::IN_TEST_FUNCTIONS_OF_DURABLE);
     println!("{held}\n{}", held.untaken.join("\n"));
     assert!(held.stored >= 102, "{held}");
     assert!(held.untaken.len() * 2 < held.routes, "{held}");
 }
-
-/// Flows inside test functions, and in modules of their own.
-const ELSEWHERE: [&str; 12] = [
-    "Again", "Around", "Attempts", "Changing", "Clock", "Delayed", "Moved", "Parent", "Racing",
-    "Release", "Shapes", "Three",
-];

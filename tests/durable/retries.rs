@@ -427,9 +427,5 @@ flow_law::law! {
         Everything with [GivesUp = GivesUp],
     ],
     functions: [is_busy, is_not_broken, says_busy],
-    left_out: [
-        Luck: "its nodes count across runs",
-        Falls: "its nodes count across runs",
-        Job: "its nodes count across runs",
-    ],
+    left_out: [Luck, Falls, Job],
 }

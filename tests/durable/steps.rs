@@ -328,8 +328,5 @@ flow_law::law! {
         Ratio,
         Table,
     ],
-    left_out: [
-        Watched: "its node takes the real time",
-        Once: "its nodes count across runs",
-    ],
+    left_out: [Watched, Once],
 }

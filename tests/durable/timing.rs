@@ -184,8 +184,5 @@ flow_law::law! {
         Long,
         Limited,
     ],
-    left_out: [
-        Inner: "its nodes count across runs",
-        Retried: "its nodes count across runs",
-    ],
+    left_out: [Inner, Retried],
 }

@@ -307,7 +307,5 @@ flow_law::law! {
         GivesUp,
     ],
     not_json: [ThreadOf, MeetInBatch, MeetInFork, ExplodesInFork, Stubborn, TalksOn],
-    left_out: [
-        Explodes: "its threads end in any order",
-    ],
+    left_out: [Explodes],
 }

@@ -223,11 +223,5 @@ flow_law::law! {
         ElseOnly,
     ],
     types: [Draft],
-    left_out: [
-        Triage: "its conditions are Rust",
-        Write: "its conditions are Rust",
-        ReadsNothing: "its conditions are Rust",
-        UnluckyNames: "its conditions are Rust",
-        Bounded: "its conditions are Rust",
-    ],
+    left_out: [Triage, Write, ReadsNothing, UnluckyNames, Bounded],
 }

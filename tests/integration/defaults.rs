@@ -182,8 +182,5 @@ flow_law::law! {
         Cuts { inputs: [json!({ "text": "flows" }), json!({ "text": "flows", "mark": "!" })] },
         EachCut,
     ],
-    left_out: [
-        Pauses: "its document does not say a default",
-        PausesInside: "as `Pauses`",
-    ],
+    left_out: [Pauses, PausesInside],
 }

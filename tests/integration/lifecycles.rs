@@ -136,8 +136,5 @@ async fn a_run_without_options_has_none() {
 flow_law::law! {
     nodes: [],
     flows: [],
-    left_out: [
-        Inside: "a test sees what its node registers",
-        Around: "a test sees what its nodes register",
-    ],
+    left_out: [Inside, Around],
 }

@@ -21,6 +21,7 @@ mod error_routing;
 mod flow_attributes;
 mod forks;
 mod generated;
+mod libraries;
 mod lifecycles;
 mod limits;
 mod mappings;
@@ -42,72 +43,8 @@ mod waiting;
 /// action of a node that fails always.
 #[test]
 fn loaded_flows_do_what_compiled_ones_do() {
-    let held = flow_law::hold(&ELSEWHERE);
+    let held = flow_law::hold(flow_law::IN_TEST_FUNCTIONS_OF_INTEGRATION);
     println!("{held}\n{}", held.untaken.join("\n"));
     assert!(held.stored >= 245 && held.again >= 65, "{held}");
     assert!(held.untaken.len() * 6 < held.routes, "{held}");
 }
-
-/// Flows inside test functions, and in modules of their own.
-const ELSEWHERE: [&str; 60] = [
-    "Adds",
-    "AllBatches",
-    "AllImages",
-    "AllKinds",
-    "Article",
-    "AsksAny",
-    "AsyncOne",
-    "AsyncThree",
-    "AsyncTwo",
-    "Claim",
-    "Constant",
-    "Counted",
-    "CountedFlows",
-    "CountsCells",
-    "Deciding",
-    "DeepResearch",
-    "Desk",
-    "E",
-    "Empty",
-    "Everything",
-    "FailsInTheEnd",
-    "Finds",
-    "FindsPlace",
-    "ForEachKey",
-    "Forked",
-    "GuessesPlace",
-    "Halves",
-    "HalvesInside",
-    "Heavy",
-    "Imported",
-    "Inventory",
-    "Judged",
-    "Judges",
-    "LikeGeneratedCode",
-    "LikeStdMacros",
-    "Lines",
-    "Local",
-    "One",
-    "OneBatch",
-    "OrderPipeline",
-    "Orders",
-    "Outer",
-    "Parses",
-    "Part",
-    "Payment",
-    "PerKey",
-    "Polling",
-    "Polls",
-    "Prints",
-    "Process",
-    "Recipes",
-    "RunningStatistics",
-    "Sends",
-    "Shipping",
-    "Spells",
-    "Stamped",
-    "Sums",
-    "TextConverter",
-    "Three",
-    "Two",
-];

@@ -192,7 +192,5 @@ flow_law::law! {
         Outer,
         Doubly,
     ],
-    left_out: [
-        Contents: "loaded, an option in an option that is read as its content is the content",
-    ],
+    left_out: [Contents],
 }

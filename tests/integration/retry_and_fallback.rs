@@ -931,7 +931,5 @@ flow_law::law! {
         Cold,
         CheckUp with [Checked = Checked],
     ],
-    left_out: [
-        Shaken: "its pauses are random",
-    ],
+    left_out: [Shaken],
 }

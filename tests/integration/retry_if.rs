@@ -433,7 +433,5 @@ flow_law::law! {
     ],
     functions: [is_transient],
     types: [Server],
-    left_out: [
-        Reads: "its node counts by itself how often it was asked",
-    ],
+    left_out: [Reads],
 }

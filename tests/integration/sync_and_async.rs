@@ -233,7 +233,5 @@ flow_law::law! {
         RoutesOnTheSignal with [SetNumber = SetNumber(200)],
         SyncOnly,
     ],
-    left_out: [
-        Outer: "two nodes of one type have different values",
-    ],
+    left_out: [Outer],
 }

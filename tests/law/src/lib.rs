@@ -7,6 +7,7 @@
 
 mod check;
 mod dream;
+mod exceptions;
 mod handover;
 mod inputs;
 mod ways;
@@ -24,8 +25,10 @@ use serde_json::Value;
 
 use crate::check::Case;
 use crate::dream::Literals;
+use crate::exceptions::LEFT_OUT;
 use crate::ways::SomeWhere;
 
+pub use crate::exceptions::{IN_TEST_FUNCTIONS_OF_DURABLE, IN_TEST_FUNCTIONS_OF_INTEGRATION};
 #[doc(hidden)]
 pub use crate::inputs::Type;
 #[doc(hidden)]
@@ -45,11 +48,12 @@ pub use inventory;
 ///   of its own, `Flow with [Prefix = Prefix { … }]`. In braces behind that, it can have inputs
 ///   besides those that are made up, `inputs: [json!({ … })]`, and answers of people by path,
 ///   `answers: json!({ … })`.
+/// - `registries`: nodes that are registered elsewhere.
 /// - `functions`: those with which flows decide about attempts.
 /// - `types`: types of inputs, whose values are made up. Common ones are known, and those that are
 ///   listed in other modules.
 /// - `not_json`: flows whose inputs or outputs cannot be JSON, which is checked.
-/// - `left_out`: other flows that are not compared, each with the reason.
+/// - `left_out`: other flows that are not compared. `exceptions.rs` has the reason for each.
 #[macro_export]
 macro_rules! law {
     (
@@ -57,16 +61,18 @@ macro_rules! law {
         flows: [$(
             $($flow:ident)::+ $(($value:expr))? $(with [$($own:tt)*])? $({ $($setting:ident: $given:expr),* $(,)? })?
         ),* $(,)?],
+        $(registries: [$($registry:expr),* $(,)?],)?
         $(functions: [$($function:path),* $(,)?],)?
         $(types: [$($type:ty),* $(,)?],)?
         $(not_json: [$($($not_json:ident)::+ $(($not_json_value:expr))?),* $(,)?],)?
-        $(left_out: [$($($left_out:ident)::+: $reason:literal),* $(,)?],)?
+        $(left_out: [$($($left_out:ident)::+),* $(,)?],)?
     ) => {
         const _: () = {
             $crate::inventory::submit! {
                 $crate::Listed(|| $crate::Group {
                     file: ::core::file!(),
                     nodes: $crate::registry![$($nodes)*]
+                        $($(.with($registry))*)?
                         $($(.with_retry_if(::core::stringify!($function), $function))*)?,
                     types: ::std::vec![$($($crate::Type::of::<$type>(::core::stringify!($type))),*)?],
                     flows: ::std::vec![
@@ -74,7 +80,7 @@ macro_rules! law {
                             $(.nodes($crate::registry![$($own)*]))?
                             $($(.$setting($given))*)?,)*
                         $($($crate::listed!([$($not_json)::+] $(($not_json_value))?).not_json(),)*)?
-                        $($($crate::Entry::left_out(<$($left_out)::+ as $crate::Flow>::SPEC, $reason),)*)?
+                        $($($crate::Entry::left_out(<$($left_out)::+ as $crate::Flow>::SPEC),)*)?
                     ],
                 })
             }
@@ -178,7 +184,7 @@ impl Entry {
     }
 
     /// A flow that is left out.
-    pub fn left_out(spec: &'static str, _reason: &str) -> Self {
+    pub fn left_out(spec: &'static str) -> Self {
         Entry {
             expected: Expected::LeftOut,
             ..Entry::new(spec, Subject::NotJson)
@@ -359,14 +365,17 @@ pub fn hold(elsewhere: &[&str]) -> Held {
             }
         }
     }
+    wrong.extend(unexplained(&groups));
     let unlisted = unlisted.into_iter().filter(|(_, left)| *left > 0);
-    let mut unlisted: Vec<String> = unlisted.map(|(spec, _)| name(spec)).collect();
-    unlisted.retain(|name| !elsewhere.contains(&name.as_str()));
-    wrong.extend(
-        unlisted
-            .iter()
-            .map(|name| format!("{name} is not listed in `law!`")),
-    );
+    let unlisted: Vec<String> = unlisted.map(|(spec, _)| name(spec)).collect();
+    let gone = elsewhere
+        .iter()
+        .filter(|known| !unlisted.iter().any(|name| name == *known));
+    wrong.extend(gone.map(|name| format!("there is no flow {name} in a test function any more")));
+    let unknown = unlisted
+        .iter()
+        .filter(|name| !elsewhere.contains(&name.as_str()));
+    wrong.extend(unknown.map(|name| format!("{name} is not listed in `law!`")));
     assert!(
         wrong.is_empty(),
         "{}\n{} failures; {held}",
@@ -374,6 +383,51 @@ pub fn hold(elsewhere: &[&str]) -> Held {
         wrong.len()
     );
     held
+}
+
+/// The flows that are left out without a reason, and the reasons without a flow.
+fn unexplained(groups: &[Group]) -> Vec<String> {
+    let reasons = LEFT_OUT.iter().flat_map(|(_, flows)| *flows);
+    let here = |file: &str| groups.iter().any(|group| folded(group.file) == file);
+    let mut reasons: Vec<(&str, String)> = reasons
+        .filter(|(file, _)| here(file))
+        .map(|(file, flow)| (*file, (*flow).to_owned()))
+        .collect();
+    let mut wrong = Vec::new();
+    for group in groups {
+        for entry in &group.flows {
+            if entry.expected != Expected::LeftOut {
+                continue;
+            }
+            let (file, flow) = (folded(group.file), name(entry.spec));
+            let is_it = |(of, known): &(&str, String)| *of == file && *known == flow;
+            match reasons.iter().position(is_it) {
+                Some(known) => {
+                    reasons.remove(known);
+                }
+                None => wrong.push(format!(
+                    "{file} {flow}: `exceptions.rs` does not say why it is left out"
+                )),
+            }
+        }
+    }
+    let gone = reasons.iter();
+    wrong.extend(gone.map(|(file, flow)| format!("{file} {flow}: it is not left out any more")));
+    wrong
+}
+
+/// A path without `..`: an example is a module of a test in another folder.
+fn folded(file: &str) -> String {
+    let mut parts = Vec::new();
+    for part in file.split('/') {
+        match part {
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
 }
 
 thread_local! {

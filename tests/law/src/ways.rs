@@ -1,6 +1,7 @@
 //! The ways to run a flow, and what is kept of a run.
 
 use std::collections::HashMap;
+use std::str::FromStr as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -261,11 +262,24 @@ async fn answered(
         tokio::time::sleep(pause).await;
         execution = execution.refreshed().await?;
     }
-    let output = execution.output_json()?;
+    let ended = match execution.output_json()? {
+        Some(output) => Ok(without_id(&output, execution.id())),
+        None => Err(format!(
+            "{:?}: {:?}",
+            execution.status(),
+            execution.reason()
+        )),
+    };
     Ok(Ran {
-        ended: output.ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+        ended,
         happened: journal(&execution).await?,
     })
+}
+
+/// The output, in which a node may have put the id of its execution.
+fn without_id(output: &Value, id: ExecutionId) -> Value {
+    let text = output.to_string().replace(&id.to_string(), "<id>");
+    Value::from_str(&text).unwrap_or(Value::String(text))
 }
 
 /// The journal without the ids of executions, with times since it began.

@@ -22,6 +22,6 @@ flow! {
 }
 
 #[node(writes = answer)]
-fn end_politely(question: &str, error: &NodeError) -> String {
+pub(crate) fn end_politely(question: &str, error: &NodeError) -> String {
     format!("{question} Sorry: {}.", error.error())
 }

@@ -1,0 +1,45 @@
+//! The flows of the examples under the law of loaded flows: exported, loaded again and run, they do
+//! what the compiled ones do.
+//!
+//! The examples are modules here. What each lists is in a file of its name in this folder.
+
+macro_rules! examples {
+    ($($name:ident $path:literal)*) => {
+        $(
+            #[path = $path]
+            #[expect(dead_code, reason = "nobody runs the example")]
+            mod $name;
+        )*
+    };
+}
+
+examples! {
+    approval_desk "../approval_desk.rs"
+    crash "../crash.rs"
+    data_loop "../data_loop.rs"
+    evaluator_optimizer "../evaluator_optimizer.rs"
+    expense_approval "../expense_approval.rs"
+    map_reduce "../map_reduce.rs"
+    nested_batch "../nested_batch.rs"
+    orchestrator_workers "../orchestrator_workers.rs"
+    order_pipeline "../order_pipeline.rs"
+    parallel_checks "../parallel_checks.rs"
+    prompt_chaining "../prompt_chaining.rs"
+    question_answer "../question_answer.rs"
+    research_agent "../research_agent.rs"
+    routing "../routing.rs"
+    summarize_file "../summarize_file.rs"
+    voting "../voting.rs"
+}
+
+#[test]
+fn loaded_flows_do_what_compiled_ones_do() {
+    let held = flow_law::hold(&[]);
+    println!("{held}\n{}", held.untaken.join("\n"));
+    assert!(
+        held.stored + held.unstored >= 8 && held.left_out == 5,
+        "{held}"
+    );
+    // Those of a person who does not answer for a fortnight, and of a sixth round.
+    assert!(held.untaken.len() <= 3, "{held}");
+}
