@@ -139,6 +139,16 @@ pub(crate) fn is_compared(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_path) && words.all(|word| !OTHERS.contains(&word))
 }
 
+/// `T` of `[T]`.
+pub(crate) fn item_of_slice(text: &str) -> Option<&str> {
+    text.strip_prefix('[')?.strip_suffix(']')
+}
+
+/// `T` of `Vec<T>`.
+pub(crate) fn item_of_vec(text: &str) -> Option<&str> {
+    text.strip_prefix("Vec<")?.strip_suffix('>')
+}
+
 /// The owned form of a type that borrows for less than `'static`: `Vec<String>` for `Vec<&str>`.
 /// `None` if it borrows nothing, or if it contains a function type, which may borrow.
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {

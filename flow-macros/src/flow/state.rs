@@ -10,7 +10,7 @@ use quote::quote_spanned;
 use crate::contract::{Contract, Kind, WritePort};
 use crate::names::{here, ident, plain};
 use crate::runtime::runtime_at;
-use crate::text::type_text;
+use crate::text::{item_of_vec, type_text};
 
 use super::instances::InstanceKind;
 use super::mapped::{key_of, mapping};
@@ -63,7 +63,11 @@ impl State {
             let key =
                 |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
             if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
-                state.add(key(&port.name, &[]), results_type(plan, id), writer, "");
+                let node = plan.resolved.graph.graph().node(id);
+                let mut written = node.actions.iter().flat_map(|action| &action.writes);
+                let text = written.next().map_or("", |write| &write.rust_type);
+                let ty = results_type(plan, id);
+                state.add(key(&port.name, &[]), ty, writer, text);
             }
             if plan.error_route(id, contract).is_some() {
                 let rt = runtime_at(site);
@@ -170,9 +174,14 @@ impl State {
             .get(key)
             .map_or(("", ""), |key| (&*key.first, &*key.text));
         let code = Code::TypeMismatch;
+        let fixed = match item_of_vec(written).filter(|_| !by.is_empty()) {
+            Some(item) => format!("[{item}]"),
+            None if written == "String" && !by.is_empty() => "str".to_owned(),
+            None => written.to_owned(),
+        };
         format!(
             "`{reader}` reads `{key}` as `{by}{wanted}`, but {first} `{written}` [{code}]\n\
-             help: read it as `{by}{written}`, or map the read to another key: `{{ {key} <- other }}`"
+             help: read it as `{by}{fixed}`, or map the read to another key: `{{ {key} <- other }}`"
         )
     }
 

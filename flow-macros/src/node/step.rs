@@ -9,7 +9,7 @@ use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
 use crate::settings::{GivenBy, Settings, decides};
-use crate::text::{is_compared, is_plain};
+use crate::text::{is_compared, is_plain, item_of_slice};
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
@@ -120,7 +120,8 @@ impl Step<'_> {
         let reads = self.reads.iter();
         let ports = reads.filter_map(|read| Some((read.port()?, read.sized_type())));
         let compared = ports.enumerate().filter_map(|(index, (port, ty))| {
-            let ty = ty.filter(|ty| is_compared(&port.rust_type) && !is_plain(ty))?;
+            let text = item_of_slice(&port.rust_type).unwrap_or(&port.rust_type);
+            let ty = ty.filter(|ty| is_compared(text) && !is_plain(ty))?;
             Some(quote!(impl #rt::ReadsAt<#index> for #self_ty { type Type = #ty; }))
         });
         compared.collect()

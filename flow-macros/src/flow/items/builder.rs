@@ -58,6 +58,15 @@ pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStre
         .map(|index| format_ident!("__field_{index}"))
         .collect();
     let lifetimes: Vec<Option<TokenStream>> = fields.iter().map(Field::lifetime).collect();
+    // Shown as what users write, so that rustc says nothing about the macro.
+    let bounds = fields.iter().zip(&traits).map(|(field, name)| {
+        let user = field.name.span();
+        let name = Ident::new(&name.to_string(), user);
+        let is_default = matches!(field.unset, Unset::DefaultOfType);
+        let lifetime = is_default.then(|| quote_spanned!(user=> <'__a>));
+        quote_spanned!(user=> #name #lifetime)
+    });
+    let bounds: Vec<TokenStream> = bounds.collect();
     let lifetime = lifetimes.iter().flatten().next();
     let site = here(built.span());
     let lifetime = lifetime.map(|_| quote!('__a,));
@@ -70,7 +79,7 @@ pub(super) fn build(built: &Ident, doc: &str, fields: &[Field<'_>]) -> TokenStre
                 #[doc = #doc]
                 pub fn build(self) -> #built
                 where
-                    #(#parameters: #traits #lifetimes,)*
+                    #(#parameters: #bounds,)*
                 {
                     let (#(#names,)*) = self.fields;
                     #builder {

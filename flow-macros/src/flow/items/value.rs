@@ -130,6 +130,13 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
         .iter()
         .map(|instance| default_trait(flow, instance));
     let names: Vec<Ident> = without_value.iter().map(|one| trait_name(one)).collect();
+    // Shown as what users write, so that rustc points at the node and says nothing about the macro.
+    let bounds = without_value.iter().zip(&names).map(|(one, name)| {
+        let user = one.name.span();
+        let name = Ident::new(&name.to_string(), user);
+        quote_spanned!(user=> #name<'__a>)
+    });
+    let bounds: Vec<TokenStream> = bounds.collect();
     let types = without_value.iter().map(|one| held_type(flow, one));
     let types: Vec<TokenStream> = types.collect();
     let generics = (!names.is_empty()).then(|| quote!(<'__a>));
@@ -140,7 +147,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 /// The flow with the settings that it declares.
                 pub fn new #generics () -> Self
                 where
-                    #(#types: #names<'__a>,)*
+                    #(#types: #bounds,)*
                 {
                     #name { #(#values,)* made_by_its_builder: () }
                 }

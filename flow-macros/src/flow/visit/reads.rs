@@ -12,6 +12,7 @@ use quote::{ToTokens as _, format_ident, quote_spanned};
 use crate::contract::{Kind, Mode, ReadPort};
 use crate::flow::plan::{Handover, Plan, Read, ReadIndex, Slot};
 use crate::names::ident;
+use crate::text::{item_of_slice, item_of_vec};
 
 use super::Visit;
 use super::branch_state::taken_field;
@@ -78,6 +79,11 @@ impl Visit<'_> {
         let is_generic = self.instance.path().is_none_or(has_arguments);
         let is_human = self.contract.kind == Kind::Human;
         let (written, wanted) = (self.state.text(key)?, &*port.rust_type);
+        let item = item_of_slice(wanted);
+        let (written, wanted) = match item {
+            Some(item) => (item_of_vec(written)?, item),
+            None => (written, wanted),
+        };
         if is_generic || is_human || port.mode.optional() || !may_differ(written, wanted) {
             return None;
         }
@@ -90,6 +96,10 @@ impl Visit<'_> {
             ident(wanted, self.instance.span).to_token_stream()
         } else {
             return None;
+        };
+        let wanted = match item {
+            Some(_) => quote_spanned!(site=> [#wanted]),
+            None => wanted,
         };
         Some([self.state.ty(key), wanted])
     }

@@ -57,6 +57,23 @@ fn look(keep: &Claim) {
     let _ = keep.0;
 }
 
+#[node]
+fn one(number: &u64) -> Claim {
+    Claim(*number)
+}
+
+#[node]
+fn sum(ones: &[Demand]) -> u64 {
+    ones.iter().map(|one| one.0).sum()
+}
+
+flow! {
+    Sums(numbers: Vec<u64>) -> (sum: u64, ones: Vec<Demand>) {
+        node ones: for number in numbers { one };
+        start >> ones >> sum >> end;
+    }
+}
+
 flow! {
     Claims(id: u64) -> (length: usize, keep: Claim) {
         start >> load >> check >> name >> length >> keep >> Inner >> end;
@@ -67,5 +84,7 @@ flow! {
 async fn main() -> Result<(), FlowError> {
     let output = Claims::new().run(ClaimsInput { id: 99 }).await?;
     assert_eq!((output.length, output.keep.0), (3, 99));
+    let output = Sums::new().run(SumsInput { numbers: vec![2, 3] }).await?;
+    assert_eq!((output.sum, output.ones.len()), (5, 2));
     Ok(())
 }
