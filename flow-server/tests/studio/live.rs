@@ -78,6 +78,32 @@ fn a_new_execution_appears_in_the_list() {
 }
 
 #[test]
+fn what_happens_before_the_stream_is_open_is_not_missed() {
+    let served = Served::new();
+    let Some(page) = Page::open(&served.at("flows")) else {
+        return;
+    };
+    page.run(
+        "(() => {
+            const send = window.fetch;
+            const held = new Promise((done) => { window.release = done; });
+            window.fetch = async (at, ...rest) => {
+                if (String(at).includes('/events?')) await held;
+                return send(at, ...rest);
+            };
+        })()",
+    );
+    page.click("named('header a', 'Executions')");
+    page.wait("find('main [role=status]')?.textContent === '0 executions (all)'");
+    let id = served.run("Claim", json!({ "employee": "Ann", "amount": 30 }));
+    page.run("window.release()");
+    page.wait(&format!(
+        "find('[data-id=\"{id}\"] .status')?.textContent === 'completed'"
+    ));
+    page.has_no_problems();
+}
+
+#[test]
 fn executions_are_filtered() {
     let served = Served::new();
     let paused = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));

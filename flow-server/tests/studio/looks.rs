@@ -83,6 +83,8 @@ fn axe_finds_nothing_serious_in_light_and_dark() {
             if find_choice(&page) {
                 page.click("find('input[type=radio]')");
             }
+            // What is closed is not looked at.
+            page.eval("all('details').forEach((one) => { one.open = true; })");
             page.run(&format!("{axe}; true"));
             assert_eq!(page.run(SERIOUS), json!([]), "{name}, {colours}");
             match (*name, colours) {
@@ -153,6 +155,11 @@ fn a_phone_shows_each_view_without_scrolling_sideways() {
             390,
             "{name}"
         );
+        // Nothing stands side by side.
+        let columns = "all('.columns, .progress, .with-side')
+            .map((one) => getComputedStyle(one).gridTemplateColumns.split(' ').length)
+            .every((count) => count === 1)";
+        assert_eq!(page.eval(columns), true, "{name}");
     }
     // A question can be answered there.
     page.click("all('input[type=radio]')[1]");
