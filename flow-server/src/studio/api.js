@@ -77,6 +77,9 @@ export async function send(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Problem(0, { title: "The server cannot be reached", detail: "it does not answer; try again" });
   }
+  if (response.status === 401 && isLinked()) {
+    throw new Problem(401, { title: "This link cannot be used", detail: "it does not hold any more, or a part of it is missing" });
+  }
   if (response.status === 401) askForToken();
   if (!response.ok) throw await problemOf(response);
   return response;

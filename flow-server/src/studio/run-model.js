@@ -38,6 +38,8 @@ export class RunModel {
   #heardAt = 0;
   #root = "";
   #open = new Map();
+  // The number of the next part that each visit emits.
+  #emissions = new Map();
 
   // The path of a node in the picture: without the flow itself, and without items.
   pathInPicture(path) {
@@ -156,17 +158,23 @@ export class RunModel {
 
   #emitted(event, kind) {
     if (!event.namespace) return;
-    const node = this.#node(this.pathInPicture(event.namespace));
-    if (kind === "progress") {
-      node.progress = event.payload.data;
-      return;
-    }
-    if (kind !== "delta") return;
-    const { chunk, index } = event.payload;
     const key = `${event.namespace} visit ${event.visit}`;
+    if (kind === "progress") {
+      const node = this.#node(this.pathInPicture(event.namespace));
+      node.progress = event.payload.data;
+      this.#emissions.set(key, event.payload.data.index + 1);
+    } else if (kind === "delta") {
+      this.#write(key, event.payload);
+    }
+  }
+
+  // What is emitted is not stored, so a part of it is missing if nobody listened.
+  #write(key, { chunk, index }) {
     // Another attempt begins again.
     const before = index === 0 ? "" : (this.texts.get(key) ?? "");
-    const text = before + (typeof chunk === "string" ? chunk : `${JSON.stringify(chunk)}\n`);
+    const gap = index > (this.#emissions.get(key) ?? 0) ? "… " : "";
+    this.#emissions.set(key, index + 1);
+    const text = before + gap + (typeof chunk === "string" ? chunk : `${JSON.stringify(chunk)}\n`);
     this.texts.set(key, text.length > LONGEST_TEXT ? text.slice(-LONGEST_TEXT) : text);
   }
 

@@ -5,6 +5,16 @@ import { address, askForToken, headers, parse, problemOf } from "./api.js";
 // The server says every 15 seconds that it is still there.
 const SILENCE = 40_000;
 const SHORTEST = 250;
+
+// A browser has few connections to a server, and those who look at something else need none.
+const UNSEEN = 20_000;
+
+// Waits until somebody can see the page.
+async function seen(signal) {
+  while (document.hidden && !signal.aborted) {
+    await new Promise((done) => document.addEventListener("visibilitychange", done, { once: true, signal }));
+  }
+}
 const LONGEST = 5000;
 
 // Splits a stream into its messages, however it is cut into parts.
@@ -61,6 +71,7 @@ export class Stream {
 
   async #follow() {
     while (!this.#stop.signal.aborted) {
+      await seen(this.#stop.signal);
       let outcome = "waiting";
       try {
         outcome = await this.#once();
@@ -86,6 +97,13 @@ export class Stream {
     const wanted = { accept: "text/event-stream" };
     if (this.#seen !== undefined) wanted["last-event-id"] = this.#seen;
     const signal = AbortSignal.any([this.#stop.signal, silent.signal]);
+    let unseen;
+    const look = () => {
+      clearTimeout(unseen);
+      if (document.hidden) unseen = setTimeout(() => silent.abort(), UNSEEN);
+    };
+    document.addEventListener("visibilitychange", look, { signal });
+    look();
     heard();
     try {
       const response = await fetch(address(this.#path), { headers: headers(wanted), signal, cache: "no-store" });
@@ -100,6 +118,8 @@ export class Stream {
       return "waiting";
     } finally {
       clearTimeout(timer);
+      clearTimeout(unseen);
+      document.removeEventListener("visibilitychange", look);
     }
   }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use flow_durable::MemoryStore;
 use flow_server::{BearerTokens, Links, Server};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 use crate::page::Page;
@@ -67,6 +67,9 @@ fn a_link_shows_one_execution_and_nothing_else() {
     page.wait("find('h1 .status').textContent === 'completed'");
     page.go(&served.at(&format!("executions/{other}?link={link}")));
     page.wait("find('main .problem').textContent.includes('no execution')");
+    page.go(&served.at(&format!("executions/{id}?link={}", &link[..40])));
+    page.wait("find('main .problem').textContent.includes('This link cannot be used')");
+    assert_eq!(page.eval("find('dialog')"), Value::Null);
     page.has_no_problems();
 }
 

@@ -28,6 +28,63 @@ fn an_execution_is_watched_while_it_runs() {
 }
 
 #[test]
+fn who_comes_late_sees_that_something_is_missing() {
+    let served = Served::new();
+    let topic = "one two three four";
+    let id = served.start("Report", json!({ "topic": topic }));
+    let address = served.at(&format!("executions/{id}"));
+    let Some(first) = Page::open(&address) else {
+        return;
+    };
+    first.wait("find('[data-path=write]').dataset.state === 'running'");
+    gate(topic).add_permits(2);
+    first.wait("find('.texts pre')?.textContent === 'one two '");
+    let late = Page::open(&address).unwrap();
+    late.wait("find('[data-path=write]').dataset.state === 'running'");
+    gate(topic).add_permits(1);
+    first.wait("find('.texts pre').textContent === 'one two three '");
+    gate(topic).add_permits(1);
+    first.wait("find('.texts pre').textContent === 'one two three four'");
+    late.wait("find('.texts pre')?.textContent.endsWith('four')");
+    let text = late.eval("find('.texts pre').textContent");
+    assert!(text.as_str().unwrap().starts_with("… "), "{text}");
+    late.has_no_problems();
+}
+
+#[test]
+fn a_page_that_nobody_sees_needs_no_connection() {
+    let served = Served::new();
+    let topic = "a b";
+    let id = served.start("Report", json!({ "topic": topic }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    page.wait("find('[data-path=write]').dataset.state === 'running'");
+    page.run(
+        "(() => {
+            Object.defineProperty(document, 'hidden', { get: () => window.isHidden });
+            window.isHidden = true;
+            // So that the test need not wait.
+            const later = window.setTimeout;
+            window.setTimeout = (work, ms) => later(work, ms === 20000 ? 0 : ms);
+            document.dispatchEvent(new Event('visibilitychange'));
+        })()",
+    );
+    page.wait("find('#connection').dataset.state === 'waiting'");
+    gate(topic).add_permits(2);
+    let execution = served.block_on(served.runtime.get(id.parse().unwrap()));
+    served.block_on(execution.unwrap().settled()).unwrap();
+    assert_eq!(
+        page.eval("find('[data-path=write]').dataset.state"),
+        "running"
+    );
+    page.run("window.isHidden = false; document.dispatchEvent(new Event('visibilitychange'))");
+    page.wait("find('[data-path=counts]').dataset.state === 'done'");
+    page.wait("find('h1 .status').textContent === 'completed'");
+    page.has_no_problems();
+}
+
+#[test]
 fn each_node_has_its_colour_however_deep_it_is() {
     let served = Served::new();
     let id = served.run("Nested", json!({ "line": "a", "lines": ["b", "c d"] }));
