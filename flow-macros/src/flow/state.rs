@@ -297,9 +297,9 @@ impl Key {
     }
 
     /// What is said of a node that writes the key as another type.
-    pub(super) fn told_by_writers(&self, ty: &str) -> String {
+    pub(super) fn told_by_writers(&self, writer: &str, ty: &str) -> String {
         let name = &self.name;
-        let message = format!("this node writes `{name}` as {}", said(ty));
+        let message = format!("`{writer}` writes `{name}` as {}", said(ty));
         let help = format!(
             "a key has one type: let one of them write another key, by `writes = …` or by a mapping \
              `{{ {name} -> other }}`"

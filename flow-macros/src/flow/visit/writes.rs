@@ -142,7 +142,7 @@ impl Visit<'_> {
         let site = self.site;
         let value = match self.state.shared(key, text) {
             Some(shared) => {
-                let message = shared.told_by_writers(text);
+                let message = shared.told_by_writers(&self.instance.shown, text);
                 let agreed = (self.plan).agreed(&ty(), &shared.ty, &message, self.instance.span);
                 quote_spanned!(site=> #agreed(#value))
             }
