@@ -197,6 +197,6 @@ flow_law::law! {
         Squared,
     ],
     left_out: [
-        Reported: "its node is given with a value",
+        Reported,
     ],
 }

@@ -73,6 +73,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "its flow is given with a value",
         &[
+            ("tests/durable/accesses.rs", "Reported"),
             ("tests/durable/told.rs", "Outer"),
             ("tests/durable/writes.rs", "Everything"),
         ],
