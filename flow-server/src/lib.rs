@@ -10,6 +10,8 @@ mod live;
 mod mcp;
 mod metrics;
 mod problem;
+#[cfg(feature = "program")]
+mod program;
 mod routes;
 mod server;
 mod studio;
@@ -20,6 +22,8 @@ pub use access::{Authenticate, BearerTokens, Links, Principal, TokenFileError};
 pub use access::{InvalidKey, JsonWebTokens};
 pub use limits::Limits;
 pub use problem::Problem;
+#[cfg(feature = "program")]
+pub use program::Program;
 pub use server::{ServeError, Server, router, serve};
 
 /// The description of all routes, as OpenAPI 3.1, which the server has at `/openapi.json`.

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::input::InputArguments;
+
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run a flow to an end, and print its output as JSON.
@@ -11,7 +13,7 @@ pub(super) enum Command {
     /// Load flows from JSON or YAML, and say what is wrong with them.
     Check(Check),
     /// List the flows of this program, and the nodes that documents may use.
-    List(List),
+    Flows(Flows),
 }
 
 #[derive(Debug, Args)]
@@ -23,12 +25,8 @@ pub(super) struct Run {
     /// The name of a flow of this program, or the path of a flow as JSON or YAML.
     #[arg(value_name = "FLOW|FILE")]
     pub(super) flow: String,
-    /// Values of the input. They are taken instead of those in the file.
-    #[arg(value_name = "KEY=VALUE", value_parser = pair)]
-    pub(super) values: Vec<(String, String)>,
-    /// A JSON file with the input, an object; `-` is the standard input.
-    #[arg(long, value_name = "FILE")]
-    pub(super) input: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) input: InputArguments,
     /// Do not print progress.
     #[arg(long, short)]
     pub(super) quiet: bool,
@@ -46,15 +44,8 @@ pub(super) struct Check {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct Flows {
     /// Print JSON.
     #[arg(long)]
     pub(super) json: bool,
-}
-
-fn pair(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        _ => Err("write KEY=VALUE".to_owned()),
-    }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use flow_loader::{FileProblem, Folder, load_file};
 use flow_spec::visible;
 
-use super::{Outcome, Program, arguments, print, tell_error};
+use super::{Program, arguments};
+use crate::output::{Outcome, print, tell_error};
 
 impl Program {
     pub(super) fn check(&self, arguments: &arguments::Check) -> Result<Outcome, String> {

@@ -3,39 +3,52 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use flow_runtime::engine::{RefusedInput, Saved};
+use clap::Args;
+use flow_runtime::engine::{AnyFlow, RefusedInput, Saved};
 use flow_spec::{FlowDocument, did_you_mean};
 use serde_json::{Map, Value};
 
-use super::Runnable;
-use super::arguments::Run;
+use crate::output::pair;
 
 /// The largest input, in bytes.
 const LARGEST: u64 = 32 << 20;
 
-/// The input that the arguments say.
-///
-/// # Errors
-///
-/// It cannot be read, is not an object, or has a value on the command line that the flow does not
-/// take.
-pub(super) fn input(arguments: &Run, flow: &Runnable) -> Result<Saved, String> {
-    let mut input = match &arguments.input {
-        Some(path) => object(path)?,
-        None => Map::new(),
-    };
-    let mut texts = BTreeMap::new();
-    for (key, text) in &arguments.values {
-        known(key, flow)?;
-        if texts.insert(key.clone(), text.clone()).is_some() {
-            return Err(format!("`{key}` is given twice"));
+/// Arguments of a command line that say the input of a flow: `--input x.json` and `key=value`.
+#[derive(Debug, Args)]
+pub struct InputArguments {
+    /// Values of the input. They are taken instead of those in the file.
+    #[arg(value_name = "KEY=VALUE", value_parser = pair)]
+    values: Vec<(String, String)>,
+    /// A JSON file with the input, an object; `-` is the standard input.
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+}
+
+impl InputArguments {
+    /// The input that the arguments say.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, is not an object, or has a value on the command line that the flow does
+    /// not take.
+    pub fn read<E>(&self, flow: &(impl AnyFlow<E> + ?Sized)) -> Result<Map<String, Value>, String> {
+        let mut input = match &self.input {
+            Some(path) => object(path)?,
+            None => Map::new(),
+        };
+        let mut texts = BTreeMap::new();
+        for (key, text) in &self.values {
+            known(key, flow)?;
+            if texts.insert(key.clone(), text.clone()).is_some() {
+                return Err(format!("`{key}` is given twice"));
+            }
+            let value = serde_json::from_str(text);
+            input.insert(key.clone(), value.unwrap_or_else(|_| text.as_str().into()));
         }
-        let value = serde_json::from_str(text);
-        input.insert(key.clone(), value.unwrap_or_else(|_| text.as_str().into()));
+        Ok(fitted(input, texts, flow))
     }
-    Ok(fitted(input, texts, flow))
 }
 
 /// Reads a JSON object.
@@ -64,7 +77,7 @@ fn text(from: impl Read) -> io::Result<String> {
 }
 
 /// Refuses a key that the flow does not take.
-fn known(key: &str, flow: &Runnable) -> Result<(), String> {
+fn known<E>(key: &str, flow: &(impl AnyFlow<E> + ?Sized)) -> Result<(), String> {
     let Ok(document) = FlowDocument::parse_spec(flow.structure()) else {
         // A flow of a type of its own need not say what it takes.
         return Ok(());
@@ -82,11 +95,11 @@ fn known(key: &str, flow: &Runnable) -> Result<(), String> {
 
 /// The input with the text in the place of each value from the command line that is JSON, but not
 /// what the flow takes: `5` as the name of somebody.
-fn fitted(
+fn fitted<E>(
     mut input: Map<String, Value>,
     mut texts: BTreeMap<String, String>,
-    flow: &Runnable,
-) -> Saved {
+    flow: &(impl AnyFlow<E> + ?Sized),
+) -> Map<String, Value> {
     if let Err(RefusedInput::Input(error)) = flow.stored_input(Saved(input.clone())) {
         for violation in error.violations() {
             if let Some(text) = texts.remove(violation.key()) {
@@ -94,5 +107,5 @@ fn fitted(
             }
         }
     }
-    Saved(input)
+    input
 }

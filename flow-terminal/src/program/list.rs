@@ -1,13 +1,14 @@
-//! `list`: the flows of the program, and what documents may use.
+//! `flows`: the flows of the program, and what documents may use.
 
 use flow_spec::document::Schema;
 use flow_spec::{FlowDocument, visible, visible_json};
 use serde_json::{Value, json};
 
-use super::{Outcome, Program, Runnable, arguments, print};
+use super::{Program, Runnable, arguments};
+use crate::output::{Outcome, print};
 
 impl Program {
-    pub(super) fn list(&self, arguments: &arguments::List) -> Result<Outcome, String> {
+    pub(super) fn list(&self, arguments: &arguments::Flows) -> Result<Outcome, String> {
         if arguments.json {
             let flows: Value = self.flows.iter().map(|flow| document(&**flow)).collect();
             let catalog = serde_json::to_value(self.nodes.catalog());

@@ -6,17 +6,17 @@ mod input;
 mod list;
 mod run;
 
+pub use input::InputArguments;
+
 use std::fmt;
-use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use crate::output;
+use arguments::Command;
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use flow_loader::Registry;
 use flow_runtime::engine::{AnyFlow, Observed};
-use flow_spec::visible;
-
-use arguments::Command;
 
 /// A flow that this program can run.
 type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
@@ -28,7 +28,7 @@ type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
 /// | `run FLOW --input x.json` | runs a flow of the program, with the input from a file |
 /// | `run flow.yaml key=value` | runs the flow in a file, with the input from the command line |
 /// | `check flow.yaml flows/` | loads documents, and reports what is wrong with line and column |
-/// | `list` | lists the flows of the program, and the nodes that documents may use |
+/// | `flows` | lists the flows of the program, and the nodes that documents may use |
 ///
 /// The output is JSON on the standard output; progress and errors are on the standard error. What a
 /// flow asks is asked at the [`Terminal`](crate::Terminal). The exit code is 0 if the flow reached an
@@ -138,17 +138,10 @@ impl Program {
         let done = match Command::from_arg_matches(matches) {
             Ok(Command::Run(run)) => self.run_flow(&run).await,
             Ok(Command::Check(check)) => self.check(&check),
-            Ok(Command::List(list)) => self.list(&list),
+            Ok(Command::Flows(flows)) => self.list(&flows),
             Err(error) => Err(error.to_string()),
         };
-        match done {
-            Ok(Outcome::Fine) => ExitCode::SUCCESS,
-            Ok(Outcome::Found) => ExitCode::from(1),
-            Err(error) => {
-                tell_error(&error);
-                ExitCode::from(2)
-            }
-        }
+        output::exit_code(done)
     }
 
     /// Carries out what the arguments of the process say, and returns the exit code. If they make no
@@ -160,34 +153,5 @@ impl Program {
 
     fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.flows.iter().map(|flow| flow.name())
-    }
-}
-
-/// How a command that was carried out ended. The error of one that was not is a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    /// The flow reached an end, or nothing is wrong.
-    Fine,
-    /// The flow failed, or something is wrong.
-    Found,
-}
-
-/// Prints an error. Text from anywhere cannot control the terminal.
-fn tell_error(error: &str) {
-    for (index, line) in error.lines().enumerate() {
-        let title = if index == 0 { "error: " } else { "       " };
-        eprintln!("{title}{}", visible(line));
-    }
-}
-
-/// Prints data. It is not an error if nobody reads it any more, as in `list | head -1`.
-fn print(text: &str) -> Result<(), String> {
-    let mut output = io::stdout().lock();
-    let written = output.write_all(text.as_bytes());
-    match written.and_then(|()| output.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("the output cannot be written: {error}"))
-        }
-        _ => Ok(()),
     }
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use flow_loader::load_file;
-use flow_runtime::engine::{Observed, Run, RunError, Unstorable, run_any};
+use flow_runtime::engine::{Observed, Run, RunError, Saved, Unstorable, run_any};
 use flow_runtime::{Event, EventKind, Observer, RunOptions};
 use flow_spec::{did_you_mean, visible};
 
-use super::input::input;
-use super::{Outcome, Program, Runnable, arguments, print, tell_error};
+use super::{Program, Runnable, arguments};
 use crate::Terminal;
+use crate::output::{Outcome, print, tell_error};
 
 /// Prints what happens, a line each.
 struct Progress;
@@ -27,7 +27,7 @@ impl Observer for Progress {
 impl Program {
     pub(super) async fn run_flow(&self, arguments: &arguments::Run) -> Result<Outcome, String> {
         let flow = self.find(&arguments.flow)?;
-        let input = input(arguments, &*flow)?;
+        let input = Saved(arguments.input.read(&*flow)?);
         let mut options = RunOptions::answer(Terminal);
         if !arguments.quiet {
             options = options.observer(Arc::new(Progress));

@@ -253,11 +253,11 @@ fn a_run_that_fails_says_where() {
 fn what_there_is_is_listed() {
     let folder = Folder::new();
     assert_eq!(
-        folder.call(&["list"]),
+        folder.call(&["flows"]),
         "Claim(employee, amount) -> (receipt?)  Pays a claim. A large one is shown to a person before.\n\
          for documents: Approval, pay, size\n"
     );
-    let json = folder.call(&["list", "--json"]);
+    let json = folder.call(&["flows", "--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["flows"][0]["name"], "Claim");
     assert_eq!(json["catalog"]["nodes"].as_array().unwrap().len(), 3);

@@ -1,0 +1,80 @@
+//! As much of HTTP as the load needs.
+
+use std::error::Error;
+use std::net::SocketAddr;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+
+pub type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// A connection that stays open.
+pub struct Client {
+    stream: BufReader<TcpStream>,
+}
+
+impl Client {
+    pub async fn connect(address: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(Client {
+            stream: BufReader::new(stream),
+        })
+    }
+
+    /// Sends a request, and reads the head of the answer: the length of its body, if it says one.
+    async fn send(&mut self, method: &str, path: &str, accept: &str, body: &str) -> Result<usize> {
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\nContent-Type: application/json\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        self.stream.write_all(request.as_bytes()).await?;
+        let mut length = 0;
+        let mut line = String::new();
+        self.stream.read_line(&mut line).await?;
+        if !line.starts_with("HTTP/1.1 20") {
+            return Err(format!("{path}: {line}").into());
+        }
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).await?;
+            if line == "\r\n" {
+                return Ok(length);
+            }
+            if let Some((name, value)) = line.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse()?;
+            }
+        }
+    }
+
+    pub async fn json(&mut self, method: &str, path: &str, body: &str) -> Result<Value> {
+        let length = self.send(method, path, "application/json", body).await?;
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).await?;
+        Ok(serde_json::from_slice(&body)?)
+    }
+
+    /// Opens a stream of events.
+    pub async fn watch(&mut self, path: &str) -> Result<()> {
+        self.send("GET", path, "text/event-stream", "").await?;
+        Ok(())
+    }
+
+    /// The data of the next event. `None` if the stream has ended.
+    pub async fn event(&mut self) -> Result<Option<Value>> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            if self.stream.read_line(&mut line).await? == 0 || line == "0\r\n" {
+                return Ok(None);
+            }
+            if let Some(data) = line.strip_prefix("data: ") {
+                return Ok(Some(serde_json::from_str(data)?));
+            }
+        }
+    }
+}

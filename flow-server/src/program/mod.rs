@@ -1,0 +1,201 @@
+//! A command line of flows whose runs are stored, served and worked on.
+
+mod arguments;
+mod shared;
+mod start;
+mod work;
+
+use std::fmt;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
+use flow_durable::{Durable, Runtime};
+use flow_loader::Registry;
+use flow_runtime::engine::{AnyFlow, Observed};
+use flow_terminal::{ExecutionCommands, Outcome, StoreAddress, exit_code};
+
+use arguments::Command;
+use shared::Shared;
+
+/// Makes a command line of flows, so that a program with flows is a tool and a server.
+///
+/// | | |
+/// |---|---|
+/// | `run FLOW key=value` | runs a flow of the program or of a file, and asks people at the terminal |
+/// | `start FLOW key=value` | starts an execution, and waits until it is over or waits for people |
+/// | `list`, `show`, `events`, `answer`, `cancel`, `copy`, `delete` | the executions of the store: see [`ExecutionCommands`] |
+/// | `serve --listen 127.0.0.1:7878` | serves them over HTTP, with the studio, and works on them |
+/// | `worker` | works on executions that were started elsewhere |
+/// | `check flow.yaml`, `flows` | checks documents; lists what there is |
+/// | `completions bash` | prints completions for a shell |
+///
+/// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. The exit code
+/// is 0 if what was asked for was done, 1 if a flow failed or a check found something, and 2 if nothing
+/// was done.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use flow_runtime::prelude::*;
+/// use flow_server::Program;
+///
+/// #[node]
+/// fn greet(name: &str) -> String {
+///     format!("Hello, {name}!")
+/// }
+///
+/// flow! {
+///     /// Greets somebody.
+///     Greeting(name: String) -> (greet: String) {
+///         start >> greet >> end;
+///     }
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> ExitCode {
+///     Program::new().flow(Greeting::new()).run().await
+/// }
+/// ```
+///
+/// ```text
+/// $ greetings serve
+/// http://127.0.0.1:7878
+/// ```
+#[must_use = "nothing happens until it is run"]
+pub struct Program {
+    terminal: flow_terminal::Program,
+    flows: Vec<Arc<dyn AnyFlow<Durable>>>,
+    nodes: Registry,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Program").field(&self.terminal).finish()
+    }
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Program::new()
+    }
+}
+
+impl Program {
+    /// A program without flows.
+    pub fn new() -> Self {
+        Program {
+            terminal: flow_terminal::Program::new(),
+            flows: Vec::new(),
+            nodes: Registry::new(),
+        }
+    }
+
+    /// Adds a flow, which is started by its name. It replaces one with the same name.
+    pub fn flow<F>(mut self, flow: F) -> Self
+    where
+        F: for<'r> AnyFlow<Observed<'r>> + AnyFlow<Durable> + 'static,
+    {
+        let flow = Shared::new(flow);
+        self.terminal = self.terminal.flow(flow.clone());
+        let flow: Arc<dyn AnyFlow<Durable>> = Arc::new(flow);
+        self.flows.retain(|other| other.name() != flow.name());
+        self.flows.push(flow);
+        self
+    }
+
+    /// Adds what documents may use.
+    pub fn nodes(mut self, nodes: Registry) -> Self {
+        self.nodes = self.nodes.with(nodes.clone());
+        self.terminal = self.terminal.nodes(nodes);
+        self
+    }
+
+    /// The command line, to which a program can add commands of its own.
+    pub fn command(&self) -> clap::Command {
+        let store = clap::Arg::new("store")
+            .long("store")
+            .value_name("STORE")
+            .global(true)
+            .default_value("sqlite:runs.db")
+            .value_parser(|text: &str| text.parse::<StoreAddress>())
+            .help("Where executions are stored");
+        let command = Command::augment_subcommands(self.terminal.command());
+        ExecutionCommands::add_to(command)
+            .about("Runs flows, and looks after their executions")
+            .arg(store)
+    }
+
+    /// Carries out what the command line says, and returns the exit code. For a command that is not
+    /// one of [`command`](Self::command), this prints an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, what this process runs stops at its current `.await`. Executions go on
+    /// in another process.
+    pub async fn execute(&self, matches: &ArgMatches) -> ExitCode {
+        let is_own = matches
+            .subcommand_name()
+            .is_some_and(Command::has_subcommand);
+        if !is_own && !ExecutionCommands::has(matches) {
+            return self.terminal.execute(matches).await;
+        }
+        if !is_own {
+            return match self.open(matches).await {
+                Ok(runtime) => {
+                    let code = ExecutionCommands::execute(matches, &runtime).await;
+                    runtime.shut_down().await;
+                    code
+                }
+                Err(error) => exit_code(Err(error)),
+            };
+        }
+        exit_code(match Command::from_arg_matches(matches) {
+            Ok(command) => self.carry_out(&command, matches).await,
+            Err(error) => Err(error.to_string()),
+        })
+    }
+
+    async fn carry_out(&self, command: &Command, matches: &ArgMatches) -> Result<Outcome, String> {
+        match command {
+            Command::Start(arguments) => self.start(arguments, self.open(matches).await?).await,
+            Command::Serve(arguments) => work::serve(arguments, self.open(matches).await?).await,
+            Command::Worker => work::work(self.open(matches).await?).await,
+            Command::Completions(arguments) => {
+                let mut command = self.command();
+                let name = command.get_name().to_owned();
+                clap_complete::generate(
+                    arguments.shell,
+                    &mut command,
+                    name,
+                    &mut std::io::stdout(),
+                );
+                Ok(Outcome::Fine)
+            }
+        }
+    }
+
+    /// Carries out what the arguments of the process say, and returns the exit code. If they make no
+    /// sense, or ask for help, this prints it and ends the process.
+    pub async fn run(self) -> ExitCode {
+        let matches = self.command().get_matches();
+        self.execute(&matches).await
+    }
+
+    /// A runtime on the store that the command line names, with all flows.
+    async fn open(&self, matches: &ArgMatches) -> Result<Runtime, String> {
+        let store = matches.get_one::<StoreAddress>("store");
+        let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
+        let runtime = store
+            .open()
+            .await
+            .map_err(|error| format!("{store}: {error}"))?;
+        for flow in &self.flows {
+            let registered = runtime.register_any(flow.clone());
+            registered.map_err(|error| error.to_string())?;
+        }
+        Ok(runtime)
+    }
+}

@@ -1,0 +1,355 @@
+//! Tests the command line of the example `desk`, call by call.
+
+use std::env;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["build", "--quiet", "--locked", "--package", "flow-server"]);
+    cargo.args(["--all-features", "--example", "desk"]);
+    let output = cargo.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let name = format!("desk{}", env::consts::EXE_SUFFIX);
+    target.join("debug/examples").join(name)
+});
+
+/// A folder in which the program is called, with its store.
+struct Folder(TempDir);
+
+/// What a call did.
+#[derive(Debug)]
+struct Called {
+    output: String,
+    error: String,
+    code: Option<i32>,
+}
+
+impl Called {
+    #[track_caller]
+    fn fine(&self) -> &str {
+        assert_eq!(self.code, Some(0), "{}{}", self.output, self.error);
+        &self.output
+    }
+
+    #[track_caller]
+    fn json(&self) -> Value {
+        serde_json::from_str(self.fine()).unwrap()
+    }
+
+    /// The standard error of a call that was not carried out.
+    #[track_caller]
+    fn refused(&self) -> &str {
+        assert_eq!(self.code, Some(2), "{}{}", self.output, self.error);
+        &self.error
+    }
+}
+
+impl Folder {
+    fn new() -> Self {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut program = Command::new(&*PROGRAM);
+        program.args(arguments).current_dir(self.0.path());
+        program
+    }
+
+    fn call(&self, arguments: &[&str]) -> Called {
+        let output = self
+            .command(arguments)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        Called {
+            output: String::from_utf8(output.stdout).unwrap(),
+            error: String::from_utf8(output.stderr).unwrap(),
+            code: output.status.code(),
+        }
+    }
+
+    /// Starts a claim that asks, and returns its id.
+    fn asking(&self) -> String {
+        let started = self
+            .call(&["start", "Claim", "employee=Ann", "amount=950"])
+            .json();
+        assert_eq!(started["status"], "paused");
+        started["execution"].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn an_execution_is_started_shown_and_answered_by_one_process_after_another() {
+    let folder = Folder::new();
+    let small = folder.call(&["start", "Claim", "employee=Ann", "amount=30"]);
+    assert_eq!(
+        small.json()["output"],
+        json!({ "receipt": "30 EUR to Ann", "end": "default" })
+    );
+    let large = folder.call(&["start", "Claim", "employee=5", "amount=950"]);
+    let id = large.json()["execution"].as_str().unwrap().to_owned();
+    assert!(
+        large.error.contains("Approve 950 EUR for 5?"),
+        "{}",
+        large.error
+    );
+
+    let list = folder.call(&["list"]);
+    let lines: Vec<&str> = list.fine().lines().collect();
+    assert_eq!(lines.len(), 2);
+    assert!(
+        lines[0].starts_with(&id) && lines[0].ends_with("paused     Claim"),
+        "{lines:?}"
+    );
+    let json = folder
+        .call(&["list", "--json", "--status", "completed"])
+        .json();
+    assert_eq!(json[0]["flow"], "Claim");
+    assert_eq!(json.as_array().unwrap().len(), 1);
+
+    let end = &id[id.len() - 8..];
+    let shown = folder.call(&["show", end]);
+    for part in [
+        "paused of Claim",
+        "claim.measure",
+        "claim.decision asks for a `Decision`",
+        "Approve 950 EUR for 5?",
+    ] {
+        assert!(shown.fine().contains(part), "{part} in {}", shown.output);
+    }
+    let values = folder.call(&["show", end, "--at", "3"]).json();
+    assert_eq!(
+        values["flows"]["claim"],
+        json!({ "employee": "5", "amount": 950 })
+    );
+
+    let refused = folder.call(&["answer", end, "perhaps"]);
+    assert!(
+        refused.refused().contains("asks for a `Decision`"),
+        "{}",
+        refused.error
+    );
+    let answered = folder.call(&["answer", end, r#"{"Approve": {"comment": "fun"}}"#]);
+    assert!(answered.fine().starts_with(&id), "{}", answered.output);
+    let mut work = folder.command(&["worker"]).spawn().unwrap();
+    let events = folder.call(&["events", end, "--follow"]);
+    work.kill().unwrap();
+    work.wait().unwrap();
+    let last = events.fine().lines().last().unwrap();
+    assert!(
+        last.contains("run_completed") && last.contains("950 EUR to 5"),
+        "{last}"
+    );
+    let shown = folder.call(&["show", "--json", &id]).json();
+    assert_eq!(shown["output"]["receipt"], "950 EUR to 5");
+}
+
+#[test]
+fn an_execution_is_cancelled_copied_and_removed() {
+    let folder = Folder::new();
+    let id = folder.asking();
+    let copied = folder.call(&["copy", &id, "0", "amount=40"]);
+    let copy = copied.fine().split(' ').next().unwrap().to_owned();
+    assert_ne!(copy, id);
+    let wrong = folder.call(&["copy", &id, "0", "amount=much"]);
+    assert!(wrong.refused().contains("amount"), "{}", wrong.error);
+    folder.call(&["cancel", &id, "not needed"]).fine();
+    let again = folder.call(&["cancel", &id, "not needed"]);
+    assert!(
+        again.refused().contains("is cancelled already"),
+        "{}",
+        again.error
+    );
+    let list = folder.call(&["list", "--json"]).json();
+    let of = |id: &str| {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .find(|it| it["id"] == id)
+            .cloned()
+            .unwrap()
+    };
+    assert_eq!(of(&id)["reason"], "not needed");
+    assert_eq!(of(&copy)["copiedFrom"], id.as_str());
+    folder.call(&["delete", &id]).fine();
+    let gone = folder.call(&["show", &id]);
+    assert!(
+        gone.refused().contains("there is no execution"),
+        "{}",
+        gone.error
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said_and_nothing_is_started() {
+    let folder = Folder::new();
+    for (arguments, words) in [
+        (&["start", "Clam", "amount=1"][..], "did you mean `Claim`?"),
+        (&["start", "Claim", "amount=1"], "employee"),
+        (&["start", "Claim", "employe=Ann"], "has no input `employe`"),
+        (&["start", "none.yaml"], "none.yaml"),
+        (&["list", "--store", "runs.db"], "is not a store"),
+        (
+            &["list", "--store", "sqlite:none/runs.db"],
+            "sqlite:none/runs.db",
+        ),
+        (&["list", "--status", "gone"], "running, paused"),
+        (&["show", "ffffffff"], "there is no execution `ffffffff`"),
+        (&["serve", "--tokens", "none"], "none"),
+        (&["serve", "--listen", "0.0.0.0:0"], "has no authentication"),
+    ] {
+        let called = folder.call(arguments);
+        assert!(
+            called.refused().contains(words),
+            "{arguments:?}: {}",
+            called.error
+        );
+    }
+    assert_eq!(folder.call(&["list"]).fine(), "");
+    let failed = folder.call(&["start", "Claim", "employee=", "amount=1"]);
+    assert_eq!(failed.code, Some(1), "{}", failed.error);
+    assert!(
+        failed.output.contains("there is nobody to pay"),
+        "{}",
+        failed.output
+    );
+}
+
+/// What of the program without a store can be done here as well.
+#[test]
+fn flows_are_run_checked_and_listed_too() {
+    let folder = Folder::new();
+    let run = folder
+        .call(&["run", "--quiet", "Claim", "employee=Ann", "amount=30"])
+        .json();
+    assert_eq!(run["receipt"], "30 EUR to Ann");
+    let flows = folder.call(&["flows"]);
+    assert!(
+        flows
+            .fine()
+            .starts_with("Claim(employee, amount) -> (receipt?)  Pays expenses."),
+        "{}",
+        flows.output
+    );
+    assert!(
+        folder
+            .call(&["completions", "bash"])
+            .fine()
+            .contains("--idempotency-key")
+    );
+    assert!(!folder.0.path().join("runs.db").exists());
+}
+
+/// A flow from a file is started, and goes on in the process that started it.
+#[test]
+fn a_flow_from_a_file_is_started() {
+    let folder = Folder::new();
+    let claim = "\
+version: 2.0.0
+name: FromFile
+namespace: from_file
+inputs: { type: object, properties: { employee: {}, amount: {} }, required: [employee, amount] }
+outputs: { type: object, properties: { receipt: {} }, required: [receipt] }
+nodes:
+  - { type: pay, id: pay }
+edges: []
+ends:
+  - { from: pay, condition: default, label: default }
+";
+    std::fs::write(folder.0.path().join("claim.yaml"), claim).unwrap();
+    let started = folder
+        .call(&["start", "claim.yaml", "employee=Ann", "amount=30"])
+        .json();
+    assert_eq!(started["output"]["receipt"], "30 EUR to Ann");
+    assert_eq!(
+        folder.call(&["list", "--json"]).json()[0]["flow"],
+        "FromFile"
+    );
+}
+
+/// A process that serves.
+struct Serving(Child, String);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Serving {
+    fn new(folder: &Folder, more: &[&str]) -> Self {
+        let mut command = folder.command(&["serve", "--listen", "127.0.0.1:0"]);
+        let mut process = command.args(more).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim().strip_prefix("http://").unwrap().to_owned();
+        Serving(process, address)
+    }
+
+    fn get(&self, path: &str, token: &str) -> String {
+        let mut stream = TcpStream::connect(&self.1).unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+#[test]
+fn executions_of_other_processes_are_served_and_worked_on() {
+    let folder = Folder::new();
+    let detached = folder.call(&[
+        "start",
+        "--detach",
+        "--owner",
+        "ann",
+        "Claim",
+        "employee=Ann",
+        "amount=30",
+    ]);
+    detached.fine();
+    let id = detached.error.trim().to_owned();
+    std::fs::write(
+        folder.0.path().join("tokens"),
+        "operator operator-0123456789\nowner ben ben-0123456789abcdef\n",
+    )
+    .unwrap();
+    let serving = Serving::new(&folder, &["--tokens", "tokens"]);
+    let path = format!("/executions/{id}?wait=10");
+    let answer = serving.get(&path, "operator-0123456789");
+    assert!(answer.contains("\"receipt\":\"30 EUR to Ann\""), "{answer}");
+    assert!(
+        serving
+            .get(&path, "ben-0123456789abcdef")
+            .starts_with("HTTP/1.1 404")
+    );
+    assert!(serving.get(&path, "nobody").starts_with("HTTP/1.1 401"));
+}
+
+/// Asked to end, the process gives up its executions, and ends well.
+#[cfg(unix)]
+#[test]
+fn a_server_that_is_asked_to_end_ends_well() {
+    let folder = Folder::new();
+    let mut serving = Serving::new(&folder, &[]);
+    assert!(serving.get("/health", "").starts_with("HTTP/1.1 200"));
+    let id = serving.0.id().to_string();
+    assert!(Command::new("kill").arg(&id).status().unwrap().success());
+    assert_eq!(serving.0.wait().unwrap().code(), Some(0));
+}

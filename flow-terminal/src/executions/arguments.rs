@@ -1,0 +1,115 @@
+//! What the command line says.
+
+use clap::{Args, Subcommand};
+use flow_durable::Status;
+
+use crate::output::pair;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// List executions, the newest first.
+    List(List),
+    /// Show an execution: its output, its questions, and what it did.
+    Show(Show),
+    /// Print what happens in an execution, a line each.
+    Events(Events),
+    /// Answer the question of an execution.
+    Answer(Answer),
+    /// End an execution.
+    Cancel(Cancel),
+    /// Start a copy of an execution that goes on from a record, perhaps with other values.
+    Copy(Copy),
+    /// Remove an execution with its journal. If it runs, it is cancelled.
+    Delete(Delete),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct List {
+    /// Only executions of this flow.
+    #[arg(long)]
+    pub(super) flow: Option<String>,
+    /// Only executions with this status: running, paused, completed, failed or cancelled.
+    #[arg(long, value_parser = status)]
+    pub(super) status: Option<Status>,
+    /// How many, at most.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) limit: u16,
+    /// Only executions older than this one.
+    #[arg(long, value_name = "ID")]
+    pub(super) before: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// Show the values after this record.
+    #[arg(long, value_name = "SEQ")]
+    pub(super) at: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Events {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// Go on until the execution is over.
+    #[arg(long, short)]
+    pub(super) follow: bool,
+    /// Print JSON, an object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "A VALUE is JSON if that is what is asked for, and otherwise text.")]
+pub(super) struct Answer {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// The answer.
+    pub(super) value: String,
+    /// The node that asks, if several do.
+    #[arg(long)]
+    pub(super) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Cancel {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// Why. The execution and its last record say it.
+    pub(super) reason: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Copy {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// The number of the last record that the copy has: see `show`.
+    pub(super) seq: u64,
+    /// Other values for keys of the outermost flow, as JSON or text.
+    #[arg(value_name = "KEY=VALUE", value_parser = pair)]
+    pub(super) values: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Delete {
+    /// The id of the execution, or the end of it.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+}
+
+fn status(text: &str) -> Result<Status, String> {
+    text.parse()
+        .map_err(|_| "running, paused, completed, failed or cancelled".to_owned())
+}

@@ -1,0 +1,50 @@
+//! `events`: what happens in an execution.
+
+use flow_durable::{EventFilter, Executions, Record};
+use flow_spec::{visible, visible_json};
+
+use super::{arguments, find, said};
+use crate::output::{self, Outcome};
+
+/// How many characters of the content of a record a line shows.
+const SHOWN: usize = 100;
+
+pub(super) async fn events(
+    arguments: &arguments::Events,
+    executions: &Executions,
+) -> Result<Outcome, String> {
+    let execution = find(executions, &arguments.execution).await?;
+    let filter = EventFilter::new();
+    let filter = if arguments.follow {
+        filter
+    } else {
+        filter.until_now()
+    };
+    let mut events = execution.events(filter).await.map_err(said)?;
+    while let Some(event) = events.next().await {
+        let event = event.map_err(said)?;
+        let text = match event.record() {
+            _ if arguments.json => visible_json(format!("{}\n", event.to_json())),
+            Some(record) => format!("{}\n", visible(&line(record))),
+            None => continue,
+        };
+        output::print(&text)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+/// A record in one line.
+pub(super) fn line(record: &Record) -> String {
+    let content = record.payload.replace('\n', " ");
+    let mut shown: String = content.chars().take(SHOWN).collect();
+    if shown.len() < content.len() {
+        shown.push('…');
+    }
+    let line = format!(
+        "{:>5}  {:14}  {}  {shown}",
+        record.seq,
+        record.kind.as_str(),
+        record.step
+    );
+    line.trim_end().to_owned()
+}

@@ -1,0 +1,111 @@
+//! `list`, and executions by the end of their ids.
+
+use std::time::SystemTime;
+
+use flow_durable::{Execution, Executions, ListOptions};
+use flow_spec::{visible, visible_json};
+use serde_json::{Value, json};
+
+use super::{arguments, said};
+use crate::output::{self, Outcome};
+
+/// Among how many of the newest executions the end of an id is looked for.
+const NEWEST: usize = 1000;
+
+pub(super) async fn list(
+    arguments: &arguments::List,
+    executions: &Executions,
+) -> Result<Outcome, String> {
+    let mut options = ListOptions::new().limit(arguments.limit.into());
+    if let Some(flow) = &arguments.flow {
+        options = options.flow(flow);
+    }
+    if let Some(status) = arguments.status {
+        options = options.status(status);
+    }
+    if let Some(before) = &arguments.before {
+        options = options.before(super::find(executions, before).await?.id());
+    }
+    let listed = executions.list(options).await.map_err(said)?;
+    for damaged in listed.damaged() {
+        output::tell_error(&damaged.to_string());
+    }
+    if arguments.json {
+        let list: Value = listed.iter().map(summary).collect();
+        output::print(&visible_json(format!("{list:#}\n")))?;
+        return Ok(Outcome::Fine);
+    }
+    let mut text = String::new();
+    for execution in &listed {
+        text += &visible(&line(execution));
+        text.push('\n');
+    }
+    output::print(&text)?;
+    if let Some(next) = listed.next_page() {
+        eprintln!("there are more: --before {next}");
+    }
+    Ok(Outcome::Fine)
+}
+
+/// An execution in one line.
+fn line(execution: &Execution) -> String {
+    let reason = match execution.reason() {
+        Some(reason) => format!("  {}", reason.lines().next().unwrap_or_default()),
+        None => String::new(),
+    };
+    format!(
+        "{}  {}  {:9}  {}{reason}",
+        execution.id(),
+        output::time(execution.created_at()),
+        execution.status().as_str(),
+        execution.flow(),
+    )
+}
+
+/// An execution as JSON, with the names that the server has for the same.
+pub(super) fn summary(execution: &Execution) -> Value {
+    let millis = |time: SystemTime| {
+        let since = time
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    };
+    let mut json = json!({
+        "id": execution.id().to_string(),
+        "flow": execution.flow(),
+        "status": execution.status().as_str(),
+        "createdAtMs": millis(execution.created_at()),
+        "updatedAtMs": millis(execution.updated_at()),
+        "records": execution.record_count(),
+    });
+    let copied_from = execution.copied_from().map(|id| id.to_string());
+    let more = [
+        ("owner", execution.owner()),
+        ("idempotencyKey", execution.idempotency_key()),
+        ("copiedFrom", copied_from.as_deref()),
+        ("reason", execution.reason()),
+    ];
+    for (field, value) in more {
+        if let Some(value) = value {
+            json[field] = value.into();
+        }
+    }
+    json
+}
+
+/// The one of the newest executions whose id ends so.
+pub(super) async fn ending_with(executions: &Executions, end: &str) -> Result<Execution, String> {
+    let end = end.to_ascii_lowercase();
+    let newest = executions.list(ListOptions::new().limit(NEWEST)).await;
+    let newest = newest.map_err(said)?.into_iter();
+    let ends_so = |execution: &Execution| execution.id().to_string().ends_with(&end);
+    let mut found: Vec<Execution> = newest.filter(ends_so).collect();
+    match (found.pop(), found.len()) {
+        (Some(execution), 0) => Ok(execution),
+        (Some(_), more) => Err(format!(
+            "the ids of {} executions end with `{end}`",
+            more + 1
+        )),
+        (None, _) => Err(format!("there is no execution `{end}`")),
+    }
+}

@@ -1,0 +1,182 @@
+//! Commands that look into a store of executions, answer questions and end executions, without the
+//! flows.
+
+mod arguments;
+mod events;
+mod look;
+mod show;
+mod store;
+
+use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
+use flow_durable::{Execution, ExecutionId, Executions, OpenQuestion, Runtime, RuntimeError};
+use serde_json::Value;
+
+use crate::output::{self, Outcome};
+use arguments::Command;
+pub use store::{InvalidStore, StoreAddress};
+
+/// Commands for the executions of a store. They need none of the flows: what has to go on afterwards
+/// waits for a process that has them.
+///
+/// | | |
+/// |---|---|
+/// | `list --status paused` | lists executions, the newest first |
+/// | `show ID` | shows one: its output, its questions, and what it did |
+/// | `events ID --follow` | prints what happens, a line each |
+/// | `answer ID VALUE` | answers its question |
+/// | `cancel ID REASON` | ends it |
+/// | `copy ID SEQ key=value` | starts a copy that goes on from a record, perhaps with other values |
+/// | `delete ID` | removes it with its journal |
+///
+/// An id may be given by its end, as long as only one of the newest executions ends with it. With
+/// `--json`, the output is JSON. The exit code is 0 if it was done, and 2 if not.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::process::ExitCode;
+///
+/// use flow_terminal::{ExecutionCommands, StoreAddress};
+///
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> ExitCode {
+///     let matches = ExecutionCommands::command().get_matches();
+///     let store: StoreAddress = "sqlite:runs.db".parse().unwrap();
+///     match store.open().await {
+///         Ok(runtime) => ExecutionCommands::execute(&matches, &runtime).await,
+///         Err(error) => panic!("{error}"),
+///     }
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct ExecutionCommands;
+
+impl ExecutionCommands {
+    /// The command line.
+    pub fn command() -> clap::Command {
+        let command =
+            clap::Command::new("executions").about("Looks into the executions of a store");
+        ExecutionCommands::add_to(command)
+            .subcommand_required(true)
+            .arg_required_else_help(true)
+    }
+
+    /// Adds the commands to those of a program.
+    pub fn add_to(command: clap::Command) -> clap::Command {
+        Command::augment_subcommands(command)
+    }
+
+    /// Whether a command line has one of the commands.
+    pub fn has(matches: &ArgMatches) -> bool {
+        let name = matches.subcommand_name();
+        name.is_some_and(Command::has_subcommand)
+    }
+
+    /// Carries out what the command line says, with the executions of all owners, and returns the exit
+    /// code. For a command that is not one of [`command`](Self::command), this prints an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the command may have been carried out or not.
+    pub async fn execute(matches: &ArgMatches, runtime: &Runtime) -> std::process::ExitCode {
+        let done = match Command::from_arg_matches(matches) {
+            Ok(command) => carry_out(&command, &runtime.all_owners()).await,
+            Err(error) => Err(error.to_string()),
+        };
+        output::exit_code(done)
+    }
+}
+
+async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome, String> {
+    match command {
+        Command::List(arguments) => look::list(arguments, executions).await,
+        Command::Show(arguments) => show::show(arguments, executions).await,
+        Command::Events(arguments) => events::events(arguments, executions).await,
+        Command::Answer(arguments) => answer(arguments, executions).await,
+        Command::Cancel(arguments) => {
+            let id = find(executions, &arguments.execution).await?.id();
+            let cancelled = executions
+                .cancel(id, &arguments.reason)
+                .await
+                .map_err(said)?;
+            told(&cancelled)
+        }
+        Command::Copy(arguments) => copy(arguments, executions).await,
+        Command::Delete(arguments) => {
+            let id = find(executions, &arguments.execution).await?.id();
+            executions.delete(id).await.map_err(said)?;
+            output::print(&format!("{id} is removed\n"))?;
+            Ok(Outcome::Fine)
+        }
+    }
+}
+
+async fn answer(arguments: &arguments::Answer, executions: &Executions) -> Result<Outcome, String> {
+    let execution = find(executions, &arguments.execution).await?;
+    let questions = execution.questions().await.map_err(said)?;
+    let question = asked(&questions, arguments.node.as_deref())?;
+    let answer = output::value(&arguments.value);
+    let text = Value::String(arguments.value.clone());
+    let mut answered = executions.resume(question.token(), answer.clone()).await;
+    if matches!(answered, Err(RuntimeError::WrongType { .. })) && answer != text {
+        // `5` may be a text. If it is not, what is wrong with the number says more.
+        let as_text = executions.resume(question.token(), text).await;
+        answered = as_text.or(answered);
+    }
+    told(&answered.map_err(said)?)
+}
+
+/// The question that is meant.
+fn asked<'a>(
+    questions: &'a [OpenQuestion],
+    node: Option<&str>,
+) -> Result<&'a OpenQuestion, String> {
+    let is_meant = |question: &&OpenQuestion| {
+        let path = question.path();
+        node.is_none_or(|node| path == node || path.rsplit('.').next() == Some(node))
+    };
+    let meant: Vec<&OpenQuestion> = questions.iter().filter(is_meant).collect();
+    match meant[..] {
+        [question] => Ok(question),
+        [] if questions.is_empty() => Err("it asks nothing".to_owned()),
+        _ => {
+            let lines = questions
+                .iter()
+                .map(|question| format!("\n  --node {}: {}", question.path(), question.prompt()));
+            let lines: String = lines.collect();
+            Err(format!("it asks several questions; say which one:{lines}"))
+        }
+    }
+}
+
+async fn copy(arguments: &arguments::Copy, executions: &Executions) -> Result<Outcome, String> {
+    let id = find(executions, &arguments.execution).await?.id();
+    let values = arguments.values.iter();
+    let values: serde_json::Map<_, _> = values
+        .map(|(key, text)| (key.clone(), output::value(text)))
+        .collect();
+    let copied = if values.is_empty() {
+        executions.copy(id, arguments.seq).await
+    } else {
+        executions.copy_with(id, arguments.seq, values).await
+    };
+    told(&copied.map_err(said)?)
+}
+
+/// Says how an execution is now.
+fn told(execution: &Execution) -> Result<Outcome, String> {
+    output::print(&format!("{} is {}\n", execution.id(), execution.status()))?;
+    Ok(Outcome::Fine)
+}
+
+/// The execution that is meant by an id, or by the end of one.
+async fn find(executions: &Executions, id: &str) -> Result<Execution, String> {
+    if let Ok(id) = id.parse::<ExecutionId>() {
+        return executions.get(id).await.map_err(said);
+    }
+    look::ending_with(executions, id).await
+}
+
+fn said(error: RuntimeError) -> String {
+    error.to_string()
+}

@@ -1,0 +1,87 @@
+//! `show`: one execution.
+
+use flow_durable::{Execution, Executions, RecordKind};
+use flow_spec::{visible, visible_json};
+use serde_json::{Value, json};
+
+use super::look::summary;
+use super::{arguments, events, find, said};
+use crate::output::{self, Outcome};
+
+pub(super) async fn show(
+    arguments: &arguments::Show,
+    executions: &Executions,
+) -> Result<Outcome, String> {
+    let execution = find(executions, &arguments.execution).await?;
+    if let Some(seq) = arguments.at {
+        let state = executions.state(execution.id(), seq).await.map_err(said)?;
+        let state = json!(state);
+        output::print(&visible_json(format!("{state:#}\n")))?;
+        return Ok(Outcome::Fine);
+    }
+    if arguments.json {
+        let json = whole(&execution).await?;
+        output::print(&visible_json(format!("{json:#}\n")))?;
+    } else {
+        output::print(&text(&execution).await?)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+async fn whole(execution: &Execution) -> Result<Value, String> {
+    let mut json = summary(execution);
+    if let Some(output) = execution.output_json().map_err(said)? {
+        json["output"] = output;
+    }
+    let questions = execution.questions().await.map_err(said)?;
+    let questions = questions.iter().map(|question| {
+        json!({
+            "path": question.path(),
+            "prompt": question.prompt(),
+            "expected": question.expected(),
+            "schema": question.schema(),
+        })
+    });
+    json["questions"] = questions.collect();
+    Ok(json)
+}
+
+async fn text(execution: &Execution) -> Result<String, String> {
+    let mut lines = vec![
+        format!("{} of {}", execution.status(), execution.flow()),
+        format!("started {}", output::time(execution.created_at())),
+    ];
+    if let Some(owner) = execution.owner() {
+        lines.push(format!("owner {owner}"));
+    }
+    if let Some(original) = execution.copied_from() {
+        lines.push(format!("copy of {original}"));
+    }
+    if let Some(reason) = execution.reason() {
+        lines.push(format!("because {reason}"));
+    }
+    lines.push(String::new());
+    for record in execution.journal().await.map_err(said)? {
+        // Every node is reached before it finishes, which says more.
+        if record.kind != RecordKind::NodeStarted {
+            lines.push(events::line(&record));
+        }
+    }
+    for question in execution.questions().await.map_err(said)? {
+        lines.push(String::new());
+        lines.push(format!(
+            "{} asks for a `{}`:",
+            question.path(),
+            question.expected()
+        ));
+        lines.extend(question.prompt().lines().map(|line| format!("  {line}")));
+    }
+    let mut text: String = lines
+        .iter()
+        .map(|line| visible(line).into_owned() + "\n")
+        .collect();
+    if let Some(output) = execution.output_json().map_err(said)? {
+        text += &visible_json(format!("\n{output:#}\n"));
+    }
+    Ok(text)
+}
