@@ -1,8 +1,8 @@
 //! What the server bears. The server is a process of its own, with an SQLite file that survives a loss of power.
 //!
 //! ```sh
-//! server watch [CLIENTS]   # clients that watch one execution, among them some that never read
-//! server start [A SECOND]  # executions started over HTTP
+//! server watch [CLIENTS] [MS]  # clients that watch one execution with a step every so often, among them some that never read
+//! server start [A SECOND]      # executions started over HTTP
 //! ```
 
 mod http;
@@ -10,6 +10,12 @@ mod load;
 mod serve;
 
 use std::process::ExitCode;
+
+/// The argument at this place, or else this.
+fn number<T: std::str::FromStr>(arguments: &[&str], at: usize, otherwise: T) -> T {
+    let number = arguments.get(at).and_then(|text| text.parse().ok());
+    number.unwrap_or(otherwise)
+}
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -20,11 +26,11 @@ fn main() -> ExitCode {
         .expect("tokio starts");
     let done = match arguments[..] {
         ["serve", file] => runtime.block_on(serve::serve(file)),
-        ["watch"] => runtime.block_on(load::watch(1000)),
-        ["watch", clients] => runtime.block_on(load::watch(clients.parse().unwrap_or(1000))),
-        ["start"] => runtime.block_on(load::start(200)),
-        ["start", rate] => runtime.block_on(load::start(rate.parse().unwrap_or(200))),
-        _ => Err("server watch [CLIENTS] | start [A SECOND]".into()),
+        ["watch", ref more @ ..] => {
+            runtime.block_on(load::watch(number(more, 0, 1000), number(more, 1, 100)))
+        }
+        ["start", ref more @ ..] => runtime.block_on(load::start(number(more, 0, 200))),
+        _ => Err("server watch [CLIENTS] [MS] | start [A SECOND]".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

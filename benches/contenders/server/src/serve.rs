@@ -10,20 +10,27 @@ use flow_server::{Limits, Server};
 use flow_sqlite::SqliteStore;
 use tokio::net::TcpListener;
 
-/// Something takes 10 ms.
+/// Something takes a while.
 #[node(writes = left)]
-async fn tick(left: u64) -> u64 {
-    tokio::time::sleep(Duration::from_millis(10)).await;
+async fn tick(left: u64, pause_ms: &u64) -> u64 {
+    tokio::time::sleep(Duration::from_millis(*pause_ms)).await;
     left - 1
 }
 
+/// Until all clients are there.
+#[node(writes = begun)]
+async fn begin() -> bool {
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    true
+}
+
 flow! {
-    pub Ticks(left: u64) -> (left: u64) {
+    pub Ticks(left: u64, pause_ms: u64) -> (left: u64) {
         branch more(left) {
             *left > 0 => "yes",
             else => "no",
         }
-        start >> more;
+        start >> begin >> more;
         more - "yes" >> tick >> more;
         more - "no"  >> end;
     }
