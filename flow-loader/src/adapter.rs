@@ -2,7 +2,6 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use flow_runtime::Policy;
@@ -211,29 +210,6 @@ pub fn receiver<T: 'static>(receiver: Option<&(dyn Any + Send + Sync)>) -> &T {
 pub fn nothing<T>() -> T {
     unreachable!("only code that never runs calls this")
 }
-
-/// Whether the value of a type with settings can be made: what is more specific is found first.
-pub struct CanBeMade<T>(PhantomData<T>);
-
-impl<T: DeserializeOwned> CanBeMade<T> {
-    /// It can, from `params`.
-    pub const FROM_PARAMS: bool = true;
-}
-
-impl<T: Default> CanBeMade<T> {
-    /// It can, since it has a default.
-    pub const FROM_DEFAULT: bool = true;
-}
-
-/// For all other types.
-pub trait CannotBeMade {
-    /// It cannot be made from `params`.
-    const FROM_PARAMS: bool = false;
-    /// It has no default.
-    const FROM_DEFAULT: bool = false;
-}
-
-impl<T> CannotBeMade for CanBeMade<T> {}
 
 /// Chooses how the value of a type with settings is made.
 pub mod makes {

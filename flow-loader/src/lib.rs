@@ -47,14 +47,13 @@ pub use semver::Version;
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use flow_runtime::__private::{Action, Node, Writes, must};
+    pub use flow_runtime::__private::{Action, Node, Writes};
     pub use flow_runtime::Human;
     pub use flow_runtime::engine::{Failed, QuestionType, Step};
 
     pub use crate::adapter::{
-        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, CanBeMade, CannotBeMade, Make,
-        NodeKind, ReadType, Runs, StepFunction, TakeApart, Work, WriteType, makes, nothing,
-        receiver,
+        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, NodeKind, ReadType, Runs,
+        StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
     };
     pub use crate::args::{Args, Key, Lent, Writer};
     pub use crate::cell::{AnyValue, opened_ref, taken_out};

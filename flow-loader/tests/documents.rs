@@ -49,10 +49,10 @@ impl Prefix {
 }
 
 /// Not `Deserialize`, and without a default.
-struct Client<T>(T);
+struct Client(String);
 
 #[node(writes = draft)]
-impl Client<String> {
+impl Client {
     fn exec(&self, draft: &str) -> String {
         format!("{} {draft}", self.0)
     }
@@ -80,7 +80,7 @@ ends:
 /// The error for the sound document with one change.
 fn changed(from: &str, to: &str) -> String {
     assert!(SOUND.contains(from), "{from}");
-    let registry = registry![write, review, revise, length, Prefix, Client<String>];
+    let registry = registry![write, review, revise, length, Prefix, Client];
     let loaded = load(SOUND.replacen(from, to, 1), Format::Yaml, &registry);
     loaded.map_or_else(|error| error.to_string(), |_| "sound".to_owned())
 }
@@ -198,9 +198,9 @@ fn settings_that_do_not_fit() {
          /nodes/2/params/text"
     );
     assert_eq!(
-        with("type: Client<String>, id: revise"),
-        "9:5: nothing says what the value of `Client<String>` is [F023]\nat /nodes/2/params\nhelp: register it with a value, \
-         `registry![Client<String> = Client<String> { … }]`, or derive `serde::Deserialize` for it"
+        with("type: Client, id: revise"),
+        "9:5: nothing says what the value of `Client` is [F023]\nat /nodes/2/params\nhelp: register it with a value, \
+         `registry![Client = Client { … }]`, or derive `serde::Deserialize` for it"
     );
     assert_eq!(
         with("type: revise, id: revise, params: { text: a }"),

@@ -1,6 +1,6 @@
 //! The adapter of one node.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Path, PathSegment};
@@ -17,7 +17,7 @@ pub(super) fn adapter(
     value: Option<&Expr>,
     contract: &Contract,
 ) -> TokenStream {
-    let (site, user) = (here(path.span()), path.span());
+    let site = here(path.span());
     let (alias, path) = named_once(path);
     let loader = quote_spanned!(site=> ::flow_loader::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
@@ -34,7 +34,6 @@ pub(super) fn adapter(
     let writes = writes(&path, contract, &loader);
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
-    let check = needs_value(name, value, contract, &path, user);
     let make = make(&path, value, contract, &loader);
     let schema = schema(&path, contract.kind, &loader);
     let about = about(contract, &loader);
@@ -49,7 +48,6 @@ pub(super) fn adapter(
     let types = types.map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     quote_spanned! {site=> {
         #alias
-        #check
         #(#types)*
         // Not run: rustc infers from it as what the node reads its values.
         if false { #used }
@@ -407,35 +405,6 @@ fn action(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Toke
             quote!(|outcome| #loader::Action::action(&#opened.#last))
         }
     }
-}
-
-/// Says at a type that its value can neither be made from a document nor by default.
-fn needs_value(
-    name: &str,
-    value: Option<&Expr>,
-    contract: &Contract,
-    path: &TokenStream,
-    user: Span,
-) -> Option<TokenStream> {
-    // A constant cannot use the generic arguments of the function around it.
-    let is_generic = name.contains('<');
-    if contract.kind != Kind::Type || value.is_some() || is_generic {
-        return None;
-    }
-    let message = format!(
-        "nothing says what the value of `{name}` is\n\
-         help: register it with a value, as in `{name} = value`, derive `serde::Deserialize` for it, so that documents can \
-         give its settings, or implement `Default`"
-    );
-    let loader = quote_spanned!(user=> ::flow_loader::__private);
-    let must = quote_spanned!(user=> #loader::must(
-        #loader::CanBeMade::<#path>::FROM_PARAMS || #loader::CanBeMade::<#path>::FROM_DEFAULT,
-        #message
-    ));
-    let site = here(user);
-    Some(
-        quote_spanned!(site=> const _: () = { use ::flow_loader::__private::CannotBeMade as _; #must };),
-    )
 }
 
 /// Where the value of a type with settings comes from.
