@@ -58,8 +58,36 @@ pub(crate) enum Command {
     Source(Source),
     /// Format the `flow!` in source files, and flows in JSON or YAML.
     Fmt(Fmt),
+    /// Look into the executions of a store, without the flows: list, show, answer, cancel and more.
+    #[cfg(feature = "executions")]
+    Executions(Executions),
     /// Print the completions for a shell.
     Completions(Completions),
+}
+
+/// `cargo flow executions`
+#[cfg(feature = "executions")]
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    after_help = "\
+Examples:
+  cargo flow executions sqlite:runs.db list --status paused
+  cargo flow executions sqlite:runs.db show 0c1f2a
+  cargo flow executions sqlite:runs.db answer 0c1f2a '{\"Approve\": {\"comment\": \"have fun\"}}'
+
+`cargo flow executions sqlite:runs.db --help` lists the commands."
+)]
+pub(crate) struct Executions {
+    /// The store: `sqlite:` and the path of a file.
+    pub(crate) store: flow_terminal::StoreAddress,
+    /// What to do with its executions.
+    #[arg(
+        value_name = "COMMAND",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) words: Vec<std::ffi::OsString>,
 }
 
 /// `cargo flow list`

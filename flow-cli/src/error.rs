@@ -50,6 +50,17 @@ pub(crate) enum Error {
         /// The limit, in bytes.
         limit: u64,
     },
+    /// There is no file with executions.
+    #[cfg(feature = "executions")]
+    #[error("there is no store `{path}`")]
+    NoStore {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What was asked for was not done with the executions of a store.
+    #[cfg(feature = "executions")]
+    #[error("{0}")]
+    Executions(String),
     /// A file where a folder should be.
     #[error("`{path}` is not a folder")]
     NoFolder {

@@ -87,6 +87,8 @@ fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         Command::Diff(diff) => commands::diff(diff, screen),
         Command::Source(source) => commands::source(source, screen),
         Command::Fmt(fmt) => commands::fmt(fmt, screen),
+        #[cfg(feature = "executions")]
+        Command::Executions(executions) => commands::executions(executions),
         Command::Completions(completions) => commands::completions(completions, screen),
     }
 }

@@ -142,67 +142,72 @@ impl IntoResponse for Problem {
 impl From<RuntimeError> for Problem {
     fn from(error: RuntimeError) -> Self {
         let detail = error.to_string();
-        let conflict = |kind, title| Problem::new(StatusCode::CONFLICT, kind, title, &detail);
-        let unprocessable =
-            |kind, title| Problem::new(StatusCode::UNPROCESSABLE_ENTITY, kind, title, &detail);
         match &error {
-            RuntimeError::Store(failure) => store_failed(&failure.error, &detail),
-            RuntimeError::NotFound(_) | RuntimeError::NoRecord { .. } => Problem::not_found(detail),
-            RuntimeError::UnknownToken => Problem::not_found(detail),
-            RuntimeError::NotRegistered { flow } => conflict(
-                "flow-not-registered",
-                "The flow is not registered in this server",
-            )
-            .with("flow", flow.as_str()),
-            RuntimeError::Over { status, .. } => {
-                conflict("over", "The execution is over").with("executionStatus", status.as_str())
+            RuntimeError::Store(failure) => return store_failed(&failure.error, &detail),
+            RuntimeError::NotFound(_)
+            | RuntimeError::NoRecord { .. }
+            | RuntimeError::UnknownToken => return Problem::not_found(detail),
+            RuntimeError::ShutDown(_) | RuntimeError::TaskEnded(_) => {
+                return Problem::unavailable(detail);
             }
-            RuntimeError::AlreadyAnswered { .. } => {
-                conflict("already-answered", "The question is answered already")
+            _ => {}
+        }
+        let (status, kind, title) = classified(&error);
+        let problem = Problem::new(status, kind, title, detail);
+        match &error {
+            RuntimeError::NotRegistered { flow } => problem.with("flow", flow.as_str()),
+            RuntimeError::Over { status, .. } => problem.with("executionStatus", status.as_str()),
+            RuntimeError::FlowChanged { changes, .. } => problem.with("changes", changes.clone()),
+            RuntimeError::Input { error, .. } => problem.with("errors", json!(error.violations())),
+            RuntimeError::WrongType { expected, .. } => problem.with("expected", expected.as_str()),
+            RuntimeError::Unchangeable { reasons, .. } => problem.with("errors", reasons.clone()),
+            RuntimeError::OtherInput { execution, .. } => {
+                problem.with("execution", execution.to_string())
             }
-            RuntimeError::Withdrawn { .. } | RuntimeError::Expired { .. } => Problem::new(
-                StatusCode::GONE,
-                "no-longer-asked",
-                "The question is no longer asked",
-                detail,
-            ),
-            RuntimeError::FlowChanged { changes, .. } => {
-                conflict("flow-changed", "The flow has changed").with("changes", changes.clone())
-            }
-            RuntimeError::NoSchema { .. } => {
-                conflict("no-schema", "The answer cannot be checked in this server")
-            }
-            RuntimeError::Input { error, .. } => {
-                unprocessable("input", "The input does not fit the flow")
-                    .with("errors", json!(error.violations()))
-            }
-            RuntimeError::Unstorable { .. } => {
-                unprocessable("unstorable", "A value cannot be stored")
-            }
-            RuntimeError::WrongType { expected, .. } => {
-                unprocessable("wrong-type", "The answer is not of its type")
-                    .with("expected", expected.as_str())
-            }
-            RuntimeError::OtherInput { execution, .. } => unprocessable(
-                "idempotency-key",
-                "The idempotency key was used with another input",
-            )
-            .with("execution", execution.to_string()),
-            RuntimeError::Unchangeable { reasons, .. } => {
-                unprocessable("values", "The values do not fit").with("errors", reasons.clone())
-            }
-            RuntimeError::ShutDown(_) | RuntimeError::TaskEnded(_) => Problem::unavailable(detail),
-            RuntimeError::TakenOver(_)
-            | RuntimeError::ReplayDiverged { .. }
-            | RuntimeError::JournalFormat { .. } => {
-                conflict("cannot-continue", "The execution cannot continue here")
-            }
-            _ => Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "internal",
-                "The server could not do this",
-                detail,
-            ),
+            _ => problem,
+        }
+    }
+}
+
+/// The status, the kind and the title of an error of the runtime.
+fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) {
+    let conflict = |kind, title| (StatusCode::CONFLICT, kind, title);
+    let unprocessable = |kind, title| (StatusCode::UNPROCESSABLE_ENTITY, kind, title);
+    match error {
+        RuntimeError::NotRegistered { .. } => {
+            let title = "The flow is not registered in this server";
+            conflict("flow-not-registered", title)
+        }
+        RuntimeError::Over { .. } => conflict("over", "The execution is over"),
+        RuntimeError::AlreadyAnswered { .. } => {
+            conflict("already-answered", "The question is answered already")
+        }
+        RuntimeError::FlowChanged { .. } => conflict("flow-changed", "The flow has changed"),
+        RuntimeError::NoSchema { .. } => {
+            conflict("no-schema", "The answer cannot be checked in this server")
+        }
+        RuntimeError::TakenOver(_)
+        | RuntimeError::ReplayDiverged { .. }
+        | RuntimeError::JournalFormat { .. } => {
+            conflict("cannot-continue", "The execution cannot continue here")
+        }
+        RuntimeError::Withdrawn { .. } | RuntimeError::Expired { .. } => {
+            let title = "The question is no longer asked";
+            (StatusCode::GONE, "no-longer-asked", title)
+        }
+        RuntimeError::Input { .. } => unprocessable("input", "The input does not fit the flow"),
+        RuntimeError::Unstorable { .. } => unprocessable("unstorable", "A value cannot be stored"),
+        RuntimeError::WrongType { .. } => {
+            unprocessable("wrong-type", "The answer is not of its type")
+        }
+        RuntimeError::OtherInput { .. } => {
+            let title = "The idempotency key was used with another input";
+            unprocessable("idempotency-key", title)
+        }
+        RuntimeError::Unchangeable { .. } => unprocessable("values", "The values do not fit"),
+        _ => {
+            let title = "The server could not do this";
+            (StatusCode::INTERNAL_SERVER_ERROR, "internal", title)
         }
     }
 }

@@ -3,6 +3,8 @@
 mod check;
 mod completions;
 mod diff;
+#[cfg(feature = "executions")]
+mod executions;
 mod export;
 mod fmt;
 mod list;
@@ -17,6 +19,8 @@ use crate::style::BOLD;
 pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use diff::diff;
+#[cfg(feature = "executions")]
+pub(crate) use executions::executions;
 pub(crate) use export::export;
 pub(crate) use fmt::fmt;
 pub(crate) use list::list;

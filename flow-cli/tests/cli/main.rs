@@ -4,6 +4,8 @@ mod check;
 mod command_line;
 mod diff;
 mod errors;
+#[cfg(feature = "executions")]
+mod executions;
 mod export;
 mod files;
 mod fmt;

@@ -150,20 +150,10 @@ impl Loader<'_> {
         );
         let outcome = adapter.as_ref().map(|adapter| adapter.outcome);
         let kind = match (adapter, level) {
-            (Some(adapter), _) => Kind::Step {
-                receiver: self.receiver(
-                    &parts.node_pointer(index),
-                    &parts.node_path(node),
-                    node,
-                    &adapter,
-                )?,
-                run: match adapter.runs {
-                    Runs::Step(run) => Some(run),
-                    Runs::Human { .. } => None,
-                },
-                is_bounded: policy.timeout.is_some() && !adapter.takes_policy,
-                adapter,
-            },
+            (Some(adapter), _) => {
+                let is_bounded = policy.timeout.is_some() && !adapter.takes_policy;
+                self.step(parts, index, node, adapter, is_bounded)?
+            }
             (None, Some(level)) => Kind::Flow(level),
             (None, None) => self.kind(parts, index, node, &routes)?,
         };
@@ -183,6 +173,27 @@ impl Loader<'_> {
             policy,
             prompt: prompt(node).and_then(Result::ok),
             routes,
+        })
+    }
+
+    /// A registered node.
+    fn step(
+        &mut self,
+        parts: &Parts<'_>,
+        index: usize,
+        node: &NodeDocument,
+        adapter: Arc<Adapter>,
+        is_bounded: bool,
+    ) -> Option<Kind> {
+        let (pointer, path) = (parts.node_pointer(index), parts.node_path(node));
+        Some(Kind::Step {
+            receiver: self.receiver(&pointer, &path, node, &adapter)?,
+            run: match adapter.runs {
+                Runs::Step(run) => Some(run),
+                Runs::Human { .. } => None,
+            },
+            is_bounded,
+            adapter,
         })
     }
 

@@ -220,24 +220,7 @@ fn visit_part<'s, E: LoadedEngine>(
                 let action = (adapter.take_apart)(answer.slot(), &mut args.writer());
                 Ok(node.route_of(action))
             }
-            Kind::Flow(inner) => {
-                let (mut state, end) = flow(engine, scope, node, inner, place.reborrow()).await?;
-                for (key, output) in node.ports.writes.iter().zip(&inner.outputs) {
-                    let value = returned(output, state.cells_mut());
-                    let (Some(key), Some(value)) = (key, value) else {
-                        continue;
-                    };
-                    let value = if inner.is_untyped(output.key) {
-                        let value = read(level.key(*key), value.open());
-                        or_unreadable(engine, scope, value).await?
-                    } else {
-                        value
-                    };
-                    place.cell(*key).set(value);
-                }
-                let is_left = |route: &Route| route.action == end;
-                Ok(node.routes.iter().position(is_left).map(RouteIndex))
-            }
+            Kind::Flow(inner) => visit_flow(level, engine, scope, node, inner, place).await,
             Kind::Fork { branches, limit } => {
                 let Place::Loop(cells) = place else {
                     unreachable!("a fork is not directly inside a fork")
@@ -305,6 +288,33 @@ fn begun(node: &Node, inner: &Arc<Level>, place: Place<'_>) -> Result<LoadedStat
             _ => Ok(Some(value)),
         }
     })
+}
+
+/// Runs another flow, and writes what it returns.
+async fn visit_flow<E: LoadedEngine>(
+    level: &Level,
+    engine: &E,
+    scope: &Scope<'_>,
+    node: &Node,
+    inner: &Arc<Level>,
+    mut place: Place<'_>,
+) -> Result<Option<RouteIndex>, Failed> {
+    let (mut state, end) = flow(engine, scope, node, inner, place.reborrow()).await?;
+    for (key, output) in node.ports.writes.iter().zip(&inner.outputs) {
+        let value = returned(output, state.cells_mut());
+        let (Some(key), Some(value)) = (key, value) else {
+            continue;
+        };
+        let value = if inner.is_untyped(output.key) {
+            let value = read(level.key(*key), value.open());
+            or_unreadable(engine, scope, value).await?
+        } else {
+            value
+        };
+        place.cell(*key).set(value);
+    }
+    let is_left = |route: &Route| route.action == end;
+    Ok(node.routes.iter().position(is_left).map(RouteIndex))
 }
 
 /// Runs a flow, and tries it again as a whole if the outer flow says so. Returns its state at the

@@ -143,19 +143,20 @@ impl Program {
             return self.terminal.execute(matches).await;
         }
         if !is_own {
-            return match self.open(matches).await {
-                Ok(runtime) => {
-                    let code = ExecutionCommands::execute(matches, &runtime).await;
-                    runtime.shut_down().await;
-                    code
-                }
-                Err(error) => exit_code(Err(error)),
-            };
+            return exit_code(self.look(matches).await);
         }
         exit_code(match Command::from_arg_matches(matches) {
             Ok(command) => self.carry_out(&command, matches).await,
             Err(error) => Err(error.to_string()),
         })
+    }
+
+    /// Carries out a command that needs none of the flows.
+    async fn look(&self, matches: &ArgMatches) -> Result<Outcome, String> {
+        let runtime = self.open(matches).await?;
+        let done = ExecutionCommands::execute(matches, &runtime).await;
+        runtime.shut_down().await;
+        done
     }
 
     async fn carry_out(&self, command: &Command, matches: &ArgMatches) -> Result<Outcome, String> {

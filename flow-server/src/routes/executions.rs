@@ -12,18 +12,13 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Body, Id, Params};
-use super::flows::{drawn, parsed};
+use super::extract::{Body, Id, Params, execution_id, page_size};
+use super::structure::{drawn, parsed};
+use super::wait::waited;
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
 use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
-
-/// How many executions a page has, if the request does not say.
-const PAGE: usize = 100;
-
-/// How many it may have.
-const LARGEST_PAGE: usize = 1000;
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
@@ -76,22 +71,6 @@ impl ListParams {
     }
 }
 
-/// How many items a page has.
-pub(super) fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
-    match asked {
-        None => Ok(PAGE),
-        Some(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
-        Some(_) => Err(Problem::bad_request(format!(
-            "`limit` is from 1 to {LARGEST_PAGE}"
-        ))),
-    }
-}
-
-pub(super) fn execution_id(text: &str) -> Result<flow_durable::ExecutionId, Problem> {
-    text.parse()
-        .map_err(|_| Problem::bad_request(format!("`{text}` is not the id of an execution")))
-}
-
 /// Executions, the newest first
 #[utoipa::path(get, path = "/executions", tag = "executions", params(ListParams), responses(
     (status = 200, body = ExecutionsView),
@@ -136,28 +115,6 @@ pub(super) async fn get(
     match params.wait {
         None => Ok(Json(ExecutionView::of(&execution)?)),
         Some(seconds) => Ok(Json(waited(&app, &execution, seconds).await?)),
-    }
-}
-
-/// An execution, when it is over or waits for people, or after this many seconds.
-pub(super) async fn waited(
-    app: &App,
-    execution: &Execution,
-    seconds: u64,
-) -> Result<ExecutionView, Problem> {
-    let limit = Duration::from_secs(seconds).min(app.limits().wait);
-    let settled = tokio::select! {
-        settled = tokio::time::timeout(limit, execution.settled()) => settled.ok(),
-        () = app.closing().cancelled() => None,
-    };
-    match settled {
-        Some(Ok(settled)) => ExecutionView::of(&settled),
-        None => ExecutionView::of(&execution.refreshed().await?),
-        Some(Err(error)) => {
-            let problem = Problem::from(error);
-            let view = ExecutionView::of(&execution.refreshed().await?)?;
-            Ok(view.halted(problem.to_string()))
-        }
     }
 }
 

@@ -159,3 +159,26 @@ pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
         .map(str::trim)
         .filter(|part| !part.is_empty())
 }
+
+/// How many items a page has, if the request does not say.
+const PAGE: usize = 100;
+
+/// How many it may have.
+const LARGEST_PAGE: usize = 1000;
+
+/// How many items the page has that is asked for.
+pub(crate) fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
+    match asked {
+        None => Ok(PAGE),
+        Some(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
+        Some(_) => Err(Problem::bad_request(format!(
+            "`limit` is from 1 to {LARGEST_PAGE}"
+        ))),
+    }
+}
+
+/// The id of an execution, in a query.
+pub(crate) fn execution_id(text: &str) -> Result<ExecutionId, Problem> {
+    text.parse()
+        .map_err(|_| Problem::bad_request(format!("`{text}` is not the id of an execution")))
+}

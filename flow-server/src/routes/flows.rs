@@ -8,13 +8,13 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flow_durable::{Durable, RuntimeError, StartOptions};
 use flow_runtime::engine::AnyFlow;
-use flow_spec::FlowDocument;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::executions::waited;
 use super::extract::{Base, Body, IdempotencyKey, Name, Params};
+use super::structure::{drawn, parsed};
+use super::wait::waited;
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
@@ -141,38 +141,4 @@ fn no_flow(name: &str) -> Problem {
 
 fn structure(flow: &dyn AnyFlow<Durable>) -> Result<Value, Problem> {
     parsed(flow.structure())
-}
-
-/// The structure of a flow as JSON.
-pub(super) fn parsed(structure: &str) -> Result<Value, Problem> {
-    serde_json::from_str(structure).map_err(|error| unreadable(error.to_string()))
-}
-
-/// A flow as an SVG.
-pub(super) fn drawn(structure: &str) -> Result<Response, Problem> {
-    let document = FlowDocument::parse_spec(structure).map_err(|problems| {
-        unreadable(
-            problems
-                .first()
-                .map_or_else(String::new, ToString::to_string),
-        )
-    })?;
-    let headers = [
-        (header::CONTENT_TYPE, "image/svg+xml"),
-        // Opened by itself, it is a page of this server.
-        (
-            header::CONTENT_SECURITY_POLICY,
-            "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-        ),
-    ];
-    Ok((headers, flow_render::svg(&document)).into_response())
-}
-
-fn unreadable(reason: String) -> Problem {
-    Problem::new(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "damaged",
-        "What is stored is damaged",
-        format!("the structure of the flow cannot be read: {reason}"),
-    )
 }

@@ -4,8 +4,7 @@ use axum::Json;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::executions::page_size;
-use super::extract::{Id, Params};
+use super::extract::{Id, Params, page_size};
 use crate::access::Caller;
 use crate::problem::Problem;
 use crate::views::{JournalView, ProblemView, RecordView, StateView, WritesView};

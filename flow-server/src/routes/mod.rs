@@ -6,16 +6,18 @@ mod extract;
 mod flows;
 mod journal;
 mod questions;
+mod structure;
 mod system;
+mod wait;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
@@ -91,7 +93,10 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     #[cfg(feature = "mcp")]
     let router = router.merge(crate::mcp::router(&app));
     router
-        .route("/openapi.json", axum::routing::get(system::open_api))
+        .route(
+            "/openapi.json",
+            axum::routing::get(async || Json(open_api())),
+        )
         .merge(crate::studio::routes())
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)

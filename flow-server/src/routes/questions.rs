@@ -9,8 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::executions::{execution_id, page_size};
-use super::extract::{Body, Id, Params, QuestionToken};
+use super::extract::{Body, Id, Params, QuestionToken, execution_id, page_size};
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;

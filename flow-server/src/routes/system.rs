@@ -50,8 +50,3 @@ pub(super) async fn metrics(State(app): State<Arc<App>>, _: Operator) -> Respons
     let headers = [(header::CONTENT_TYPE, content_type)];
     (headers, app.metrics().text()).into_response()
 }
-
-/// The description of this interface.
-pub(super) async fn open_api() -> Json<utoipa::openapi::OpenApi> {
-    Json(super::open_api())
-}

@@ -3,7 +3,8 @@
 use flow_durable::{EventFilter, Executions, Record};
 use flow_spec::{visible, visible_json};
 
-use super::{arguments, find, said};
+use super::arguments;
+use super::find::{find, said};
 use crate::output::{self, Outcome};
 
 /// How many characters of the content of a record a line shows.

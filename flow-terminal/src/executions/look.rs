@@ -1,4 +1,4 @@
-//! `list`, and executions by the end of their ids.
+//! `list`: executions.
 
 use std::time::SystemTime;
 
@@ -6,11 +6,9 @@ use flow_durable::{Execution, Executions, ListOptions};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
-use super::{arguments, said};
+use super::arguments;
+use super::find::{find, said};
 use crate::output::{self, Outcome};
-
-/// Among how many of the newest executions the end of an id is looked for.
-const NEWEST: usize = 1000;
 
 pub(super) async fn list(
     arguments: &arguments::List,
@@ -24,7 +22,7 @@ pub(super) async fn list(
         options = options.status(status);
     }
     if let Some(before) = &arguments.before {
-        options = options.before(super::find(executions, before).await?.id());
+        options = options.before(find(executions, before).await?.id());
     }
     let listed = executions.list(options).await.map_err(said)?;
     for damaged in listed.damaged() {
@@ -91,21 +89,4 @@ pub(super) fn summary(execution: &Execution) -> Value {
         }
     }
     json
-}
-
-/// The one of the newest executions whose id ends so.
-pub(super) async fn ending_with(executions: &Executions, end: &str) -> Result<Execution, String> {
-    let end = end.to_ascii_lowercase();
-    let newest = executions.list(ListOptions::new().limit(NEWEST)).await;
-    let newest = newest.map_err(said)?.into_iter();
-    let ends_so = |execution: &Execution| execution.id().to_string().ends_with(&end);
-    let mut found: Vec<Execution> = newest.filter(ends_so).collect();
-    match (found.pop(), found.len()) {
-        (Some(execution), 0) => Ok(execution),
-        (Some(_), more) => Err(format!(
-            "the ids of {} executions end with `{end}`",
-            more + 1
-        )),
-        (None, _) => Err(format!("there is no execution `{end}`")),
-    }
 }

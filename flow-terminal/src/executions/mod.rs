@@ -3,16 +3,18 @@
 
 mod arguments;
 mod events;
+mod find;
 mod look;
 mod show;
 mod store;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
-use flow_durable::{Execution, ExecutionId, Executions, OpenQuestion, Runtime, RuntimeError};
+use flow_durable::{Execution, Executions, OpenQuestion, Runtime, RuntimeError};
 use serde_json::Value;
 
 use crate::output::{self, Outcome};
 use arguments::Command;
+use find::{find, said};
 pub use store::{InvalidStore, StoreAddress};
 
 /// Commands for the executions of a store. They need none of the flows: what has to go on afterwards
@@ -36,16 +38,16 @@ pub use store::{InvalidStore, StoreAddress};
 /// ```no_run
 /// use std::process::ExitCode;
 ///
-/// use flow_terminal::{ExecutionCommands, StoreAddress};
+/// use flow_terminal::{ExecutionCommands, StoreAddress, exit_code};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> ExitCode {
 ///     let matches = ExecutionCommands::command().get_matches();
 ///     let store: StoreAddress = "sqlite:runs.db".parse().unwrap();
-///     match store.open().await {
+///     exit_code(match store.open().await {
 ///         Ok(runtime) => ExecutionCommands::execute(&matches, &runtime).await,
-///         Err(error) => panic!("{error}"),
-///     }
+///         Err(error) => Err(error.to_string()),
+///     })
 /// }
 /// ```
 #[derive(Debug, Clone, Copy)]
@@ -72,18 +74,19 @@ impl ExecutionCommands {
         name.is_some_and(Command::has_subcommand)
     }
 
-    /// Carries out what the command line says, with the executions of all owners, and returns the exit
-    /// code. For a command that is not one of [`command`](Self::command), this prints an error.
+    /// Carries out what the command line says, with the executions of all owners.
+    ///
+    /// # Errors
+    ///
+    /// What was asked for was not done, for this reason; or the command is not one of
+    /// [`command`](Self::command). [`exit_code`](crate::exit_code) prints it.
     ///
     /// # Cancel safety
     ///
     /// If the future is dropped, the command may have been carried out or not.
-    pub async fn execute(matches: &ArgMatches, runtime: &Runtime) -> std::process::ExitCode {
-        let done = match Command::from_arg_matches(matches) {
-            Ok(command) => carry_out(&command, &runtime.all_owners()).await,
-            Err(error) => Err(error.to_string()),
-        };
-        output::exit_code(done)
+    pub async fn execute(matches: &ArgMatches, runtime: &Runtime) -> Result<Outcome, String> {
+        let command = Command::from_arg_matches(matches).map_err(|error| error.to_string())?;
+        carry_out(&command, &runtime.all_owners()).await
     }
 }
 
@@ -167,16 +170,4 @@ async fn copy(arguments: &arguments::Copy, executions: &Executions) -> Result<Ou
 fn told(execution: &Execution) -> Result<Outcome, String> {
     output::print(&format!("{} is {}\n", execution.id(), execution.status()))?;
     Ok(Outcome::Fine)
-}
-
-/// The execution that is meant by an id, or by the end of one.
-async fn find(executions: &Executions, id: &str) -> Result<Execution, String> {
-    if let Ok(id) = id.parse::<ExecutionId>() {
-        return executions.get(id).await.map_err(said);
-    }
-    look::ending_with(executions, id).await
-}
-
-fn said(error: RuntimeError) -> String {
-    error.to_string()
 }

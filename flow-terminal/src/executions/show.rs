@@ -4,8 +4,9 @@ use flow_durable::{Execution, Executions, RecordKind};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
+use super::find::{find, said};
 use super::look::summary;
-use super::{arguments, events, find, said};
+use super::{arguments, events};
 use crate::output::{self, Outcome};
 
 pub(super) async fn show(

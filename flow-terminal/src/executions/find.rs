@@ -1,0 +1,36 @@
+//! Executions by their ids, or by the ends of them.
+
+use flow_durable::{Execution, ExecutionId, Executions, ListOptions, RuntimeError};
+
+/// Among how many of the newest executions the end of an id is looked for.
+const NEWEST: usize = 1000;
+
+/// The execution that is meant by an id, or by the end of one.
+pub(super) async fn find(executions: &Executions, id: &str) -> Result<Execution, String> {
+    if let Ok(id) = id.parse::<ExecutionId>() {
+        return executions.get(id).await.map_err(said);
+    }
+    ending_with(executions, id).await
+}
+
+/// An error, as a text.
+pub(super) fn said(error: RuntimeError) -> String {
+    error.to_string()
+}
+
+/// The one of the newest executions whose id ends so.
+async fn ending_with(executions: &Executions, end: &str) -> Result<Execution, String> {
+    let end = end.to_ascii_lowercase();
+    let newest = executions.list(ListOptions::new().limit(NEWEST)).await;
+    let newest = newest.map_err(said)?.into_iter();
+    let ends_so = |execution: &Execution| execution.id().to_string().ends_with(&end);
+    let mut found: Vec<Execution> = newest.filter(ends_so).collect();
+    match (found.pop(), found.len()) {
+        (Some(execution), 0) => Ok(execution),
+        (Some(_), more) => Err(format!(
+            "the ids of {} executions end with `{end}`",
+            more + 1
+        )),
+        (None, _) => Err(format!("there is no execution `{end}`")),
+    }
+}
