@@ -33,7 +33,10 @@ flow! {
 async fn asking(file: &Path) -> String {
     let runtime = runtime(file).await;
     let input = ClaimInput { amount: 950 };
-    let execution = runtime.start::<Claim>(input, StartOptions::new()).await.unwrap();
+    let execution = runtime
+        .start::<Claim>(input, StartOptions::new())
+        .await
+        .unwrap();
     let id = execution.settled().await.unwrap().id().to_string();
     runtime.shut_down().await;
     id
@@ -53,9 +56,15 @@ async fn a_store_is_looked_into_without_its_flows() {
     let call = |words: &str| folder.run(&format!("flow executions sqlite:runs.db {words}"));
 
     let list = call("list --status paused");
-    assert!(list.starts_with(&id) && list.ends_with("paused     Claim\n"), "{list}");
+    assert!(
+        list.starts_with(&id) && list.ends_with("paused     Claim\n"),
+        "{list}"
+    );
     let shown = call(&format!("show {id}"));
-    assert!(shown.contains("Pay 950 EUR?") && shown.contains("claim.decision"), "{shown}");
+    assert!(
+        shown.contains("Pay 950 EUR?") && shown.contains("claim.decision"),
+        "{shown}"
+    );
     let json = call(&format!("show {id} --json"));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["questions"][0]["expected"], "Decision");
@@ -63,7 +72,10 @@ async fn a_store_is_looked_into_without_its_flows() {
     assert!(state.contains("\"amount\": 950"), "{state}");
 
     let refused = call(&format!("answer {id} perhaps"));
-    assert!(refused.contains("asks for a `Decision`") && refused.ends_with("[exit code 2]"), "{refused}");
+    assert!(
+        refused.contains("asks for a `Decision`") && refused.ends_with("[exit code 2]"),
+        "{refused}"
+    );
     let answered = call(&format!(r#"answer {id} {{"Approve":{{"comment":"fun"}}}}"#));
     assert!(answered.starts_with(&id), "{answered}");
 
@@ -73,25 +85,46 @@ async fn a_store_is_looked_into_without_its_flows() {
     let execution = runtime.get(id.parse().unwrap()).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
-    assert_eq!(execution.output::<Claim>().unwrap().unwrap().pay.as_deref(), Some("paid 950 EUR"));
+    assert_eq!(
+        execution.output::<Claim>().unwrap().unwrap().pay.as_deref(),
+        Some("paid 950 EUR")
+    );
     runtime.shut_down().await;
     let events = call(&format!("events {id}"));
-    assert!(events.lines().last().unwrap().contains("run_completed"), "{events}");
+    assert!(
+        events.lines().last().unwrap().contains("run_completed"),
+        "{events}"
+    );
 }
 
 #[test]
 fn what_is_wrong_is_said() {
     let folder = Folder::new();
     let none = folder.run("executions sqlite:none.db list");
-    assert!(none.contains("there is no store `none.db`") && none.ends_with("[exit code 2]"), "{none}");
+    assert!(
+        none.contains("there is no store `none.db`") && none.ends_with("[exit code 2]"),
+        "{none}"
+    );
     assert!(!folder.path().join("none.db").exists());
     let address = folder.run("executions runs.db list");
-    assert!(address.contains("write `sqlite:` and the path of a file"), "{address}");
+    assert!(
+        address.contains("write `sqlite:` and the path of a file"),
+        "{address}"
+    );
     let command = folder.run("executions sqlite:none.db remove");
-    assert!(command.contains("remove") && command.ends_with("[exit code 2]"), "{command}");
+    assert!(
+        command.contains("remove") && command.ends_with("[exit code 2]"),
+        "{command}"
+    );
     let help = folder.run("executions sqlite:none.db --help");
-    assert!(help.contains("cancel") && help.contains("Usage: cargo flow executions sqlite:none.db"), "{help}");
+    assert!(
+        help.contains("cancel") && help.contains("Usage: cargo flow executions sqlite:none.db"),
+        "{help}"
+    );
     let folder = folder.with("text.db", "not a database");
     let text = folder.run("executions sqlite:text.db list");
-    assert!(text.contains("text.db") && text.ends_with("[exit code 2]"), "{text}");
+    assert!(
+        text.contains("text.db") && text.ends_with("[exit code 2]"),
+        "{text}"
+    );
 }
