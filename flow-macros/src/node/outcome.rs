@@ -244,7 +244,14 @@ impl Returned {
                     "{what} has to be returned, {wanted} in all, and this is `{}`",
                     self.text()
                 );
-                report.error(Code::Malformed, self.span, message, help);
+                let help = match &self.value_type {
+                    Some(Type::Tuple(tuple)) if !tuple.elems.is_empty() => format!(
+                        "these are {}: return {wanted}, or name as many keys in `writes`",
+                        tuple.elems.len()
+                    ),
+                    _ => help.to_owned(),
+                };
+                report.error(Code::Malformed, self.span, message, &help);
                 Vec::new()
             }
         }

@@ -32,6 +32,7 @@ const PAGE: usize = 1000;
 const AT_ONCE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsParams {
     /// Only events after the one with this offset, such as the last one that was seen.
@@ -86,7 +87,7 @@ impl EventsParams {
 ///
 /// With `Accept: text/event-stream` a stream, whose ids are the offsets of the records; otherwise a
 /// page. The events are those of `ExecutionEvent::to_json`.
-#[utoipa::path(get, path = "/executions/{id}/events", tag = "events",
+#[utoipa::path(get, path = "/executions/{id}/events", operation_id = "get_events_of_execution", tag = "events",
     params(
         ("id" = String, Path, description = "The id of the execution"),
         ("Last-Event-ID" = Option<u64>, Header, description = "As `after`"),
@@ -96,7 +97,7 @@ impl EventsParams {
         (status = 200, description = "A page of events, or a stream of them", content(
             (EventsView = "application/json"), (String = "text/event-stream"))),
         (status = 204, description = "No more events follow: a stream need not be opened again"),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn of_execution(
     State(app): State<Arc<App>>,
@@ -134,7 +135,7 @@ pub(super) async fn of_execution(
 /// The events of all executions, from now on
 ///
 /// With `Accept: text/event-stream` a stream that does not end; otherwise a page.
-#[utoipa::path(get, path = "/events", tag = "events",
+#[utoipa::path(get, path = "/events", operation_id = "get_events", tag = "events",
     params(
         ("Last-Event-ID" = Option<u64>, Header, description = "As `after`"),
         EventsParams,
@@ -142,7 +143,7 @@ pub(super) async fn of_execution(
     responses(
         (status = 200, description = "A page of events, or a stream of them", content(
             (EventsView = "application/json"), (String = "text/event-stream"))),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn of_all(
     State(app): State<Arc<App>>,

@@ -21,6 +21,7 @@ use crate::problem::Problem;
 use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ListParams {
     /// Only executions of this flow.
@@ -72,9 +73,9 @@ impl ListParams {
 }
 
 /// Executions, the newest first
-#[utoipa::path(get, path = "/executions", tag = "executions", params(ListParams), responses(
-    (status = 200, body = ExecutionsView),
-    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+#[utoipa::path(get, path = "/executions", operation_id = "list_executions", tag = "executions", params(ListParams), responses(
+    (status = 200, description = "A page of executions", body = ExecutionsView),
+    (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn list(
     caller: Caller,
@@ -89,6 +90,7 @@ pub(super) async fn list(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetParams {
     /// For how many seconds to wait until it is over or waits for people.
@@ -99,11 +101,11 @@ pub(super) struct GetParams {
 }
 
 /// An execution
-#[utoipa::path(get, path = "/executions/{id}", tag = "executions",
+#[utoipa::path(get, path = "/executions/{id}", operation_id = "get_execution", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution"), GetParams),
     responses(
-        (status = 200, body = ExecutionView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The execution", body = ExecutionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -126,12 +128,12 @@ pub(super) struct CancelBody {
 }
 
 /// End an execution
-#[utoipa::path(post, path = "/executions/{id}/cancel", tag = "executions",
+#[utoipa::path(post, path = "/executions/{id}/cancel", operation_id = "cancel_execution", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     request_body = CancelBody,
     responses(
-        (status = 200, body = ExecutionView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The execution", body = ExecutionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn cancel(
     State(app): State<Arc<App>>,
@@ -156,12 +158,12 @@ pub(super) struct CopyBody {
 }
 
 /// Start a copy that goes on from a record, perhaps with other values
-#[utoipa::path(post, path = "/executions/{id}/copies", tag = "executions",
+#[utoipa::path(post, path = "/executions/{id}/copies", operation_id = "copy_execution", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     request_body = CopyBody,
     responses(
-        (status = 201, body = ExecutionView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 201, description = "The execution", body = ExecutionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn copy(
     caller: Caller,
@@ -180,11 +182,11 @@ pub(super) async fn copy(
 /// Remove an execution with its journal
 ///
 /// If it runs, it is cancelled.
-#[utoipa::path(delete, path = "/executions/{id}", tag = "executions",
+#[utoipa::path(delete, path = "/executions/{id}", operation_id = "delete_execution", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     responses(
-        (status = 204),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 204, description = "It is removed"),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn delete(caller: Caller, Id(id): Id) -> Result<StatusCode, Problem> {
     caller.executions()?.delete(id).await?;
@@ -202,12 +204,12 @@ pub(super) struct LinkBody {
 }
 
 /// A signed link to an execution or to one of its questions
-#[utoipa::path(post, path = "/executions/{id}/links", tag = "executions",
+#[utoipa::path(post, path = "/executions/{id}/links", operation_id = "link_execution", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     request_body = LinkBody,
     responses(
-        (status = 201, body = LinkView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 201, description = "The link", body = LinkView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn link(
     State(app): State<Arc<App>>,
@@ -234,11 +236,11 @@ pub(super) async fn link(
 }
 
 /// The structure of the flow with which an execution was started
-#[utoipa::path(get, path = "/executions/{id}/structure", tag = "executions",
+#[utoipa::path(get, path = "/executions/{id}/structure", operation_id = "get_structure", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     responses(
-        (status = 200, body = Object),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The structure", body = Object),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn structure(caller: Caller, Id(id): Id) -> Result<Json<Value>, Problem> {
     let structure = stored_structure(&caller.execution(id).await?).await?;
@@ -246,11 +248,11 @@ pub(super) async fn structure(caller: Caller, Id(id): Id) -> Result<Json<Value>,
 }
 
 /// The flow with which an execution was started, as a picture
-#[utoipa::path(get, path = "/executions/{id}/picture.svg", tag = "executions",
+#[utoipa::path(get, path = "/executions/{id}/picture.svg", operation_id = "get_picture", tag = "executions",
     params(("id" = String, Path, description = "The id of the execution")),
     responses(
-        (status = 200, body = String, content_type = "image/svg+xml"),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The picture", body = String, content_type = "image/svg+xml"),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn picture(caller: Caller, Id(id): Id) -> Result<Response, Problem> {
     drawn(&stored_structure(&caller.execution(id).await?).await?)

@@ -21,9 +21,9 @@ use crate::problem::Problem;
 use crate::views::{ExecutionView, FlowView, FlowsView, ProblemView};
 
 /// The flows that can be started
-#[utoipa::path(get, path = "/flows", tag = "flows", responses(
-    (status = 200, body = FlowsView),
-    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+#[utoipa::path(get, path = "/flows", operation_id = "list_flows", tag = "flows", responses(
+    (status = 200, description = "The flows", body = FlowsView),
+    (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -39,11 +39,11 @@ pub(super) async fn list(
 }
 
 /// A flow's structure: nodes, edges, values
-#[utoipa::path(get, path = "/flows/{name}", tag = "flows",
+#[utoipa::path(get, path = "/flows/{name}", operation_id = "get_flow", tag = "flows",
     params(("name" = String, Path, description = "The flow's name")),
     responses(
-        (status = 200, body = Object),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The structure", body = Object),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn get(
     State(app): State<Arc<App>>,
@@ -55,11 +55,11 @@ pub(super) async fn get(
 }
 
 /// A flow as a picture
-#[utoipa::path(get, path = "/flows/{name}/picture.svg", tag = "flows",
+#[utoipa::path(get, path = "/flows/{name}/picture.svg", operation_id = "get_flow_picture", tag = "flows",
     params(("name" = String, Path, description = "The flow's name")),
     responses(
-        (status = 200, body = String, content_type = "image/svg+xml"),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The picture", body = String, content_type = "image/svg+xml"),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn picture(
     State(app): State<Arc<App>>,
@@ -71,6 +71,7 @@ pub(super) async fn picture(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StartParams {
     /// For how many seconds to wait until it is over or waits for people.
@@ -85,7 +86,7 @@ pub(super) struct StartParams {
 ///
 /// The body is the input. With the header `Idempotency-Key`, a repeated request returns the execution
 /// that the first one started.
-#[utoipa::path(post, path = "/flows/{name}/executions", tag = "flows",
+#[utoipa::path(post, path = "/flows/{name}/executions", operation_id = "start_execution", tag = "flows",
     params(
         ("name" = String, Path, description = "The flow's name"),
         ("Idempotency-Key" = Option<String>, Header, description = "A key of the client's own choice"),
@@ -93,8 +94,8 @@ pub(super) struct StartParams {
     ),
     request_body = Object,
     responses(
-        (status = 201, body = ExecutionView, headers(("Location" = String, description = "Where the execution is"))),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 201, description = "The execution", body = ExecutionView, headers(("Location" = String, description = "Where the execution is"))),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,

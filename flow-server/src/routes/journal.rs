@@ -10,6 +10,7 @@ use crate::problem::Problem;
 use crate::views::{JournalView, ProblemView, RecordView, StateView, WritesView};
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordsParams {
     /// The number of the first record: 0 if it is not said.
@@ -23,11 +24,11 @@ pub(super) struct RecordsParams {
 }
 
 /// A part of the journal of an execution
-#[utoipa::path(get, path = "/executions/{id}/journal", tag = "looking back",
+#[utoipa::path(get, path = "/executions/{id}/journal", operation_id = "get_journal", tag = "looking back",
     params(("id" = String, Path, description = "The id of the execution"), RecordsParams),
     responses(
-        (status = 200, body = JournalView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "A part of the journal", body = JournalView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn records(
     caller: Caller,
@@ -46,6 +47,7 @@ pub(super) async fn records(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AtParams {
     /// The number of the record: the newest one if it is not said.
@@ -56,11 +58,11 @@ pub(super) struct AtParams {
 }
 
 /// The values of an execution after a record
-#[utoipa::path(get, path = "/executions/{id}/state", tag = "looking back",
+#[utoipa::path(get, path = "/executions/{id}/state", operation_id = "get_state", tag = "looking back",
     params(("id" = String, Path, description = "The id of the execution"), AtParams),
     responses(
-        (status = 200, body = StateView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The values", body = StateView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn state(
     caller: Caller,
@@ -74,11 +76,11 @@ pub(super) async fn state(
 }
 
 /// Who wrote the values of an execution
-#[utoipa::path(get, path = "/executions/{id}/writes", tag = "looking back",
+#[utoipa::path(get, path = "/executions/{id}/writes", operation_id = "get_writes", tag = "looking back",
     params(("id" = String, Path, description = "The id of the execution"), AtParams),
     responses(
-        (status = 200, body = WritesView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The writes", body = WritesView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn writes(
     caller: Caller,

@@ -16,6 +16,7 @@ use crate::problem::Problem;
 use crate::views::{ExecutionView, ProblemView, QuestionView, QuestionsView};
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListParams {
     /// Only questions of this flow.
@@ -32,9 +33,9 @@ pub(super) struct ListParams {
 /// The open questions of the executions that wait for people, the newest execution first
 ///
 /// With a signed link, those that the link is for.
-#[utoipa::path(get, path = "/questions", tag = "questions", params(ListParams), responses(
-    (status = 200, body = QuestionsView),
-    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+#[utoipa::path(get, path = "/questions", operation_id = "list_questions", tag = "questions", params(ListParams), responses(
+    (status = 200, description = "The questions", body = QuestionsView),
+    (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn list(
     caller: Caller,
@@ -71,6 +72,7 @@ pub(super) async fn list(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LinkParams {
     /// A signed link, in place of a token.
@@ -79,11 +81,11 @@ pub(super) struct LinkParams {
 }
 
 /// The open questions of an execution, in the order asked
-#[utoipa::path(get, path = "/executions/{id}/questions", tag = "questions",
+#[utoipa::path(get, path = "/executions/{id}/questions", operation_id = "list_questions_of_execution", tag = "questions",
     params(("id" = String, Path, description = "The id of the execution"), LinkParams),
     responses(
-        (status = 200, body = QuestionsView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The questions", body = QuestionsView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn of_execution(
     caller: Caller,
@@ -99,11 +101,11 @@ pub(super) async fn of_execution(
 }
 
 /// A question
-#[utoipa::path(get, path = "/questions/{token}", tag = "questions",
+#[utoipa::path(get, path = "/questions/{token}", operation_id = "get_question", tag = "questions",
     params(("token" = String, Path, description = "The token of the question"), LinkParams),
     responses(
-        (status = 200, body = QuestionView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The question", body = QuestionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn get(
     caller: Caller,
@@ -117,12 +119,12 @@ pub(super) async fn get(
 ///
 /// The body is the answer. It is checked by its type, or by the schema of the question if the flow is
 /// not registered in this server. A refused answer changes nothing.
-#[utoipa::path(post, path = "/questions/{token}/answer", tag = "questions",
+#[utoipa::path(post, path = "/questions/{token}/answer", operation_id = "answer_question", tag = "questions",
     params(("token" = String, Path, description = "The token of the question"), LinkParams),
     request_body = Value,
     responses(
-        (status = 200, body = ExecutionView),
-        (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+        (status = 200, description = "The execution", body = ExecutionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
 pub(super) async fn answer(
     State(app): State<Arc<App>>,

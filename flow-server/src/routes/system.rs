@@ -21,16 +21,16 @@ pub(super) struct HealthView {
 }
 
 /// Whether the server runs. Needs no token
-#[utoipa::path(get, path = "/health", tag = "system", security(()),
-    responses((status = 200, body = HealthView)))]
+#[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "system", security(()),
+    responses((status = 200, description = "It does", body = HealthView)))]
 pub(super) async fn health() -> Json<HealthView> {
     Json(HealthView { status: "ok" })
 }
 
 /// Whether the server can reach its store, and does not shut down. Needs no token
-#[utoipa::path(get, path = "/health/ready", tag = "system", security(()), responses(
-    (status = 200, body = HealthView),
-    (status = 503, body = ProblemView, content_type = "application/problem+json"),
+#[utoipa::path(get, path = "/health/ready", operation_id = "get_readiness", tag = "system", security(()), responses(
+    (status = 200, description = "It does", body = HealthView),
+    (status = 503, description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<HealthView>, Problem> {
     if app.closing().is_cancelled() {
@@ -41,9 +41,9 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<HealthView
 }
 
 /// Numbers for Prometheus
-#[utoipa::path(get, path = "/metrics", tag = "system", responses(
-    (status = 200, body = String, content_type = "application/openmetrics-text"),
-    (status = "4XX", body = ProblemView, content_type = "application/problem+json"),
+#[utoipa::path(get, path = "/metrics", operation_id = "get_metrics", tag = "system", responses(
+    (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
+    (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn metrics(State(app): State<Arc<App>>, _: Operator) -> Response {
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

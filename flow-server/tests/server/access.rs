@@ -1,5 +1,6 @@
 //! Who may see what. The routes are those of the OpenAPI document, so that none is forgotten.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use axum::http::Method;
@@ -304,4 +305,33 @@ fn tokens_are_read_from_a_file() {
         assert!(error.contains(reason), "{error}");
     }
     assert!(flow_server::BearerTokens::from_file(folder.path().join("none")).is_err());
+}
+
+/// What generators of clients ask of the OpenAPI document.
+#[test]
+fn every_answer_is_described() {
+    let api = flow_server::open_api();
+    let mut ids = HashSet::new();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            assert!(
+                ids.insert(id.to_owned()),
+                "{method} {path}: {id} is there twice"
+            );
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let named = |place: &str| {
+                let at = parameters.clone().filter(|it| it["in"] == place);
+                at.map(|it| it["name"].as_str().unwrap())
+                    .collect::<HashSet<_>>()
+            };
+            let parts = path.split('/').filter_map(|part| part.strip_prefix('{'));
+            let parts: HashSet<&str> = parts.map(|part| part.trim_end_matches('}')).collect();
+            assert_eq!(named("path"), parts, "{method} {path}");
+            for (status, answer) in operation["responses"].as_object().unwrap() {
+                let description = answer["description"].as_str().unwrap_or_default();
+                assert!(!description.is_empty(), "{method} {path} {status}");
+            }
+        }
+    }
 }

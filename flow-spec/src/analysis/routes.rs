@@ -248,6 +248,11 @@ impl<'g> Resolver<'g> {
         }
     }
 
+    fn leads_an_error_on(&self, at: usize) -> bool {
+        let edge = self.graph.edges.get(at);
+        edge.is_some_and(|edge| edge.action() == ERROR_ACTION)
+    }
+
     /// The node itself, or, which is a mistake, the node that contains it. `None` if there is no
     /// such node.
     fn outer(
@@ -282,11 +287,16 @@ impl<'g> Resolver<'g> {
             "enter"
         };
         let message = format!("`{name}` stands inside `{owner}`, so no edge can {verb} it");
+        let outermost_name = words::name(self.graph, outermost);
         let help = match part {
-            EdgePart::To => format!("lead the edge to `{}`", words::name(self.graph, outermost)),
+            EdgePart::To => format!("lead the edge to `{outermost_name}`"),
+            _ if self.leads_an_error_on(at) => format!(
+                "the error of a part is that of the whole: `{}`",
+                words::step(outermost_name, ERROR_ACTION, "…")
+            ),
             _ => format!(
                 "write the step after it into the branch, `[{name} >> …]`, or after the whole of it: `{}`",
-                words::step(words::name(self.graph, outermost), DEFAULT_ACTION, "…")
+                words::step(outermost_name, DEFAULT_ACTION, "…")
             ),
         };
         found.push(Diagnostic::new(Code::ForkShape, Site::Edge(at, part), message).help(help));

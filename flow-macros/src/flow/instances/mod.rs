@@ -270,7 +270,8 @@ impl Instance {
 /// Reports an edge that leads from an `end`, or to `start`.
 fn check_direction(edge: &EdgeSyntax, report: &mut Report) {
     if let StepSyntax::End(..) = edge.from {
-        let help = "begin a statement of its own for what comes from another step";
+        let help = "what is to run before the end stands before it, `step >> end`; what comes from \
+                    another step begins a statement of its own";
         let message = "nothing comes after an `end`";
         report.error(Code::Start, edge.arrow, message, help);
     }
