@@ -245,10 +245,10 @@ impl Returned {
                     self.text()
                 );
                 let help = match &self.value_type {
-                    Some(Type::Tuple(tuple)) if !tuple.elems.is_empty() => format!(
-                        "these are {}: return {wanted}, or name as many keys in `writes`",
-                        tuple.elems.len()
-                    ),
+                    Some(Type::Tuple(tuple)) if tuple.elems.len() > usize::from(actions) => {
+                        let keys = tuple.elems.len() - usize::from(actions);
+                        format!("return a tuple of {wanted}, or name {keys} in `writes`")
+                    }
                     _ => help.to_owned(),
                 };
                 report.error(Code::Malformed, self.span, message, &help);
