@@ -61,7 +61,7 @@ pub struct Answers;
 
 /// Options of a run under which the questions of a flow `F` are answered.
 ///
-/// Pass [`RunOptions::answer`](crate::RunOptions::answer), or start the flow with
+/// Pass `RunOptions::answer`, or start the flow with
 /// `flow_durable::Runtime`.
 #[diagnostic::on_unimplemented(
     message = "nobody is there to answer what `{F}` asks people",
