@@ -234,7 +234,9 @@ pub(crate) async fn records_since_snapshot(
     let mut end = until;
     while end > 0 {
         let from = end.saturating_sub(PAGE as u64);
-        let mut page = store.records(id, from, PAGE).await?;
+        // Not more than is wanted: what comes later may be damaged.
+        let wanted = usize::try_from(end - from).unwrap_or(PAGE);
+        let mut page = store.records(id, from, wanted).await?;
         // If records have been pruned meanwhile, the store has returned later ones instead.
         page.retain(|record| record.seq < end);
         let mut kinds = page.iter().map(|record| record.kind);
