@@ -96,7 +96,7 @@ fn second_edge(
                 format!("to run both at the same time, write `{fork}`; else remove one of them"),
             )
         }
-        _ if action == DEFAULT_ACTION => (
+        (EdgeTarget::Node(_), _) | (_, EdgeTarget::Node(_)) if action == DEFAULT_ACTION => (
             format!("{what} to two places: to `{left}` and to `{right}`"),
             format!(
                 "remove one of them; or, to run `{name}` twice, declare it once more under another name"
