@@ -160,12 +160,13 @@ impl Attempts<'_> {
     /// have.
     ///
     /// `into_failure` is that of [`IntoFailure`]. It is named where the error is, because rustc shows
-    /// the bounds of functions.
+    /// the bounds of functions; and it has a type of its own, because a pointer would be stored.
     #[inline]
-    pub fn only<T, E, F: Future<Output = Result<T, E>>>(
-        work: F,
-        into_failure: fn(E) -> Failure,
-    ) -> Failing<F, impl Fn(E) -> Failure> {
+    pub fn only<T, E, F, I>(work: F, into_failure: I) -> Failing<F, I>
+    where
+        F: Future<Output = Result<T, E>>,
+        I: Fn(E) -> Failure,
+    {
         Failing::new(work, into_failure)
     }
 

@@ -283,7 +283,7 @@ impl Step<'_> {
         let at_error = here(self.error_span);
         let into_failure = into_failure(self.error_span);
         let failing =
-            quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _>(#attempt, #into_failure));
+            quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _, _>(#attempt, #into_failure));
         let failed_or_done = quote_spanned! {at_error=>
             impl ::core::future::Future<Output = ::core::result::Result<#ty, #rt::Failure>>
         };
