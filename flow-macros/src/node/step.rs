@@ -283,7 +283,8 @@ impl Step<'_> {
         let at_error = here(self.error_span);
         let into_failure = into_failure(self.error_span);
         // Of a function without a pointer to it, rustc would report the error once more.
-        let into_failure = quote_spanned!(self.error_span=> |__error| #into_failure(__error));
+        let error = Ident::new("__error", self.error_span);
+        let into_failure = quote_spanned!(at_error=> |#error| #into_failure(#error));
         let failing =
             quote_spanned!(at_error=> #rt::Attempts::only::<#ty, _, _, _>(#attempt, #into_failure));
         let failed_or_done = quote_spanned! {at_error=>
