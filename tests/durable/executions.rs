@@ -1,10 +1,12 @@
 //! Executions: how they stand, which ones there are, and whose they are.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_durable::{
-    EventFilter, Execution, ExecutionId, Executions, ListOptions, RuntimeError, StartOptions,
-    Status,
+    EventFilter, Execution, ExecutionId, Executions, ListOptions, Runtime, RuntimeError,
+    RuntimeOptions, StartOptions, Status,
 };
 use flow_runtime::prelude::*;
 
@@ -15,6 +17,30 @@ flow! {
     pub(crate) Short(number: u64) -> (number: u64) {
         start >> increase >> end;
     }
+}
+
+/// All of them within one millisecond, and the clock is even set back.
+#[tokio::test(start_paused = true)]
+async fn executions_are_listed_as_they_were_started() {
+    let clock = Arc::new(AtomicU64::new(1_000_000));
+    let read = clock.clone();
+    let clock_of = move || UNIX_EPOCH + Duration::from_millis(read.load(Ordering::Relaxed));
+    let runtime = Runtime::with_options(store(), RuntimeOptions::new().clock(clock_of));
+    runtime.register(Short::new()).unwrap();
+    let mut started = Vec::new();
+    for number in 0..64 {
+        if number == 32 {
+            clock.fetch_sub(1, Ordering::Relaxed);
+        }
+        let input = ShortInput { number };
+        let execution = runtime.start::<Short>(input, StartOptions::new()).await;
+        started.push(execution.unwrap().id().to_string());
+    }
+    assert!(started.is_sorted(), "{started:#?}");
+    let page = ListOptions::new().limit(100);
+    let listed = runtime.list(page).await.unwrap();
+    let listed = listed.iter().rev().map(|one| one.id().to_string());
+    assert_eq!(listed.collect::<Vec<_>>(), started);
 }
 
 ///

@@ -16,7 +16,7 @@ use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, to_ms};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
+use uuid::{ContextV7, Uuid};
 
 use crate::driver::Signals;
 use crate::error::RuntimeError;
@@ -39,6 +39,8 @@ pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) options: RuntimeOptions,
     pub(crate) holder: Uuid,
+    /// Counts the ids of the same millisecond, so that executions are listed as they were started.
+    pub(crate) ids: Mutex<ContextV7>,
     pub(crate) flows: Mutex<HashMap<String, Versions>>,
     /// The hashes of the structures that are stored.
     pub(crate) structures: Mutex<HashSet<String>>,
@@ -107,11 +109,12 @@ impl Inner {
         &self.options
     }
 
-    /// A UUID of version 7 with this time.
+    /// A UUID of version 7 with this time. It is greater than those before it, even if the clock was set
+    /// back.
     pub(crate) fn new_id(&self, now_ms: u64) -> Uuid {
         let nanos = u32::try_from(now_ms % 1000).unwrap_or(0) * 1_000_000;
         Uuid::new_v7(uuid::Timestamp::from_unix(
-            uuid::NoContext,
+            &*lock(&self.ids),
             now_ms / 1000,
             nanos,
         ))

@@ -104,6 +104,7 @@ impl Runtime {
             store: Arc::new(store),
             options,
             holder: Uuid::new_v4(),
+            ids: Mutex::default(),
             flows: Mutex::default(),
             structures: Mutex::default(),
             active: Mutex::default(),

@@ -50,15 +50,13 @@ impl fmt::Debug for Links {
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     /// The execution.
-    e: ExecutionIdText,
+    e: String,
     /// The step whose question it is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<String>,
     /// The time until which it holds, in seconds since 1970 (UTC).
     u: u64,
 }
-
-type ExecutionIdText = String;
 
 impl Links {
     /// Links that are signed with this key. Servers that share a key accept each other's links.

@@ -1,6 +1,6 @@
 //! An event, ready to be sent.
 
-use flow_durable::{ExecutionEvent, Pattern, RecordKind, RuntimeError};
+use flow_durable::{EventFilter, ExecutionEvent, Pattern, RecordKind, RuntimeError};
 use serde_json::{Value, json};
 
 use crate::problem::Problem;
@@ -87,9 +87,17 @@ pub(crate) struct Wanted {
     pub(crate) kinds: Vec<RecordKind>,
     pub(crate) paths: Vec<Pattern>,
     pub(crate) deltas: bool,
+    /// Whether events say what nodes read and wrote.
+    pub(crate) values: bool,
 }
 
 impl Wanted {
+    /// A filter for events that say as much as these.
+    pub(crate) fn filter(&self) -> EventFilter {
+        let filter = EventFilter::new();
+        if self.values { filter.values() } else { filter }
+    }
+
     pub(crate) fn wants(&self, frame: &Frame) -> bool {
         let of_kind = match (frame.place, frame.kind) {
             (Place::Delta { .. }, _) => self.deltas,

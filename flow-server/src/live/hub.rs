@@ -12,11 +12,20 @@ use super::frame::Frame;
 /// How many events wait for a client, before it reads from the store again.
 const BACKLOG: usize = 1024;
 
+/// An execution that is watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Watched {
+    pub(super) id: ExecutionId,
+    /// Whether the events say what nodes read and wrote. A reader that finds this out reads more, so
+    /// it reads only for the clients that ask for it.
+    pub(super) values: bool,
+}
+
 /// The executions that are watched.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
-    /// Held while a reader begins, so that there is one for each execution.
-    channels: Mutex<HashMap<ExecutionId, Weak<Channel>>>,
+    /// Held while a reader begins, so that there is one for each.
+    channels: Mutex<HashMap<Watched, Weak<Channel>>>,
 }
 
 /// The reader of an execution. It ends with the last client.
@@ -52,11 +61,11 @@ impl Hub {
     pub(super) async fn subscribe(
         &self,
         executions: &Executions,
-        id: ExecutionId,
+        watched: Watched,
         offset: u64,
     ) -> Result<Live, RuntimeError> {
         let mut channels = self.channels.lock().await;
-        let known = channels.get(&id).and_then(Weak::upgrade);
+        let known = channels.get(&watched).and_then(Weak::upgrade);
         if let Some(channel) = known.filter(|channel| !channel.reader.is_finished()) {
             let receiver = channel.receiver.resubscribe();
             return Ok(Live {
@@ -64,8 +73,12 @@ impl Hub {
                 _reader: channel,
             });
         }
-        let filter = EventFilter::new().deltas().from_offset(offset);
-        let mut events = executions.get(id).await?.events(filter).await?;
+        let mut filter = EventFilter::new().deltas().from_offset(offset);
+        if watched.values {
+            filter = filter.values();
+        }
+        let execution = executions.get(watched.id).await?;
+        let mut events = execution.events(filter).await?;
         let (sender, receiver) = broadcast::channel(BACKLOG);
         let reader = tokio::spawn(async move {
             while let Some(event) = events.next().await {
@@ -83,7 +96,7 @@ impl Hub {
             reader,
         });
         channels.retain(|_, channel| channel.strong_count() > 0);
-        channels.insert(id, Arc::downgrade(&channel));
+        channels.insert(watched, Arc::downgrade(&channel));
         Ok(Live {
             receiver,
             _reader: channel,

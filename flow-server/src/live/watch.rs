@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use flow_durable::{EventFilter, Events, ExecutionId, Executions, RuntimeError};
+use flow_durable::{Events, ExecutionId, Executions, RuntimeError};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::frame::{Frame, Place, Wanted};
-use super::hub::Live;
+use super::hub::{Live, Watched};
 use crate::app::App;
 
 /// The events of an execution for one client, from a record on, until the execution is over.
@@ -90,7 +90,9 @@ impl Watch {
 
     /// Begins to read from the store what has not passed yet.
     async fn read_stored(&mut self) -> Result<(), RuntimeError> {
-        let filter = EventFilter::new()
+        let filter = self
+            .wanted
+            .filter()
             .execution(self.id)
             .from_offset(self.offset)
             .until_now();
@@ -104,7 +106,11 @@ impl Watch {
         self.is_last = execution.status().is_over();
         if !self.is_last {
             let hub = self.app.hub();
-            let live = hub.subscribe(&self.executions, self.id, self.offset);
+            let watched = Watched {
+                id: self.id,
+                values: self.wanted.values,
+            };
+            let live = hub.subscribe(&self.executions, watched, self.offset);
             self.live = Some(live.await?);
         }
         // What was stored meanwhile.

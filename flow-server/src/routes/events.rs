@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use flow_durable::{EventFilter, Events, RecordKind};
+use flow_durable::{Events, RecordKind};
 use futures_util::{Stream, StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::Value;
@@ -44,6 +44,10 @@ pub(super) struct EventsParams {
     /// With `true`, also what nodes emit while they run.
     #[serde(default)]
     deltas: bool,
+    /// With `true`, also the settings of each node as far as they are stored, what it reads when it is
+    /// reached, and what it wrote when it took an action: `params`, `reads` and `writes` of the payload.
+    #[serde(default)]
+    values: bool,
     /// Without a stream: for how many seconds to wait for the first event.
     #[serde(default)]
     wait: u64,
@@ -66,6 +70,7 @@ impl EventsParams {
             kinds: kinds.collect::<Result<_, _>>()?,
             paths: paths.collect::<Result<_, _>>()?,
             deltas: self.deltas,
+            values: self.values,
         })
     }
 
@@ -153,7 +158,7 @@ pub(super) async fn of_all(
 ) -> Result<Response, Problem> {
     let wanted = params.wanted()?;
     let offset = params.seen(&headers)?;
-    let mut filter = EventFilter::new();
+    let mut filter = wanted.filter();
     if let Some(offset) = offset {
         filter = filter.from_offset(offset);
     }

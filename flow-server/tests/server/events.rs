@@ -176,6 +176,66 @@ async fn a_stream_is_filtered_by_kind_and_path() {
     }
 }
 
+/// What nodes read and wrote is told to those who ask for it, whether it was stored before or happens
+/// while they watch, and not to those beside them who do not (B-109).
+#[tokio::test]
+async fn values_come_only_if_asked_for() {
+    let served = served();
+    let client = &served.client;
+    let (id, token) = client.asking().await;
+    let path = format!("/executions/{id}/events");
+    let mut with = client.stream(&format!("{path}?values=true")).await;
+    let mut without = client.stream(&path).await;
+    let measured = loop {
+        let event = with.next().await.unwrap().data;
+        if event["nodeId"] == "measure" && event["type"] == "node_start" {
+            break event["payload"]["reads"].clone();
+        }
+    };
+    let amount = json!([{ "key": "amount", "value": { "summary": "950" } }]);
+    assert_eq!(measured, amount);
+    while without.next().await.unwrap().data["payload"]["type"] != "paused" {}
+    while with.next().await.unwrap().data["payload"]["type"] != "paused" {}
+    assert!(with.is_silent().await && without.is_silent().await);
+    let answer = json!({ "Approve": { "comment": "" } });
+    client
+        .post(&format!("/questions/{token}/answer"), answer)
+        .await
+        .expect(200);
+    let paid = json!([{ "key": "receipt", "value": { "summary": "\"950 EUR to Ann\"" } }]);
+    let writes_of = |events: &[Value]| {
+        let ended = |event: &&Value| event["nodeId"] == "pay" && event["type"] == "node_end";
+        events.iter().find(ended).unwrap()["payload"]["writes"].clone()
+    };
+    let data = |events: Vec<SentEvent>| -> Vec<Value> {
+        events.into_iter().map(|event| event.data).collect()
+    };
+    assert_eq!(writes_of(&data(with.all().await)), paid);
+    assert_eq!(writes_of(&data(without.all().await)), Value::Null);
+    let page = client.get(&format!("{path}?values=true")).await.expect(200);
+    assert_eq!(writes_of(page["events"].as_array().unwrap()), paid);
+    let all = client.get("/events?values=true&after=0").await.expect(200);
+    assert_eq!(writes_of(all["events"].as_array().unwrap()), paid);
+    let all = client.get("/events?after=0").await.expect(200);
+    assert_eq!(writes_of(all["events"].as_array().unwrap()), Value::Null);
+    // Values are those of somebody.
+    let ben = client.with_token("ben's token");
+    for accept in ["application/json", "text/event-stream"] {
+        let ben = ben.with_header("accept", accept);
+        ben.get(&format!("{path}?values=true"))
+            .await
+            .problem(404, "not-found");
+    }
+    let bens = ben.get("/events?values=true&after=0").await.expect(200);
+    assert_eq!(bens["events"], json!([]));
+    let document = client.get("/openapi.json").await.expect(200);
+    for route in ["/events", "/executions/{id}/events"] {
+        let parameters = document["paths"][route]["get"]["parameters"].as_array();
+        let values = |it: &Value| it["name"] == "values" && it["in"] == "query";
+        assert!(parameters.unwrap().iter().any(values), "{route}");
+    }
+}
+
 /// For those who cannot have a stream.
 #[tokio::test]
 async fn events_come_in_pages_too() {
