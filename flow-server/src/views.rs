@@ -314,6 +314,7 @@ pub(crate) struct LinkView {
 
 /// The answer of `application/problem+json`.
 #[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct ProblemView {
     /// `urn:flow-server:` and the kind of the problem.
     r#type: String,
@@ -323,6 +324,28 @@ pub(crate) struct ProblemView {
     status: u16,
     /// What is wrong with this request.
     detail: String,
+    /// Of `input`: all that is wrong, each with `code`, `path`, `pointer` and `message`. Of `values`:
+    /// the same as texts.
+    #[schema(nullable = false)]
+    errors: Option<Vec<Value>>,
+    /// Of `over`: the status of the execution.
+    #[schema(nullable = false)]
+    execution_status: Option<String>,
+    /// Of `idempotency-key`: the execution that was started with it.
+    #[schema(nullable = false)]
+    execution: Option<String>,
+    /// Of `flow-not-registered`: the flow.
+    #[schema(nullable = false)]
+    flow: Option<String>,
+    /// Of `flow-changed`: what has changed.
+    #[schema(nullable = false)]
+    changes: Option<Vec<String>>,
+    /// Of `wrong-type`: the type of the answer, as written in Rust.
+    #[schema(nullable = false)]
+    expected: Option<String>,
+    /// Of `too-many-requests`: after how many seconds to try again.
+    #[schema(nullable = false)]
+    retry_after: Option<u64>,
 }
 
 /// Milliseconds since 1970 (UTC).
