@@ -55,6 +55,14 @@ pub trait Observer: Send + Sync {
     /// Something happened.
     fn on_event(&self, event: &Event<'_>);
 
+    /// A loop over items begins, and its collection knows how many items there are. `path` is that of
+    /// the loop, of which [`EventKind::NodeStarted`] has been told. This is called by plain runs, so
+    /// that a display can count the items that are done; by default, nothing happens.
+    #[inline]
+    fn on_loop(&self, run: RunId, path: Path<'_>, items: usize) {
+        let _ = (run, path, items);
+    }
+
     /// The run went from one node to the next: both events in one call. This is a method of the
     /// trait so that it is compiled for each type of observer, and the parts of an event that an
     /// observer ignores are not computed.
@@ -178,6 +186,18 @@ pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     }
 }
 
+/// The same of the beginning of a loop.
+pub(crate) fn tell_loop(
+    observer: &(impl Observer + ?Sized),
+    run: RunId,
+    path: Path<'_>,
+    items: usize,
+) {
+    if catch_unwind(AssertUnwindSafe(|| observer.on_loop(run, path, items))).is_err() {
+        count_failure();
+    }
+}
+
 #[cold]
 fn count_failure() {
     FAILURES.fetch_add(1, Ordering::Relaxed);
@@ -205,6 +225,11 @@ impl Observer for Both {
     fn on_event(&self, event: &Event<'_>) {
         tell(&*self.first, event);
         tell(&*self.second, event);
+    }
+
+    fn on_loop(&self, run: RunId, path: Path<'_>, items: usize) {
+        tell_loop(&*self.first, run, path, items);
+        tell_loop(&*self.second, run, path, items);
     }
 }
 

@@ -61,21 +61,31 @@ static AT_THE_TERMINAL: Mutex<()> = Mutex::new(());
 #[async_trait]
 impl Answer for Terminal {
     async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
-        if !stdin().is_terminal() {
-            return Err("nobody can be asked: the standard input is not a terminal".into());
-        }
-        let question = question.clone();
-        let answer = tokio::task::spawn_blocking(move || {
-            let _one_at_a_time = AT_THE_TERMINAL
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let (prompt, expected) = (question.prompt(), question.expected());
-            let check = |value: &Value| question.check(value);
-            let shape = shape_of(|probe| question.read(probe));
-            ask(&mut Dialogue, prompt, expected, &shape, check)
-        });
-        answer.await?
+        ask_at_the_terminal(question, || ()).await
     }
+}
+
+/// Asks the person at the terminal. What `prepare` returns is dropped when the question is no longer
+/// there, which can be after the run has ended.
+pub(crate) async fn ask_at_the_terminal<T>(
+    question: &Question,
+    prepare: impl FnOnce() -> T + Send + 'static,
+) -> Result<Value, BoxError> {
+    if !stdin().is_terminal() {
+        return Err("nobody can be asked: the standard input is not a terminal".into());
+    }
+    let question = question.clone();
+    let answer = tokio::task::spawn_blocking(move || {
+        let _one_at_a_time = AT_THE_TERMINAL
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let _prepared = prepare();
+        let (prompt, expected) = (question.prompt(), question.expected());
+        let check = |value: &Value| question.check(value);
+        let shape = shape_of(|probe| question.read(probe));
+        ask(&mut Dialogue, prompt, expected, &shape, check)
+    });
+    answer.await?
 }
 
 /// The prompts at the terminal.

@@ -3,8 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::future::pending;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flow_runtime::RunId;
+use flow_runtime::engine::Path;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -51,6 +54,59 @@ async fn chunks_are_summed_in_order() {
         ChunkSums::new().run(input).await.unwrap().sums,
         [45, 145, 110]
     );
+}
+
+/// How many items loops have.
+#[derive(Default)]
+struct Lengths(Mutex<Vec<String>>);
+
+impl Observer for Lengths {
+    fn on_event(&self, _: &Event<'_>) {}
+
+    fn on_loop(&self, _: RunId, path: Path<'_>, items: usize) {
+        self.0.lock().unwrap().push(format!("{path} {items}"));
+    }
+}
+
+#[tokio::test]
+async fn an_observer_is_told_how_many_items_there_are() {
+    let input = || (0..25).collect::<Vec<u64>>();
+    let lengths = [Arc::new(Lengths::default()), Arc::new(Lengths::default())];
+    let panics = Arc::new(PanicsAtLoops);
+    let options = || {
+        let options = RunOptions::new().observer(lengths[0].clone());
+        options
+            .observer(panics.clone())
+            .observer(lengths[1].clone())
+    };
+    let one_by_one = ChunkSumsInput {
+        numbers: input(),
+        size: 10,
+    };
+    ChunkSums::new()
+        .run_with(one_by_one, options())
+        .await
+        .unwrap();
+    let at_once = MapReduceInput {
+        numbers: input(),
+        size: 30,
+    };
+    MapReduce::new().run_with(at_once, options()).await.unwrap();
+    for lengths in &lengths {
+        let lengths = lengths.0.lock().unwrap();
+        assert_eq!(*lengths, ["chunk_sums.sums 3", "map_reduce.sums 1"]);
+    }
+}
+
+/// A panic of one observer is nothing to the run and to the others.
+struct PanicsAtLoops;
+
+impl Observer for PanicsAtLoops {
+    fn on_event(&self, _: &Event<'_>) {}
+
+    fn on_loop(&self, _: RunId, _: Path<'_>, _: usize) {
+        panic!("at a loop");
+    }
 }
 
 /// PF-19

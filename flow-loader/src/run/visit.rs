@@ -418,6 +418,7 @@ async fn each<E: LoadedEngine>(
         one_item(level, engine, scope, body, around, (index, item))
     };
     let kept = |result| kept(result, *collects_errors);
+    engine.loop_started(scope, items.len());
     let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
     let mut numbered = (0u32..).zip(items.iter().map(ItemValue::any));
     match concurrency {

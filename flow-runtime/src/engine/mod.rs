@@ -81,6 +81,7 @@
 mod any_flow;
 mod carry_out;
 mod direct;
+mod loops;
 mod nested;
 mod observed;
 mod visits;
@@ -95,6 +96,8 @@ use crate::flow::{Described, Flow};
 pub use self::any_flow::{AnyFlow, RunError, accepted_input};
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
+#[doc(hidden)]
+pub use self::loops::loop_started;
 pub use self::observed::Observed;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
@@ -166,6 +169,13 @@ pub trait Hooks: Send + Sync {
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         let _ = scope;
+    }
+
+    /// A loop that is the current node begins, with this many items. Not called if the collection does
+    /// not know how many it has.
+    #[inline]
+    fn loop_started(&self, scope: &Scope<'_>, items: usize) {
+        let _ = (scope, items);
     }
 
     /// Runs a flow that is the current node, within the time that the flow around it allows.

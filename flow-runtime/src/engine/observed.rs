@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::engine::{Engine, Hooks, StateHooks, Step, carry_out};
 use crate::error::Failed;
 use crate::frame::{Frame, Path};
-use crate::observer::{Event, EventKind, Observer, RunId, tell};
+use crate::observer::{Event, EventKind, Observer, RunId, tell, tell_loop};
 use crate::run::Run;
 use crate::scope::Scope;
 
@@ -63,6 +63,10 @@ impl Hooks for Observed<'_> {
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         self.tell(scope.frame().path(), EventKind::NodeStarted);
+    }
+
+    fn loop_started(&self, scope: &Scope<'_>, items: usize) {
+        tell_loop(self.observer, self.id, scope.frame().path(), items);
     }
 
     #[inline]

@@ -25,7 +25,7 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, num
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
-pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step};
+pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step, loop_started};
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::nesting::{Inside, Nesting, NothingInside};

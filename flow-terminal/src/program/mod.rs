@@ -1,6 +1,7 @@
 //! A command line of flows: of those in the program, and of those in documents.
 
 mod arguments;
+mod bars;
 mod check;
 mod input;
 mod list;
@@ -30,7 +31,9 @@ type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
 /// | `check flow.yaml flows/` | loads documents, and reports what is wrong with line and column |
 /// | `flows` | lists the flows of the program, and the nodes that documents may use |
 ///
-/// The output is JSON on the standard output; progress and errors are on the standard error. What a
+/// The output is JSON on the standard output; progress and errors are on the standard error. At a
+/// terminal progress moves: each node that runs has a line, with the items of a loop counted; elsewhere
+/// each event is a line. What a
 /// flow asks is asked at the [`Terminal`](crate::Terminal). The exit code is 0 if the flow reached an
 /// end, 1 if it failed or a check found something, and 2 if nothing was run.
 ///

@@ -1,13 +1,16 @@
 //! `run`: runs a flow of the program, or of a file.
 
+use std::io::{IsTerminal as _, stderr};
 use std::path::Path;
 use std::sync::Arc;
 
 use flow_loader::load_file;
 use flow_runtime::engine::{Observed, Run, RunError, Saved, Unstorable, run_any};
 use flow_runtime::{Event, EventKind, Observer, RunOptions};
-use flow_spec::{did_you_mean, visible};
+use flow_spec::did_you_mean;
+use indicatif::ProgressDrawTarget;
 
+use super::bars::{Bars, line};
 use super::{Program, Runnable, arguments};
 use crate::Terminal;
 use crate::output::{Outcome, print, tell_error};
@@ -19,21 +22,31 @@ impl Observer for Progress {
     fn on_event(&self, event: &Event<'_>) {
         // Parts of a text that is still being written would be mixed with the lines.
         if !matches!(event.kind(), EventKind::Delta(_) | EventKind::DeltaJson(_)) {
-            eprintln!("{}", visible(&event.to_string()));
+            eprintln!("{}", line(event));
         }
     }
+}
+
+/// Whether progress can be shown that moves.
+fn moves() -> bool {
+    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 impl Program {
     pub(super) async fn run_flow(&self, arguments: &arguments::Run) -> Result<Outcome, String> {
         let flow = self.find(&arguments.flow)?;
         let input = Saved(arguments.input.read(&*flow)?);
-        let mut options = RunOptions::answer(Terminal);
-        if !arguments.quiet {
-            options = options.observer(Arc::new(Progress));
-        }
+        let bars = (!arguments.quiet && moves()).then(|| Bars::new(ProgressDrawTarget::stderr));
+        let options = match &bars {
+            Some(bars) => RunOptions::answer(bars.clone()).observer(Arc::new(bars.clone())),
+            None if arguments.quiet => RunOptions::answer(Terminal),
+            None => RunOptions::answer(Terminal).observer(Arc::new(Progress)),
+        };
         let run = Run::numbered(options);
         let output = run_any(&*flow, &Observed::new(&run), input).await;
+        if let Some(bars) = &bars {
+            bars.clear();
+        }
         let name = flow.name();
         match output {
             Ok(output) => {

@@ -78,13 +78,42 @@ ends:
 ",
     );
     let mut person = begin(&folder, &["asks.yaml", "employee=Ann"])?;
-    person.exp_string("asks.ask started")?;
+    person.exp_string("asks.ask")?;
     person.exp_string("May Ann go?")?;
     person.exp_string("Refused")?;
     press(&mut person, &format!("{DOWN}\r"))?;
     let seen = rest(&mut person)?;
     assert!(seen.contains("asks.ask finished: refused"), "{seen}");
     assert!(seen.contains("\"end\": \"kept\""), "{seen}");
+    Ok(())
+}
+
+/// What is done stands above what runs, which is gone while somebody is asked and when all is over.
+#[test]
+fn progress_moves_at_a_terminal() -> Result<(), Box<dyn Error>> {
+    let folder = Folder::new();
+    let mut person = begin(&folder, &["Claim", "employee=Ann", "amount=300"])?;
+    person.exp_string("claim.size finished: large")?;
+    person.exp_string("Pay 300 EUR to Ann?")?;
+    person.exp_string("Refused")?;
+    press(&mut person, "\r")?;
+    let seen = rest(&mut person)?;
+    let place = |text: &str| {
+        seen.find(text)
+            .ok_or_else(|| format!("no `{text}` in {seen}"))
+    };
+    let lines = [
+        "claim.approval finished: granted",
+        "claim.pay finished: default",
+        "claim ended: default",
+        "\"receipt\": \"300 EUR for Ann\"",
+    ];
+    let places: Vec<usize> = lines
+        .iter()
+        .map(|line| place(line))
+        .collect::<Result<_, _>>()?;
+    assert!(places.is_sorted(), "{seen}");
+    assert!(!seen.contains("started"), "{seen}");
     Ok(())
 }
 

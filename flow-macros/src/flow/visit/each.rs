@@ -41,6 +41,7 @@ impl Visit<'_> {
             let results = async {
                 #shared
                 let items = #rt::items(#collection);
+                #rt::loop_started(engine, scope, &items);
                 #rt::Result::<_, #rt::Failed>::Ok({ #each })
             }
             .await;

@@ -1,0 +1,332 @@
+//! Progress at a terminal: what runs is at the bottom, and moves; what is done stands above it.
+//!
+//! The hard thing is that people are asked at the same terminal. While a question is there nothing
+//! else is drawn, and what would have been printed is printed afterwards.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use flow_runtime::engine::Path;
+use flow_runtime::{Answer, BoxError, Event, EventKind, Observer, Question, RunId};
+use flow_spec::visible;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
+
+use crate::terminal::ask_at_the_terminal;
+
+/// How often the signs move by which people see that something still runs.
+const TICK: Duration = Duration::from_millis(120);
+
+/// How many characters are shown of what a node emits: the last ones.
+const EMITTED: usize = 60;
+
+/// How a node is shown whose end cannot be foreseen.
+const SPINNER: &str = "{spinner} {prefix} {elapsed} {wide_msg}";
+/// How one is shown that has come this far.
+const COUNTER: &str = "{spinner} {prefix} {elapsed} {pos} {wide_msg}";
+/// How one is shown that has come this far of so much.
+const BAR: &str = "{spinner} {prefix} {elapsed} [{bar:24}] {pos} of {len} {wide_msg}";
+
+/// Shows a run at a terminal, and lets people be asked there.
+#[derive(Clone)]
+pub(super) struct Bars(Arc<Shown>);
+
+struct Shown {
+    all: MultiProgress,
+    /// Where it is shown.
+    target: Box<dyn Fn() -> ProgressDrawTarget + Send + Sync>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The nodes that run, by path.
+    running: BTreeMap<String, ProgressBar>,
+    /// How many questions are at the terminal.
+    questions: usize,
+    /// The lines to print when there are none any more.
+    held: Vec<String>,
+}
+
+impl Bars {
+    /// Shows it where `target` says.
+    pub(super) fn new(target: impl Fn() -> ProgressDrawTarget + Send + Sync + 'static) -> Self {
+        Bars(Arc::new(Shown {
+            all: MultiProgress::with_draw_target(target()),
+            target: Box::new(target),
+            state: Mutex::default(),
+        }))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Prints a line above what runs. What the terminal refuses is lost, as with any progress.
+    fn print(&self, state: &mut State, line: String) {
+        if state.questions > 0 {
+            state.held.push(line);
+        } else {
+            let _ = self.0.all.println(line);
+        }
+    }
+
+    fn begin(&self, path: &str) {
+        let mut state = self.state();
+        let bar = self.0.all.add(ProgressBar::new_spinner());
+        bar.set_style(style(SPINNER));
+        bar.set_prefix(visible(path).into_owned());
+        bar.enable_steady_tick(TICK);
+        state.running.insert(path.to_owned(), bar);
+    }
+
+    /// Removes a node that does not run any more, and everything in it.
+    fn end(&self, state: &mut State, path: &str) {
+        let inside = format!("{path}.");
+        state.running.retain(|running, bar| {
+            let is_over = running == path || running.starts_with(&inside);
+            if is_over {
+                bar.finish_and_clear();
+                self.0.all.remove(bar);
+            }
+            !is_over
+        });
+    }
+
+    /// What happens to an item of the loop at this path, or inside it. `rest` is what follows the path.
+    fn in_loop(&self, event: &Event<'_>, of: &str, rest: &str) {
+        let is_item = rest.find(']') == Some(rest.len() - 1);
+        match event.kind() {
+            EventKind::NodeFinished { .. } if is_item => self.change(of, |bar| bar.inc(1)),
+            EventKind::AttemptFailed { .. } => self.print(&mut self.state(), line(event)),
+            EventKind::NodeFailed { .. } | EventKind::FlowFailed { .. } => {
+                self.print(&mut self.state(), line(event));
+                // The loop can go on.
+                if is_item {
+                    self.change(of, |bar| bar.inc(1));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn change(&self, path: &str, change: impl FnOnce(&ProgressBar)) {
+        if let Some(bar) = self.state().running.get(path) {
+            change(bar);
+        }
+    }
+
+    /// Removes all that is left of a run that has ended, or that was interrupted.
+    pub(super) fn clear(&self) {
+        let mut state = self.state();
+        for (_, bar) in mem::take(&mut state.running) {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Draws nothing until the result is dropped.
+    fn hidden(&self) -> Hidden {
+        let mut state = self.state();
+        state.questions += 1;
+        if state.questions == 1 {
+            let _ = self.0.all.clear();
+            self.0.all.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        Hidden(self.clone())
+    }
+}
+
+/// As long as it is there, nothing is drawn.
+struct Hidden(Bars);
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let bars = &self.0;
+        let mut state = bars.state();
+        state.questions -= 1;
+        if state.questions == 0 {
+            bars.0.all.set_draw_target((bars.0.target)());
+            for line in mem::take(&mut state.held) {
+                bars.print(&mut state, line);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Answer for Bars {
+    async fn answer(&self, question: &Question) -> Result<Value, BoxError> {
+        let bars = self.clone();
+        ask_at_the_terminal(question, move || bars.hidden()).await
+    }
+}
+
+impl Observer for Bars {
+    fn on_event(&self, event: &Event<'_>) {
+        let path = event.path().to_string();
+        // An item, or something inside it: they are counted at their loop.
+        if let Some((of, rest)) = path.split_once('[') {
+            return self.in_loop(event, of, rest);
+        }
+        match event.kind() {
+            EventKind::NodeStarted => self.begin(&path),
+            EventKind::Delta(text) | EventKind::DeltaJson(text) => self.change(&path, |bar| {
+                let emitted = bar.message() + &visible(text);
+                let surplus = emitted.chars().count().saturating_sub(EMITTED);
+                bar.set_message(emitted.chars().skip(surplus).collect::<String>());
+            }),
+            EventKind::Progress { done, of } => self.change(&path, |bar| {
+                match of {
+                    Some(of) => bar.set_length(of),
+                    None => bar.unset_length(),
+                }
+                bar.set_style(style(if of.is_some() { BAR } else { COUNTER }));
+                bar.set_position(done);
+            }),
+            EventKind::AttemptFailed { .. } => self.print(&mut self.state(), line(event)),
+            _ => {
+                let mut state = self.state();
+                self.end(&mut state, &path);
+                self.print(&mut state, line(event));
+            }
+        }
+    }
+
+    fn on_loop(&self, _run: RunId, path: Path<'_>, items: usize) {
+        self.change(&path.to_string(), |bar| {
+            bar.set_length(u64::try_from(items).unwrap_or(u64::MAX));
+            bar.set_style(style(BAR));
+            bar.set_position(0);
+        });
+    }
+}
+
+/// An event as a line.
+pub(super) fn line(event: &Event<'_>) -> String {
+    visible(&event.to_string()).into_owned()
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .unwrap_or_else(|error| unreachable!("`{template}` is a template: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use flow_runtime::RunOptions;
+    use flow_runtime::prelude::*;
+    use indicatif::{InMemoryTerm, TermLike};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// Says how far it is, and waits until it may go on.
+    struct Counting(Arc<Semaphore>);
+
+    #[node(writes = counted)]
+    impl Counting {
+        async fn exec(&self, cx: &Context, numbers: &[u64]) -> Result<usize, String> {
+            cx.emit("a\x1b[2Jb");
+            cx.progress(2, Some(5));
+            let permit = self.0.acquire().await.map_err(|error| error.to_string())?;
+            permit.forget();
+            Ok(numbers.len())
+        }
+    }
+
+    /// Waits at the third item.
+    struct Doubling(Arc<Semaphore>);
+
+    #[node(writes = double)]
+    impl Doubling {
+        async fn exec(&self, number: u64) -> Result<u64, String> {
+            if number == 3 {
+                let permit = self.0.acquire().await.map_err(|error| error.to_string())?;
+                permit.forget();
+            }
+            Ok(number * 2)
+        }
+    }
+
+    flow! {
+        Numbers(numbers: Vec<u64>) -> (doubles: Vec<u64>) {
+            node counting: Counting;
+            node doubling: Doubling;
+            node doubles: for number in numbers { doubling };
+            start >> counting >> doubles >> end;
+        }
+    }
+
+    fn bars() -> (InMemoryTerm, Bars) {
+        let terminal = InMemoryTerm::new(12, 80);
+        let target = {
+            let terminal = terminal.clone();
+            move || ProgressDrawTarget::term_like(Box::new(terminal.clone()))
+        };
+        (terminal, Bars::new(target))
+    }
+
+    /// What stands at the terminal, drawn now, with its signs and times left out.
+    fn seen(terminal: &InMemoryTerm, bars: &Bars) -> Vec<String> {
+        for bar in bars.state().running.values() {
+            bar.force_draw();
+        }
+        let shown = terminal.contents();
+        let kept = |line: &str| {
+            line.replace(|sign: char| !sign.is_ascii(), "")
+                .trim()
+                .to_owned()
+        };
+        shown.lines().map(kept).collect()
+    }
+
+    #[tokio::test]
+    async fn what_runs_is_below_what_is_done() {
+        let (terminal, bars) = bars();
+        let (first, second) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let flow = Numbers::builder()
+            .counting(Counting(first.clone()))
+            .doubling(Doubling(second.clone()))
+            .build();
+        let options = RunOptions::new().observer(Arc::new(bars.clone()));
+        let input = NumbersInput {
+            numbers: vec![1, 2, 3, 4],
+        };
+        let run = tokio::spawn(async move { flow.run_with(input, options).await });
+        let until = async |text: &str| {
+            while !seen(&terminal, &bars).concat().contains(text) {
+                tokio::task::yield_now().await;
+            }
+            seen(&terminal, &bars)
+        };
+        let lines = until("2 of 5").await;
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        assert!(lines[0].starts_with("numbers.counting"), "{lines:#?}");
+        assert!(lines[0].ends_with(r"2 of 5 a\u{1b}[2Jb"), "{lines:#?}");
+        first.add_permits(1);
+        let lines = until("2 of 4").await;
+        assert_eq!(lines[0], "numbers.counting finished: default");
+        assert!(lines[1].starts_with("numbers.doubles"), "{lines:#?}");
+        assert_eq!(lines.len(), 2, "{lines:#?}");
+
+        // A question: nothing else is at the terminal, and nothing is lost.
+        let hidden = bars.hidden();
+        terminal.write_line("May I?").unwrap();
+        second.add_permits(1);
+        run.await.unwrap().unwrap();
+        let asked = terminal.contents();
+        assert!(asked.ends_with("May I?"), "{asked}");
+        assert!(!asked.contains("numbers.doubles"), "{asked}");
+        drop(hidden);
+        let lines = seen(&terminal, &bars);
+        let rest = [
+            "numbers.doubles finished: default",
+            "numbers ended: default",
+        ];
+        assert!(lines.ends_with(&rest.map(str::to_owned)), "{lines:#?}");
+        assert!(bars.state().running.is_empty());
+    }
+}
