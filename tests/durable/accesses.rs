@@ -143,6 +143,17 @@ async fn reads_writes_and_settings_are_told_to_who_asks() {
             { "key": "numbers", "value": { "summary": "[1,5,0]" } },
         ])
     );
+    let items = |event: &ExecutionEvent| -> Option<usize> {
+        match event {
+            ExecutionEvent::Recorded(event) => event.values.as_deref()?.items,
+            _ => None,
+        }
+    };
+    let loops = all
+        .iter()
+        .filter_map(|event| Some((event.path()?, items(event)?)));
+    let expected = [("reported.squared.squares", 2)];
+    assert_eq!(loops.collect::<Vec<_>>(), expected);
     assert_eq!(
         payload("node_end")["writes"],
         json!([{ "key": "pick", "value": { "summary": "[1,0]" } }])

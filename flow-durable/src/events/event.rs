@@ -192,7 +192,7 @@ impl ExecutionEvent {
     ///
     /// | `type` | records | `payload` |
     /// | --- | --- | --- |
-    /// | `node_start` | `node_started` | `nodeName`, `nodeId`, `namespace`; `params`, `reads` |
+    /// | `node_start` | `node_started` | `nodeName`, `nodeId`, `namespace`; `params`, `reads`, and of a loop `items` |
     /// | `exec_complete` | `outcome` | `execResult`, `attempts`, `durationMs` |
     /// | `node_end` | `node_finished` | `action`, `durationMs`; `writes` |
     /// | `error` | `attempt_failed` | `phase` (`"exec"`), `record`, `error`, `attempt` (from 0) |
@@ -205,7 +205,7 @@ impl ExecutionEvent {
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`. `params`, `reads` and `writes` are there for those who ask for them
+    /// no `prep_complete`. `params`, `reads`, `items` (how many a loop has) and `writes` are there for those who ask for them
     /// ([`EventFilter::values`](super::EventFilter::values)): each access has the `key` and the `value`,
     /// which is a `summary`, `"missing"` or `"unknown"`. If a node inside a flow, a fork or a loop fails, its error comes first, and then
     /// the error of each flow, fork and loop around it. Errors are stored as texts, so there is no `stack`, but the

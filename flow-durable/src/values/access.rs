@@ -23,6 +23,9 @@ pub struct NodeValues {
     /// What it reads, when it is reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<KeyAccess>,
+    /// How many items a loop has, when it is reached, if the journal shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items: Option<usize>,
     /// What it itself wrote, when it took its action: for a flow, its outputs, and for a fork nothing,
     /// since its branches did.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -129,6 +129,9 @@ impl<'a> Values<'a> {
             RecordKind::NodeStarted => {
                 values.params = access::params(at.node);
                 values.reads = self.reads(record, at);
+                if at.each.is_none() && at.node.body().is_some() {
+                    values.items = self.list(&record.path, &record.step, at).map(Vec::len);
+                }
             }
             RecordKind::NodeFinished => values.writes = written,
             _ => {}

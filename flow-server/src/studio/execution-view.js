@@ -7,7 +7,7 @@ import { Journal } from "./journal.js";
 import { linkDialog } from "./links.js";
 import { pictureFrom } from "./picture.js";
 import { questionForm } from "./questions-view.js";
-import { RunModel, kindOf, markOf } from "./run-model.js";
+import { RunModel, count, kindOf, markOf, uncounted } from "./run-model.js";
 import { Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
@@ -144,9 +144,25 @@ class ExecutionPage {
     });
   }
 
+  // Asks how many items a loop has: the events of this page do without values, which can be large.
+  async #count(visit) {
+    if (visit.isAsked) return;
+    visit.isAsked = true;
+    const wanted = { values: true, kind: "node_started", path: visit.path, after: visit.offset - 1 };
+    const { events } = await api.get(`${this.#path}/events${api.query(wanted)}`);
+    const { items } = events.find((event) => event.offset === visit.offset)?.payload ?? {};
+    if (items === undefined) return;
+    count(visit, items);
+    this.#draw();
+  }
+
   #draw() {
     if (!this.#page.isOpen) return;
-    for (const node of this.#model.nodes.values()) this.#picture?.mark?.(node.path, node.state, markOf(node));
+    for (const node of this.#model.nodes.values()) {
+      const loop = uncounted(node);
+      if (loop) this.#count(loop).catch(this.#page.fail);
+      this.#picture?.mark?.(node.path, node.state, markOf(node));
+    }
     this.#timeline.draw(this.#model);
     this.#journal.grow(this.#model.next);
     this.#drawTexts();

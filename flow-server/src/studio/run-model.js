@@ -110,7 +110,7 @@ export class RunModel {
   #node(path) {
     const known = this.nodes.get(path);
     if (known) return known;
-    const node = { path, visits: 0, items: 0, itemsDone: 0, open: new Set(), state: "", progress: undefined };
+    const node = { path, visits: 0, items: 0, itemsDone: 0, total: undefined, open: new Set(), state: "", progress: undefined };
     this.nodes.set(path, node);
     return node;
   }
@@ -124,10 +124,13 @@ export class RunModel {
     // A node inside the flow that runs for an item is a node like any other.
     const isItem = event.namespace.endsWith("]");
     if (isItem) node.items += 1;
-    else node.visits += 1;
+    else {
+      node.visits += 1;
+      node.total = undefined;
+    }
     const visit = {
       key, node, path: event.namespace, number: event.visit, item: event.item, seq: event.seq, isItem,
-      start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
+      offset: event.offset, before: node.items, start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
     };
     this.visits.push(visit);
     this.#open.set(key, visit);
@@ -188,11 +191,28 @@ export class RunModel {
   }
 }
 
+// The visit to a loop that runs, of which it is not known how many items it has. A loop that runs for the items of another
+// one is left out, because there can be many of it at once.
+export function uncounted(node) {
+  if (node.items === 0 || node.total !== undefined) return undefined;
+  return [...node.open].find((visit) => !visit.isItem && !visit.path.includes("["));
+}
+
+// A visit to a loop has this many items.
+export function count(visit, items) {
+  visit.node.total = visit.before + items;
+}
+
+function itemsOf({ items, itemsDone, total }) {
+  if (total > itemsDone) return `${itemsDone} of ${total} items`;
+  return items === itemsDone ? `${items} items` : `${itemsDone} items, ${items - itemsDone} running`;
+}
+
 // What stands at a node: visits, items, progress.
 export function markOf(node) {
   const parts = [];
   if (node.visits > 1) parts.push(`${node.visits} visits`);
-  if (node.items > 0) parts.push(node.items === node.itemsDone ? `${node.items} items` : `${node.itemsDone} items, ${node.items - node.itemsDone} running`);
+  if (node.items > 0) parts.push(itemsOf(node));
   if (node.progress) parts.push(node.progress.of ? `${node.progress.done} of ${node.progress.of}` : `${node.progress.done}`);
   return parts.join(", ");
 }

@@ -108,6 +108,22 @@ flow! {
     }
 }
 
+/// Waits until the gate of the line is open.
+#[node(writes = length)]
+async fn hold(line: &str) -> usize {
+    gate(line).acquire().await.unwrap().forget();
+    line.len()
+}
+
+flow! {
+    /// Waits at each line.
+    Held(lines: Vec<String>) -> (held: Vec<usize>) {
+        node held: for line in lines { hold };
+
+        start >> held >> end;
+    }
+}
+
 #[derive(Action, Serialize, Deserialize)]
 enum Round {
     Again { round: u64 },
@@ -198,5 +214,6 @@ pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     runtime.register(Rounds::new()).unwrap();
     runtime.register(Fails::new()).unwrap();
     runtime.register(Nested::new()).unwrap();
+    runtime.register(Held::new()).unwrap();
     runtime
 }

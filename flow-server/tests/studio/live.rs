@@ -27,6 +27,35 @@ fn an_execution_is_watched_while_it_runs() {
     page.has_no_problems();
 }
 
+/// How many items there are is known when the loop begins, also to who comes late.
+#[test]
+fn items_are_counted_while_they_run() {
+    let served = Served::new();
+    let lines = ["first line", "second line", "third line"];
+    let id = served.start("Held", json!({ "lines": lines }));
+    let address = served.at(&format!("executions/{id}"));
+    let Some(page) = Page::open(&address) else {
+        return;
+    };
+    let badge = |page: &Page, text: &str| {
+        page.wait(&format!(
+            "find('[data-path=held] .badge')?.textContent === '{text}'"
+        ));
+    };
+    badge(&page, "▶ 0 of 3 items");
+    gate(lines[0]).add_permits(1);
+    badge(&page, "▶ 1 of 3 items");
+    let late = Page::open(&address).unwrap();
+    badge(&late, "▶ 1 of 3 items");
+    for line in &lines[1..] {
+        gate(line).add_permits(1);
+    }
+    for page in [&page, &late] {
+        badge(page, "✓ 3 items");
+        page.has_no_problems();
+    }
+}
+
 #[test]
 fn who_comes_late_sees_that_something_is_missing() {
     let served = Served::new();
