@@ -34,9 +34,9 @@ pub use execution::{Execution, OpenQuestion};
 pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
 pub use flow_store::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId, JOURNAL_FORMAT,
-    ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row, Settlement,
-    Status, Store, StoreError, Token, UnknownName,
+    Append, Claim, Concurrency, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId,
+    JOURNAL_FORMAT, ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row,
+    Settlement, Status, Store, StoreError, Take, Token, UnknownName,
 };
 pub use inner::Recovered;
 pub use listed::{ListOptions, Listed};

@@ -84,8 +84,8 @@ impl Owned {
             // An execution that was taken over continues in the other process.
             let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
             match (row.status, halted) {
-                (Status::Running, None) => {}
-                (Status::Running, Some(error)) => return Err(error),
+                (Status::Queued | Status::Running, None) => {}
+                (Status::Queued | Status::Running, Some(error)) => return Err(error),
                 // It was answered, but cannot continue with the answer.
                 (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
                     return Err(error);

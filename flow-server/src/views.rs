@@ -79,7 +79,7 @@ pub(crate) struct ExecutionView {
     id: String,
     /// The name of its flow.
     flow: String,
-    /// `running`, `paused`, `completed`, `failed` or `cancelled`.
+    /// `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
     status: String,
     /// The owner, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -23,7 +23,7 @@ pub use ids::{ExecutionId, InvalidId, Token};
 pub use memory::MemoryStore;
 pub use record::{Record, RecordKind, UnknownName, from_ms, to_ms};
 pub use rows::{
-    Append, Claim, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, PauseRow, PauseState, Row,
-    Settlement, Status,
+    Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, PauseRow,
+    PauseState, Row, Settlement, Status, Take,
 };
 pub use store::Store;

@@ -1,5 +1,6 @@
 //! The rows of a store, and the arguments of its methods.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,6 +12,9 @@ use crate::record::{Record, UnknownName};
 /// The status of an execution. Printed and stored in small letters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
+    /// It is stored and has not begun: it waits for its time, or for a process that has a place for
+    /// it. See [`Store::take_queued`](crate::Store::take_queued).
+    Queued,
     /// It runs, in this process or another one, or will when `recover` is called.
     Running,
     /// It waits for an answer from outside.
@@ -25,7 +29,8 @@ pub enum Status {
 
 impl Status {
     /// All statuses.
-    pub const ALL: [Status; 5] = [
+    pub const ALL: [Status; 6] = [
+        Status::Queued,
         Status::Running,
         Status::Paused,
         Status::Completed,
@@ -36,6 +41,7 @@ impl Status {
     /// Its name, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Status::Queued => "queued",
             Status::Running => "running",
             Status::Paused => "paused",
             Status::Completed => "completed",
@@ -47,6 +53,12 @@ impl Status {
     /// Returns true if the execution will never continue.
     pub const fn is_over(self) -> bool {
         matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
+    }
+
+    /// Returns true if the execution has begun and is not over. Such executions count towards the
+    /// limit of their [`Concurrency`].
+    pub const fn is_under_way(self) -> bool {
+        matches!(self, Status::Running | Status::Paused)
     }
 }
 
@@ -113,6 +125,43 @@ pub struct Row {
     pub result: Option<String>,
     /// How often it was claimed. A process may write only while this is the fence of its claim.
     pub fence: u64,
+    /// Of those that are queued, the ones with a higher number begin first.
+    pub priority: i32,
+    /// Before this time, in milliseconds since 1970 (UTC), it does not leave the queue.
+    pub not_before_ms: Option<u64>,
+    /// How many executions like it may be under way at once.
+    pub concurrency: Option<Concurrency>,
+}
+
+/// A limit on the executions that are under way at once, in all processes: those that have begun
+/// and are not over, also while they are paused.
+///
+/// It holds back what is queued. An execution that is created with another status begins whatever
+/// the limit says, and counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Concurrency {
+    /// What the executions have in common, such as the name of a customer. Executions of different
+    /// flows and owners can have the same key.
+    pub key: String,
+    /// An execution leaves the queue only if fewer than this many with the same key are under way.
+    /// Each execution has a limit of its own, which is compared with the number of all of them.
+    pub at_most: u32,
+}
+
+/// Which queued executions a process takes: see [`Store::take_queued`](crate::Store::take_queued).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Take {
+    /// The names of the flows that the process has, and how many executions of each it takes at
+    /// most.
+    pub flows: BTreeMap<String, usize>,
+    /// At most this many in total.
+    pub limit: usize,
+    /// The holder of the claims.
+    pub holder: Uuid,
+    /// The time, in milliseconds since 1970 (UTC).
+    pub now_ms: u64,
+    /// Until when the claims are valid, in milliseconds since 1970 (UTC).
+    pub until_ms: u64,
 }
 
 /// A question to a person, as stored.

@@ -10,7 +10,7 @@ use crate::error::{Damaged, DamagedRecord, StoreError};
 use crate::ids::{ExecutionId, Token};
 use crate::record::Record;
 use crate::rows::{
-    Append, Claim, Created, EndIf, ListQuery, Logged, PauseRow, Row, Settlement, Status,
+    Append, Claim, Created, EndIf, ListQuery, Logged, PauseRow, Row, Settlement, Status, Take,
 };
 
 /// Keeps executions, their journals and their open questions.
@@ -86,6 +86,26 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         now_ms: u64,
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError>;
+
+    /// Takes executions out of the queue: each gets the status [`Running`](Status::Running), a claim
+    /// of the holder with the next `fence`, and `now_ms` as its `updated_ms`. Returns their rows as
+    /// they are then, in the order in which they were taken. No other call takes the same.
+    ///
+    /// It takes those whose status is [`Queued`](Status::Queued), whose `not_before_ms` has come,
+    /// to which nobody has a valid claim, whose flow has a place left in the
+    /// [`Take`], and of whose [`Concurrency`] key fewer than its own limit are under way, including
+    /// the ones taken before it by this or any other call at the same time. Those with a higher
+    /// `priority` come first, and then the older ones (with the lower id). One that has to wait
+    /// does not keep back those after it.
+    ///
+    /// An execution that cannot be read is included as damaged, stays as it is, and does not count
+    /// towards the limits.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be written to. Nothing was taken then, or all of it: the claims of the
+    /// holder run out like any others.
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
 
     /// The last claim to an execution, valid or not. `None` if it was given up, or if there never
     /// was one.
@@ -268,6 +288,10 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError> {
         (**self).claim(id, holder, now_ms, until_ms).await
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        (**self).take_queued(take).await
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

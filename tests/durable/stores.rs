@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
-    Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
+    Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use uuid::Uuid;
 
@@ -390,6 +390,12 @@ impl<F: Fault> Store for Faulty<F> {
         let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
         self.fault.after("claim")?;
         claimed
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, DamagedRow>>, StoreError> {
+        self.fault.look()?;
+        self.fault.before("take_queued")?;
+        self.store.take_queued(take).await
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

@@ -98,6 +98,10 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
             let row = row.ok_or(RuntimeError::NotFound(id))?;
+            if row.status == Status::Queued {
+                // Only the queue says whose turn it is.
+                return Ok(false);
+            }
             let flow = inner.version(&row).await?;
             let term = inner.term();
             let Some(row) = inner.claim(id, term).await? else {

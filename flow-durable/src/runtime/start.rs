@@ -149,6 +149,9 @@ impl Runtime {
             copied_from: None,
             result: None,
             fence: 0,
+            priority: 0,
+            not_before_ms: None,
+            concurrency: None,
         }
     }
 

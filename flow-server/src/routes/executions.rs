@@ -26,7 +26,7 @@ use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
 pub(super) struct ListParams {
     /// Only executions of this flow.
     flow: Option<String>,
-    /// Only executions with this status: `running`, `paused`, `completed`, `failed` or `cancelled`.
+    /// Only executions with this status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
     status: Option<String>,
     /// Only executions that were started at this time or later, in milliseconds since 1970 (UTC).
     started_from_ms: Option<u64>,
@@ -49,7 +49,7 @@ impl ListParams {
         if let Some(status) = self.status {
             let status: Status = status.parse().map_err(|_| {
                 Problem::bad_request(format!(
-                    "`{status}` is not a status: `running`, `paused`, `completed`, `failed` or `cancelled`"
+                    "`{status}` is not a status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`"
                 ))
             })?;
             options = options.status(status);

@@ -99,7 +99,7 @@ class ExecutionPage {
 
   #showHead(execution) {
     const copied = execution.copiedFrom;
-    const isOver = !["running", "paused"].includes(execution.status);
+    const isOver = !["queued", "running", "paused"].includes(execution.status);
     const output = execution.output && JSON.stringify(execution.output, null, 2);
     const about = facts([
       ["Flow", execution.flow],

@@ -6,7 +6,7 @@ import { Stream } from "./stream.js";
 import "./virtual-list.js";
 
 const PAGE = 1000;
-const STATUSES = ["running", "paused", "completed", "failed", "cancelled"];
+const STATUSES = ["queued", "running", "paused", "completed", "failed", "cancelled"];
 const CHANGES = "kind=run_started,run_copied,paused,resumed,run_completed,run_failed,run_cancelled";
 
 // How many executions below the first page are read again one by one when they change.

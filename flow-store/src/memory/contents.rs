@@ -1,13 +1,16 @@
 //! The contents of a store in memory.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::ops::Bound;
 
 use uuid::Uuid;
 
 use crate::record::{Record, RecordKind};
 use crate::refusal;
 use crate::{
-    Append, Claim, EndIf, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError, Token,
+    Append, Claim, EndIf, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError, Take,
+    Token,
 };
 
 #[derive(Default)]
@@ -24,6 +27,10 @@ pub(super) struct Contents {
     /// The executions that can continue, with the time from which they can.
     pub(super) due: BTreeSet<(u64, ExecutionId)>,
     pub(super) claimed: BTreeSet<(Uuid, ExecutionId)>,
+    /// The queue, in the order in which executions leave it.
+    queued: BTreeSet<(Reverse<i32>, ExecutionId)>,
+    /// How many executions with a key are under way.
+    under_way: HashMap<String, u64>,
     pub(super) structures: HashMap<String, String>,
 }
 
@@ -57,7 +64,7 @@ impl Execution {
             Status::Running => Some(0),
             Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
             Status::Paused => self.row.wake_ms,
-            Status::Completed | Status::Failed | Status::Cancelled => None,
+            Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => None,
         }
     }
 
@@ -71,6 +78,19 @@ impl Execution {
     pub(super) fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
         let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
         is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
+    }
+
+    /// Its place in the queue.
+    fn queued(&self) -> Option<(Reverse<i32>, ExecutionId)> {
+        let is_queued = self.row.status == Status::Queued;
+        is_queued.then_some((Reverse(self.row.priority), self.row.id))
+    }
+
+    /// The key of the executions among which it counts.
+    fn counted(&self) -> Option<&str> {
+        let concurrency = self.row.concurrency.as_ref();
+        let key = concurrency.map(|concurrency| concurrency.key.as_str());
+        key.filter(|_| self.row.status.is_under_way())
     }
 
     /// A record, as the log has it.
@@ -131,6 +151,17 @@ impl Contents {
         if let Some(claim) = &execution.claim {
             self.claimed.remove(&(claim.holder, id));
         }
+        if let Some(place) = execution.queued() {
+            self.queued.remove(&place);
+        }
+        if let Some(key) = execution.counted()
+            && let Some(count) = self.under_way.get_mut(key)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.under_way.remove(key);
+            }
+        }
         Some(execution)
     }
 
@@ -148,7 +179,57 @@ impl Contents {
         if let Some(claim) = &execution.claim {
             self.claimed.insert((claim.holder, id));
         }
+        self.queued.extend(execution.queued());
+        if let Some(key) = execution.counted() {
+            *self.under_way.entry(key.to_owned()).or_default() += 1;
+        }
         self.executions.insert(id, execution);
+    }
+
+    /// Takes executions out of the queue.
+    pub(super) fn take_queued(&mut self, take: &Take) -> Vec<Row> {
+        let mut flows = take.flows.clone();
+        let mut taken = Vec::new();
+        let mut next = self.queued.first().copied();
+        while let Some(place) = next
+            && taken.len() < take.limit
+        {
+            let id = place.1;
+            let after = (Bound::Excluded(place), Bound::Unbounded);
+            next = self.queued.range(after).next().copied();
+            let Some(execution) = self.executions.get(&id) else {
+                continue;
+            };
+            let places = flows.get_mut(&execution.row.flow);
+            let Some(places) = places.filter(|places| **places > 0) else {
+                continue;
+            };
+            if !self.can_begin(execution, take.now_ms) {
+                continue;
+            }
+            let Some(mut execution) = self.take(id) else {
+                continue;
+            };
+            *places -= 1;
+            execution.claim = Some(Claim::new(take.holder, take.now_ms, take.until_ms));
+            execution.row.status = Status::Running;
+            execution.row.fence += 1;
+            execution.row.updated_ms = take.now_ms;
+            taken.push(execution.row.clone());
+            self.put(execution);
+        }
+        taken
+    }
+
+    /// Returns true if nothing but the queue keeps an execution from running.
+    fn can_begin(&self, execution: &Execution, now_ms: u64) -> bool {
+        let row = &execution.row;
+        let is_free = execution.claim.is_none_or(|claim| !claim.is_valid(now_ms));
+        let has_room = row.concurrency.as_ref().is_none_or(|concurrency| {
+            let under_way = self.under_way.get(&concurrency.key).copied();
+            under_way.unwrap_or(0) < u64::from(concurrency.at_most)
+        });
+        is_free && has_room && row.not_before_ms.is_none_or(|ms| ms <= now_ms)
     }
 
     pub(super) fn add_records(&mut self, execution: &mut Execution, records: Vec<Record>) {

@@ -14,7 +14,7 @@ use crate::record::Record;
 use crate::refusal;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Token,
+    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 
 /// A store that keeps executions in memory, for tests and for programs that ask people but may
@@ -142,6 +142,11 @@ impl Store for MemoryStore {
         let row = execution.row.clone();
         contents.put(execution);
         Ok(Some(row))
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        let taken = self.contents().take_queued(take);
+        Ok(taken.into_iter().map(Ok).collect())
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

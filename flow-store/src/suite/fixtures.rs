@@ -55,6 +55,9 @@ pub(super) fn row(id: ExecutionId) -> Row {
         copied_from: None,
         result: None,
         fence: 0,
+        priority: 0,
+        not_before_ms: None,
+        concurrency: None,
     }
 }
 

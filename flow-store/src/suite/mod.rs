@@ -22,6 +22,8 @@ pub mod log;
 #[doc(hidden)]
 pub mod questions;
 #[doc(hidden)]
+pub mod queue;
+#[doc(hidden)]
 pub mod records;
 
 use std::path::PathBuf;
@@ -134,6 +136,17 @@ macro_rules! suite {
                     are_none_that_wait_or_are_over,
                     are_none_that_closed_what_was_settled,
                     come_oldest_first_and_limited,
+                };
+                queue: {
+                    keeps_what_it_is_given,
+                    gives_a_claim,
+                    is_left_by_priority_and_age,
+                    is_not_left_before_the_time,
+                    is_left_by_flows_with_a_place,
+                    is_left_while_the_key_has_room,
+                    counts_what_began_without_it,
+                    is_not_left_by_what_is_claimed_or_over,
+                    gives_each_to_one_of_many,
                 };
                 list: {
                     has_the_newest_first,

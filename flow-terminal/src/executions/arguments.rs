@@ -28,7 +28,7 @@ pub(super) struct List {
     /// Only executions of this flow.
     #[arg(long)]
     pub(super) flow: Option<String>,
-    /// Only executions with this status: running, paused, completed, failed or cancelled.
+    /// Only executions with this status: queued, running, paused, completed, failed or cancelled.
     #[arg(long, value_parser = status)]
     pub(super) status: Option<Status>,
     /// How many, at most.
@@ -111,5 +111,5 @@ pub(super) struct Delete {
 
 fn status(text: &str) -> Result<Status, String> {
     text.parse()
-        .map_err(|_| "running, paused, completed, failed or cancelled".to_owned())
+        .map_err(|_| "queued, running, paused, completed, failed or cancelled".to_owned())
 }

@@ -5,6 +5,7 @@ mod errors;
 mod file;
 mod log;
 mod open;
+mod queue;
 mod read;
 mod readers;
 mod rows;
@@ -28,7 +29,7 @@ use self::writer::Request;
 use flow_store::Record;
 use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Row, Settlement, Status, Store, StoreError, Token,
+    PauseRow, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 
 /// The options of an SQLite file.
@@ -261,6 +262,12 @@ impl Store for SqliteStore {
         until_ms: u64,
     ) -> Result<Option<Row>, StoreError> {
         self.write(move |connection| write::claim(connection, id, holder, now_ms, until_ms))
+            .await
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        let take = take.clone();
+        self.write(move |connection| queue::take_queued(connection, &take))
             .await
     }
 

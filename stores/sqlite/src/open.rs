@@ -14,7 +14,10 @@ use super::file::{self, APPLICATION, Found};
 use super::{Durability, SqliteOptions};
 
 /// One step per version of the tables. A released step never changes.
-const STEPS: &[M<'static>] = &[M::up(include_str!("version_1.sql"))];
+const STEPS: &[M<'static>] = &[
+    M::up(include_str!("version_1.sql")),
+    M::up(include_str!("version_2.sql")),
+];
 
 /// The newest version.
 const KNOWN: u64 = STEPS.len() as u64;

@@ -4,7 +4,8 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use flow_store::{
-    Claim, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Record, Row, Status, StoreError,
+    Claim, Concurrency, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Record, Row, Status,
+    StoreError,
 };
 use rusqlite::types::{Type, ValueRef};
 
@@ -14,7 +15,7 @@ use super::errors::{Damage, store_error};
 /// The columns of the tables. The checksum is the last one.
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
      options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, result, fence, holder, claimed_ms, \
-     claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, checksum";
+     claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -40,8 +41,9 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 25] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 29] {
         let row = &self.row;
+        let concurrency = row.concurrency.as_ref();
         [
             row.id.to_string().into(),
             (&row.flow).into(),
@@ -68,6 +70,10 @@ impl Execution {
             self.settled.into(),
             self.unclosed.into(),
             self.due_ms().into(),
+            (row.priority != 0).then_some(row.priority).into(),
+            row.not_before_ms.into(),
+            concurrency.map(|concurrency| &concurrency.key).into(),
+            concurrency.map(|concurrency| concurrency.at_most).into(),
         ]
     }
 
@@ -84,7 +90,7 @@ impl Execution {
             Status::Running => Some(0),
             Status::Paused if self.settled > 0 => Some(0),
             Status::Paused => self.row.wake_ms,
-            Status::Completed | Status::Failed | Status::Cancelled => None,
+            Status::Queued | Status::Completed | Status::Failed | Status::Cancelled => None,
         }
     }
 
@@ -136,6 +142,15 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                 result: columns.text_or_none(15)?,
                 fence: columns.number(16)?,
                 wake_ms: columns.number_or_none(21)?,
+                priority: columns.number_or_none(25)?.unwrap_or(0),
+                not_before_ms: columns.number_or_none(26)?,
+                concurrency: match columns.text_or_none(27)? {
+                    Some(key) => Some(Concurrency {
+                        key,
+                        at_most: columns.number(28)?,
+                    }),
+                    None => None,
+                },
             },
             first_seq: columns.number(12)?,
             claim: match columns.parsed_or_none(17)? {
@@ -146,7 +161,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
             settled: columns.number(22)?,
             unclosed: columns.number(23)?,
         };
-        columns.check("executions", 25)?;
+        columns.check("executions", 29)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))

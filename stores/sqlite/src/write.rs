@@ -71,11 +71,11 @@ fn insert(table: &str, columns: &str, otherwise: &str) -> String {
 }
 
 /// Writes the current values of an execution.
-fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
+pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     // The numbers are those of the columns in `EXECUTION`. Columns that never change are left out.
     let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
-         timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, checksum = ?26 WHERE id = ?1";
+         timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, checksum = ?30 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -83,7 +83,7 @@ fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError>
 /// Writes an execution in which only the length of the journal has changed, which is not in any
 /// index.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?26 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?30 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }

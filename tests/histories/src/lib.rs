@@ -237,6 +237,9 @@ impl Call {
                     copied_from: None,
                     result: None,
                     fence: 0,
+                    priority: 0,
+                    not_before_ms: None,
+                    concurrency: None,
                 };
                 let question = question.map(|number| world.question(number, execution, now_ms));
                 let claim = holder.map(|holder| claim(world, holder, now_ms));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    MemoryStore, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Token,
+    MemoryStore, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -115,6 +115,10 @@ impl Store for Fragile {
     ) -> Result<Option<Row>, StoreError> {
         self.around(self.store.claim(id, holder, now_ms, until_ms))
             .await
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        self.around(self.store.take_queued(take)).await
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
+    PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use serde_json::{Value, json};
 
@@ -194,6 +194,10 @@ impl<S: Store> Store for Mortal<S> {
     ) -> Result<Option<Row>, StoreError> {
         self.call(self.store.claim(id, holder, now_ms, until_ms))
             .await
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        self.call(self.store.take_queued(take)).await
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

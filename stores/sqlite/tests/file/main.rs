@@ -59,7 +59,7 @@ async fn what_was_written_is_there_after_reopening() {
         let structure = store.structure("5f2c").await.unwrap();
         assert_eq!(structure.as_deref(), Some("{}"));
         let version = number(&folder.raw(), "PRAGMA user_version");
-        assert_eq!(version, 1);
+        assert_eq!(version, 2);
     }
 }
 
@@ -357,6 +357,17 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
             "COVERING INDEX executions_claimed",
         ),
         (
+            "id, flow, concurrency_key, concurrency_limit FROM executions INDEXED BY executions_queued \
+             WHERE status = 'queued' AND (not_before_ms IS NULL OR not_before_ms <= ?) \
+             ORDER BY coalesce(priority, 0) DESC, id",
+            "executions_queued",
+        ),
+        (
+            "count(*) FROM executions INDEXED BY executions_by_concurrency \
+             WHERE concurrency_key = ? AND status IN ('running', 'paused')",
+            "COVERING INDEX executions_by_concurrency (concurrency_key=? AND status=?)",
+        ),
+        (
             "* FROM pauses WHERE execution = ? AND state NOT IN ('used', 'expired', 'withdrawn') ORDER BY number",
             "pauses_by_execution (execution=?)",
         ),
@@ -455,6 +466,9 @@ fn row(id: ExecutionId) -> Row {
         copied_from: None,
         result: None,
         fence: 0,
+        priority: 0,
+        not_before_ms: None,
+        concurrency: None,
     }
 }
 
