@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use flow_durable::{Durable, MemoryStore, Record, Runtime, RuntimeOptions, StartOptions};
 use flow_loader::{Format, LoadedFlow, Registry, load};
-use flow_runtime::engine::{AnyFlow, Direct, Observed, Run, RunError, Saved, run_any};
-use flow_runtime::{Event, EventKind, Observer, Question, RunOptions};
+use flow_runtime::engine::{AnyFlow, Direct, Observed, Path, Run, RunError, Saved, run_any};
+use flow_runtime::{Event, EventKind, Observer, Question, RunId, RunOptions};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -35,6 +35,11 @@ impl Observer for Trace {
             other => format!("{other:?}"),
         };
         let line = format!("{}: {kind}", event.path());
+        self.0.lock().unwrap().push(line);
+    }
+
+    fn on_loop(&self, _: RunId, path: Path<'_>, items: usize) {
+        let line = format!("{path}: a loop of {items}");
         self.0.lock().unwrap().push(line);
     }
 }
