@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compile.generate import case_name
 from compile.measure import CAP_SECONDS, ROUNDS, SIZED, SLOW_SECONDS, SPREAD, TIMED
 from python.harness import SLOW_SECONDS as SINGLE_RUN_SECONDS
-from report import plot, results, targets
+from report import plot, results, server, targets
 from report.contenders import BENCHES, LABELS, is_own
 from report.workloads import WORKLOADS
 
@@ -73,7 +73,8 @@ HOW = f"""## How it is measured
 
 def write():
     newest, earlier = (
-        {part: next(iter(results.runs(part)[which:]), None) for part in results.PARTS} for which in (0, 1)
+        {part: next(iter(results.runs(part)[which:]), None) for part in results.PARTS + results.NAMED_PARTS}
+        for which in (0, 1)
     )
     figures = targets.Figures(newest)
     shutil.rmtree(PLOTS, ignore_errors=True)
@@ -86,6 +87,7 @@ def write():
         overview(figures),
         *(section for workload in WORKLOADS if (section := of_workload(figures, workload))),
         durable(figures),
+        served(newest["server"]),
         compiled(figures),
         reproduced(),
         HOW,
@@ -267,6 +269,21 @@ a disk syncs decides these figures, and how far they are apart.
     if "ours" not in contenders:
         text += "\nOurs is not measured yet.\n"
     return text
+
+
+def served(run):
+    if run is None:
+        return ""
+    watched, started, reasons = server.rows(run)
+    delays = ["median", "p99", "slowest"]
+    text = server.WATCHING
+    if watched:
+        head = ["clients", "", "events", "missed", *delays, "memory after"]
+        text += "\n" + table(head, watched, left=2)
+    text += server.STARTING
+    if started:
+        text += "\n" + table(["", "started", *delays, "all done", "memory after"], started)
+    return text + bullets(reasons)
 
 
 def compiled(figures):

@@ -6,6 +6,8 @@ from report.contenders import BENCHES
 
 DIRECTORY = BENCHES / "results"
 PARTS = ["times", "allocations", "instructions", "durable", "compile"]
+# Measured only if they are named.
+NAMED_PARTS = ["server"]
 
 
 def runs(part):

@@ -64,16 +64,23 @@ impl Client {
         Ok(())
     }
 
-    /// The data of the next event. `None` if the stream has ended.
-    pub async fn event(&mut self) -> Result<Option<Value>> {
+    /// The data of the next event, and its id. `None` if the stream has ended.
+    pub async fn event(&mut self) -> Result<Option<(Value, String)>> {
         let mut line = String::new();
+        let (mut data, mut id) = (None, String::new());
         loop {
             line.clear();
             if self.stream.read_line(&mut line).await? == 0 || line == "0\r\n" {
                 return Ok(None);
             }
-            if let Some(data) = line.strip_prefix("data: ") {
-                return Ok(Some(serde_json::from_str(data)?));
+            if let Some(text) = line.strip_prefix("data: ") {
+                data = Some(serde_json::from_str(text)?);
+            } else if let Some(text) = line.strip_prefix("id: ") {
+                text.trim().clone_into(&mut id);
+            } else if line.trim().is_empty()
+                && let Some(data) = data.take()
+            {
+                return Ok(Some((data, id)));
             }
         }
     }

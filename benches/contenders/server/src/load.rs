@@ -1,77 +1,36 @@
 //! The clients.
 
 use std::net::SocketAddr;
-use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use futures::future::try_join_all;
-use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use serde_json::{Value, json};
 
 use crate::http::{Client, Result};
+use crate::server::{Kind, Server};
 
 /// How long the watched execution takes, in milliseconds.
 const WATCHED_MS: u64 = 5000;
 
-/// How many events an execution has before its first step.
+/// How many events an execution of ours has before its first step: they are made before the clients
+/// are there.
 const FIRST: u64 = 2;
 
 /// How many clients never read what they are sent.
 const SLOW: usize = 50;
 
 /// How long executions are started.
-const SECONDS: u64 = 10;
+const SECONDS: u64 = 5;
 
-/// The server in a process of its own.
-struct Server {
-    process: Child,
-    address: SocketAddr,
-    _folder: TempDir,
-}
+/// How long the server may take with them after the last start.
+const LONGEST: Duration = Duration::from_secs(120);
 
-impl Server {
-    async fn start() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let mut process = Command::new(std::env::current_exe()?)
-            .arg("serve")
-            .arg(folder.path().join("runs.db"))
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let output = process.stdout.take().ok_or("no output")?;
-        let mut line = String::new();
-        BufReader::new(output).read_line(&mut line).await?;
-        Ok(Server {
-            process,
-            address: line.trim().parse()?,
-            _folder: folder,
-        })
-    }
-
-    /// The memory that it has, in MiB.
-    fn memory(&self) -> u64 {
-        let id = self.process.id().unwrap_or_default();
-        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        kib.unwrap_or_default() / 1024
-    }
-}
-
-/// Clients that watch one execution: how long after a record was made each of them has it.
-pub async fn watch(clients: usize, pause_ms: u64) -> Result<()> {
-    let server = Server::start().await?;
-    let mut client = Client::connect(server.address).await?;
+/// Clients that watch one execution: how long after an event was made each of them has it.
+pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Value> {
+    let server = Server::start(kind).await?;
     let before = server.memory();
     let steps = WATCHED_MS / pause_ms.max(1);
-    let body = format!("{{\"left\": {steps}, \"pause_ms\": {pause_ms}}}");
-    let started = client
-        .json("POST", "/flows/Ticks/executions", &body)
-        .await?;
-    let id = started["id"].as_str().ok_or("no id")?.to_owned();
-    let path = format!("/executions/{id}/events");
-
+    let path = server.ticks(steps, pause_ms).await?;
     let mut slow = Vec::new();
     for _ in 0..SLOW {
         let mut client = Client::connect(server.address).await?;
@@ -79,78 +38,85 @@ pub async fn watch(clients: usize, pause_ms: u64) -> Result<()> {
         slow.push(client);
     }
     let began = Instant::now();
+    let watched = |address, path| watched(address, path, server.is_ours(), steps);
     let watching = (0..clients).map(|_| tokio::spawn(watched(server.address, path.clone())));
     let watched = try_join_all(watching).await?;
     let took = began.elapsed();
     let mut delays = Vec::new();
-    let mut events = 0;
+    let (mut events, mut missed, mut refused) = (0, 0, 0);
     for seen in watched {
-        let seen = seen?;
-        events += seen.events;
-        delays.extend(seen.delays);
+        match seen {
+            Ok(seen) => {
+                events += seen.delays.len();
+                missed += seen.missed;
+                delays.extend(seen.delays);
+            }
+            Err(_) => refused += 1,
+        }
     }
-    println!(
-        "{clients} clients, {SLOW} more that never read, {steps} steps of {pause_ms} ms in {took:.1?}"
-    );
-    println!(
-        "{events} events, none missed, none doubled; {:.0} a second",
-        events as f64 / took.as_secs_f64()
-    );
-    println!("from a record to a client: {}", quantiles(&mut delays));
-    println!(
-        "memory of the server: {before} MiB before, {} MiB after",
-        server.memory()
-    );
-    Ok(())
+    Ok(json!({
+        "clients": clients, "clients_that_never_read": SLOW, "clients_that_failed": refused,
+        "steps": steps, "pause_ms": pause_ms, "seconds": took.as_secs_f64(),
+        "events": events, "missed": missed, "delay": quantiles(&mut delays),
+        "memory_before_mib": before, "memory_after_mib": server.memory(),
+    }))
 }
 
 /// What a client saw.
 struct Seen {
-    events: u64,
+    missed: u64,
     delays: Vec<u64>,
 }
 
-async fn watched(address: SocketAddr, path: String) -> Result<Seen> {
+async fn watched(address: SocketAddr, path: String, is_ours: bool, steps: u64) -> Result<Seen> {
     let mut client = Client::connect(address).await?;
     client.watch(&path).await?;
     let mut seen = Seen {
-        events: 0,
+        missed: 0,
         delays: Vec::new(),
     };
-    while let Some(event) = client.event().await? {
-        if event["seq"].as_u64() != Some(seen.events) {
-            return Err(format!("event {} is missing: {event}", seen.events).into());
+    let first = if is_ours { 0 } else { 1 };
+    let mut next = first;
+    while let Some((event, id)) = client.event().await? {
+        let Some((number, made)) = Server::numbered(is_ours, &event, &id, steps) else {
+            continue;
+        };
+        if number < next {
+            return Err(format!("event {number} comes twice: {event}").into());
         }
-        seen.events += 1;
-        let made = event["timestamp"].as_u64().unwrap_or_default();
-        // The first ones are made before the clients are there.
-        if seen.events > FIRST {
+        seen.missed += number - next;
+        next = number + 1;
+        if !is_ours || number >= FIRST {
             seen.delays.push(now_ms().saturating_sub(made));
         }
+    }
+    if !is_ours {
+        seen.missed += steps + first - next;
     }
     Ok(seen)
 }
 
 /// Executions started at a rate, and how long a start takes.
-pub async fn start(rate: u64) -> Result<()> {
-    let server = Server::start().await?;
+pub async fn start(kind: Kind<'_>, rate: u64) -> Result<Value> {
+    let server = Server::start(kind).await?;
     let connections = 32;
     let mut workers = Vec::new();
     let began = Instant::now();
     for worker in 0..connections {
+        let numbers = (worker..rate * SECONDS).step_by(connections as usize);
+        let requests: Vec<_> = numbers
+            .map(|number| (number, server.three(number)))
+            .collect();
         let address = server.address;
         workers.push(tokio::spawn(async move {
             let mut client = Client::connect(address).await?;
             let mut delays = Vec::new();
-            for number in (worker..rate * SECONDS).step_by(connections as usize) {
-                let at = Duration::from_secs_f64(number as f64 / rate as f64);
-                tokio::time::sleep_until((began + at).into()).await;
-                let sent = Instant::now();
-                let body = format!("{{\"number\": {number}}}");
-                client
-                    .json("POST", "/flows/Three/executions", &body)
-                    .await?;
-                delays.push(u64::try_from(sent.elapsed().as_millis())?);
+            for (number, (path, body)) in requests {
+                let at = began + Duration::from_secs_f64(number as f64 / rate as f64);
+                tokio::time::sleep_until(at.into()).await;
+                client.json("POST", path, &body).await?;
+                // From when it was due: a server that is behind also delays those after it.
+                delays.push(u64::try_from(at.elapsed().as_millis())?);
             }
             Result::Ok(delays)
         }));
@@ -161,39 +127,32 @@ pub async fn start(rate: u64) -> Result<()> {
     }
     let took = began.elapsed();
     let mut client = Client::connect(server.address).await?;
-    loop {
-        let running = client
-            .json("GET", "/executions?status=running&limit=1", "")
-            .await?;
-        if running["executions"].as_array().is_some_and(Vec::is_empty) {
-            break;
+    let idle = async {
+        while !server.is_idle(&mut client).await? {
+            tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    let all_done = began.elapsed();
-    println!(
-        "{} executions of three steps started in {took:.1?}: {:.0} a second",
-        delays.len(),
-        delays.len() as f64 / took.as_secs_f64()
-    );
-    println!("all completed {:.0?} after the last start", all_done - took);
-    println!("a start: {}", quantiles(&mut delays));
-    println!("memory of the server: {} MiB", server.memory());
-    Ok(())
+        Result::Ok(began.elapsed())
+    };
+    let all_done = match tokio::time::timeout(LONGEST, idle).await {
+        Ok(all_done) => Some(all_done?),
+        Err(_) => None,
+    };
+    Ok(json!({
+        "rate": rate, "started": delays.len(), "seconds": took.as_secs_f64(),
+        "delay": quantiles(&mut delays),
+        "done_after_seconds": all_done.map(|all_done| all_done.as_secs_f64()),
+        "memory_after_mib": server.memory(),
+    }))
 }
 
-fn quantiles(delays: &mut [u64]) -> String {
+/// Of delays in milliseconds.
+fn quantiles(delays: &mut [u64]) -> Value {
     delays.sort_unstable();
     let at = |part: f64| match delays.len() {
-        0 => 0,
-        count => delays[((count - 1) as f64 * part) as usize],
+        0 => None,
+        count => Some(delays[((count - 1) as f64 * part) as usize]),
     };
-    format!(
-        "median {} ms, p99 {} ms, slowest {} ms",
-        at(0.5),
-        at(0.99),
-        at(1.0)
-    )
+    json!({ "median_ms": at(0.5), "p99_ms": at(0.99), "slowest_ms": at(1.0) })
 }
 
 fn now_ms() -> u64 {

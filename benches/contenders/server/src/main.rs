@@ -1,20 +1,43 @@
-//! What the server bears. The server is a process of its own, with an SQLite file that survives a loss of power.
+//! What a server bears: ours, with an SQLite file that survives a loss of power, or LangGraph's dev server, which keeps
+//! everything in memory. The server is a process of its own. Prints the figures as JSON.
 //!
 //! ```sh
 //! server watch [CLIENTS] [MS]  # clients that watch one execution with a step every so often, among them some that never read
 //! server start [A SECOND]      # executions started over HTTP
+//! server langgraph ENVIRONMENT GRAPHS watch|start …  # the same of LangGraph's dev server
 //! ```
 
 mod http;
 mod load;
 mod serve;
+mod server;
 
+use std::path::Path;
 use std::process::ExitCode;
+
+use server::Kind;
 
 /// The argument at this place, or else this.
 fn number<T: std::str::FromStr>(arguments: &[&str], at: usize, otherwise: T) -> T {
     let number = arguments.get(at).and_then(|text| text.parse().ok());
     number.unwrap_or(otherwise)
+}
+
+async fn loaded(kind: Kind<'_>, arguments: &[&str]) -> http::Result<()> {
+    let figures = match *arguments {
+        ["watch", ref more @ ..] => {
+            load::watch(kind, number(more, 0, 1000), number(more, 1, 100)).await?
+        }
+        ["start", ref more @ ..] => load::start(kind, number(more, 0, 200)).await?,
+        _ => {
+            return Err(
+                "server [langgraph ENVIRONMENT GRAPHS] watch [CLIENTS] [MS] | start [A SECOND]"
+                    .into(),
+            );
+        }
+    };
+    println!("{figures}");
+    Ok(())
 }
 
 fn main() -> ExitCode {
@@ -26,11 +49,11 @@ fn main() -> ExitCode {
         .expect("tokio starts");
     let done = match arguments[..] {
         ["serve", file] => runtime.block_on(serve::serve(file)),
-        ["watch", ref more @ ..] => {
-            runtime.block_on(load::watch(number(more, 0, 1000), number(more, 1, 100)))
+        ["langgraph", environment, graphs, ref more @ ..] => {
+            let kind = Kind::LangGraph(Path::new(environment), Path::new(graphs));
+            runtime.block_on(loaded(kind, more))
         }
-        ["start", ref more @ ..] => runtime.block_on(load::start(number(more, 0, 200))),
-        _ => Err("server watch [CLIENTS] [MS] | start [A SECOND]".into()),
+        ref all => runtime.block_on(loaded(Kind::Ours, all)),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
