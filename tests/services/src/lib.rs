@@ -1,0 +1,44 @@
+//! Starts the servers that stores talk to: each in a temporary folder and on a free port of this
+//! machine, for tests and benchmarks.
+//!
+//! A server ends, and its folder is removed, when its handle is dropped, and also when the process
+//! ends in any other way: a small shell waits for the end of a pipe that only this process holds.
+//! A server that is not installed is `None`, after a line that says so. Where the variable `CI` is
+//! set, that is a failure.
+//!
+//! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address.
+
+mod certificate;
+mod pgbouncer;
+mod postgres;
+mod process;
+
+pub use certificate::Certificate;
+pub use pgbouncer::PgBouncer;
+pub use postgres::Postgres;
+
+use std::path::{Path, PathBuf};
+
+/// The program in one of these folders or in one of the `PATH`. `None`, after a line that says so,
+/// if it is not installed.
+///
+/// # Panics
+///
+/// It is not installed, and the variable `CI` is set.
+fn installed(program: &str, folders: &[PathBuf], package: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = folders
+        .iter()
+        .cloned()
+        .chain(std::env::split_paths(&path))
+        .map(|folder| folder.join(program))
+        .find(|file| Path::is_file(file));
+    if found.is_none() {
+        assert!(
+            std::env::var_os("CI").is_none(),
+            "no {program}: install Debian's package `{package}`, as `.ci/install` does"
+        );
+        println!("skipped: there is no {program}, which `.ci/install` installs");
+    }
+    found
+}

@@ -1,0 +1,30 @@
+//! Starts a server by hand, prints its address, and ends it when its input ends or Enter is
+//! pressed.
+
+use std::process::ExitCode;
+
+use flow_services::Postgres;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [service] = &arguments[..] else {
+        eprintln!("say which server to start: `cargo run --package flow-services -- postgres`");
+        return ExitCode::FAILURE;
+    };
+    match service.as_str() {
+        "postgres" => match Postgres::start() {
+            Some(server) => serve(&server.url()),
+            None => ExitCode::FAILURE,
+        },
+        other => {
+            eprintln!("there is no server `{other}`: only `postgres`");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(url: &str) -> ExitCode {
+    println!("{url}");
+    let _ = std::io::stdin().read_line(&mut String::new());
+    ExitCode::SUCCESS
+}
