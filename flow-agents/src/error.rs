@@ -1,0 +1,118 @@
+//! Why a model gave no answer.
+
+use std::error::Error;
+use std::time::Duration;
+
+/// Why a model gave no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The provider refuses requests for a while.
+    #[error("the provider limits the rate of requests{}: {message}", wait(.retry_after))]
+    RateLimited {
+        /// How long the provider asks to wait.
+        retry_after: Option<Duration>,
+        /// What the provider says.
+        message: String,
+    },
+    /// The provider cannot be reached, or is overloaded.
+    #[error("the provider cannot answer{}", wait(.retry_after))]
+    Unavailable {
+        /// How long the provider asks to wait.
+        retry_after: Option<Duration>,
+        /// What went wrong.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The provider refuses this request, such as for its key or its size.
+    #[error("the provider refuses the request")]
+    Refused {
+        /// What the provider says.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The answer is not what the provider's interface says.
+    #[error("the provider's answer cannot be read")]
+    Malformed {
+        /// What is wrong with it.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The stream of an answer stopped before its end.
+    #[error(
+        "the provider's answer was cut off after {characters} characters and {calls} tool calls"
+    )]
+    CutOff {
+        /// How many characters of text came before.
+        characters: usize,
+        /// How many calls came before, as far as they came.
+        calls: usize,
+    },
+    /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
+    #[error(
+        "the scripted model was asked {asked} times, and its script has {replies} replies; it was \
+         last asked: {last:?}"
+    )]
+    ScriptEnded {
+        /// How often it was asked, this time included.
+        asked: usize,
+        /// How many replies its script has.
+        replies: usize,
+        /// The text of the last message.
+        last: String,
+    },
+    /// A [`Replay`](crate::Replay) has no reply for the request.
+    #[error(transparent)]
+    NotRecorded(#[from] NoRecording),
+}
+
+impl ModelError {
+    /// Whether the same request may succeed later.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            ModelError::RateLimited { .. }
+            | ModelError::Unavailable { .. }
+            | ModelError::CutOff { .. } => true,
+            ModelError::Refused { .. }
+            | ModelError::Malformed { .. }
+            | ModelError::ScriptEnded { .. }
+            | ModelError::NotRecorded(_) => false,
+        }
+    }
+
+    /// How long the provider asks to wait before the next request.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            ModelError::RateLimited { retry_after, .. }
+            | ModelError::Unavailable { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+}
+
+/// There is no recorded answer for a request.
+#[derive(Debug, thiserror::Error)]
+#[error("no answer is recorded for this request: {}", self.reason())]
+pub struct NoRecording {
+    /// How many recorded answers were not asked for.
+    pub(crate) left: usize,
+    /// Where the request of the first of them differs.
+    pub(crate) next: Option<String>,
+}
+
+impl NoRecording {
+    fn reason(&self) -> String {
+        match &self.next {
+            None => "all recorded answers were given; record the traffic anew".to_owned(),
+            Some(next) => format!(
+                "{} recorded answers are left; of the request of the first of them, {next}; record \
+                 the traffic anew if the change is meant",
+                self.left
+            ),
+        }
+    }
+}
+
+fn wait(retry_after: &Option<Duration>) -> String {
+    match retry_after {
+        Some(wait) => format!(", and asks to wait {wait:?}"),
+        None => String::new(),
+    }
+}

@@ -1,0 +1,243 @@
+//! A conversation: messages in an order that every provider accepts.
+//!
+//! The hard thing is the results of tools. Providers refuse a result without its call, a call
+//! without its result, and results in another order than their calls. [`Messages`] keeps results
+//! behind their calls at every write; calls without a result are dealt with only when a model is
+//! asked ([`Messages::for_model`]), since until then a result may still come.
+
+use std::ops::Deref;
+
+use serde::{Deserialize, Serialize};
+
+use crate::message::{Message, Part, ToolCall};
+
+/// What stands for the result of a call that has none, while other calls of its message have one.
+pub const MISSING_RESULT: &str = "Error: the tool was called and returned no result";
+
+/// Where [`Messages::add_system`] puts a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Placement {
+    /// Behind what the system says so far.
+    #[default]
+    Append,
+    /// Before what the system says so far.
+    Top,
+    /// In the place of what the system says so far.
+    Replace,
+}
+
+/// The messages of a conversation, in order.
+///
+/// - There is at most one message of the system, and it is the first. Texts of others are appended
+///   to it, with a blank line between them.
+/// - The results of tools follow the message that called them, in the order of its calls. A result
+///   without a call, and a second result of one call, is dropped with a warning through `tracing`.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{Message, Messages};
+///
+/// let messages = Messages::from_iter([
+///     Message::user("What is the weather?"),
+///     Message::tool("call_9", "nobody asked for this"),
+///     Message::system("Answer briefly."),
+/// ]);
+/// assert_eq!(
+///     *messages,
+///     [Message::system("Answer briefly."), Message::user("What is the weather?")]
+/// );
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<Message>")]
+pub struct Messages(Vec<Message>);
+
+impl Messages {
+    /// A conversation without messages.
+    pub fn new() -> Messages {
+        Messages::default()
+    }
+
+    /// Adds a message: at the end, or where a message of its kind belongs.
+    pub fn push(&mut self, message: Message) {
+        match message {
+            Message::System { content } => self.add_system(&content, Placement::Append),
+            Message::Tool { .. } => {
+                self.0.push(message);
+                self.0 = ordered(std::mem::take(&mut self.0));
+            }
+            // Neither moves what is already there.
+            Message::User { .. } | Message::Assistant { .. } => self.0.push(message),
+        }
+    }
+
+    /// Adds what the system says. An empty text changes nothing, except that it replaces nothing
+    /// with [`Placement::Replace`] either.
+    pub fn add_system(&mut self, text: &str, placement: Placement) {
+        if text.is_empty() {
+            return;
+        }
+        match (self.0.first_mut(), placement) {
+            (Some(Message::System { content }), Placement::Append) => {
+                *content = format!("{content}\n\n{text}");
+            }
+            (Some(Message::System { content }), Placement::Top) => {
+                *content = format!("{text}\n\n{content}");
+            }
+            (Some(Message::System { content }), Placement::Replace) => text.clone_into(content),
+            _ => self.0.insert(0, Message::system(text)),
+        }
+    }
+
+    /// Adds a text of a person.
+    pub fn add_user(&mut self, text: impl Into<String>) {
+        self.push(Message::user(text));
+    }
+
+    /// Adds the result of a call.
+    pub fn add_result(&mut self, tool_call_id: impl Into<String>, content: impl Into<String>) {
+        self.push(Message::tool(tool_call_id, content));
+    }
+
+    /// The calls of the last message that calls tools, as far as they have no result.
+    pub fn pending_calls(&self) -> Vec<&ToolCall> {
+        let calling = self.0.iter().rposition(|it| !it.tool_calls().is_empty());
+        let Some(calling) = calling else {
+            return Vec::new();
+        };
+        let results = &self.0[calling + 1..];
+        let answered = |call: &ToolCall| results.iter().any(|it| is_result_of(it, call));
+        let calls = self.0[calling].tool_calls().iter();
+        calls.filter(|call| !answered(call)).collect()
+    }
+
+    /// The messages as a model may be asked with them.
+    ///
+    /// Where some calls of a message have a result, the others get [`MISSING_RESULT`]. A message
+    /// none of whose calls has a result is left out, and so is one that says nothing at all.
+    pub fn for_model(&self) -> Vec<Message> {
+        let mut asked = Vec::with_capacity(self.0.len());
+        let mut rest = self.0.as_slice();
+        while let Some((message, behind)) = rest.split_first() {
+            let results = behind.iter().take_while(|it| is_result(it)).count();
+            let (results, behind) = behind.split_at(results);
+            rest = behind;
+            let calls = message.tool_calls();
+            if is_empty(message) || (!calls.is_empty() && results.is_empty()) {
+                continue;
+            }
+            asked.push(message.clone());
+            asked.extend(calls.iter().map(|call| {
+                let result = results.iter().find(|it| is_result_of(it, call));
+                let missing = || Message::tool(&call.id, MISSING_RESULT);
+                result.cloned().unwrap_or_else(missing)
+            }));
+        }
+        asked
+    }
+}
+
+fn is_empty(message: &Message) -> bool {
+    match message {
+        Message::System { content } => content.is_empty(),
+        Message::User { content } => !content.iter().any(says_something),
+        Message::Assistant {
+            content,
+            tool_calls,
+        } => content.is_empty() && tool_calls.is_empty(),
+        Message::Tool { .. } => false,
+    }
+}
+
+fn says_something(part: &Part) -> bool {
+    match part {
+        Part::Text(text) => !text.is_empty(),
+        Part::Image(_) => true,
+    }
+}
+
+fn is_result(message: &Message) -> bool {
+    matches!(message, Message::Tool { .. })
+}
+
+fn is_result_of(message: &Message, call: &ToolCall) -> bool {
+    matches!(message, Message::Tool { tool_call_id, .. } if *tool_call_id == call.id)
+}
+
+/// Results behind their calls, in the order of the calls.
+///
+/// Ids need not differ between messages: some providers count the calls of each message from
+/// zero. A result therefore belongs to the nearest call before it that has none yet, and only
+/// without such a call to the nearest one behind it.
+fn ordered(messages: Vec<Message>) -> Vec<Message> {
+    let (mut others, mut results) = (Vec::new(), Vec::new());
+    for message in messages {
+        match message {
+            Message::Tool {
+                tool_call_id,
+                content,
+            } => results.push((others.len(), tool_call_id, content)),
+            other => others.push(other),
+        }
+    }
+    let mut answers: Vec<Vec<Option<String>>> = others
+        .iter()
+        .map(|message: &Message| vec![None; message.tool_calls().len()])
+        .collect();
+    for (place, id, content) in results {
+        let nearest = (0..place).rev().chain(place..others.len());
+        let free = nearest.into_iter().find_map(|message| {
+            let calls = others[message].tool_calls().iter().zip(&answers[message]);
+            let call = calls
+                .into_iter()
+                .position(|(call, answer)| call.id == id && answer.is_none());
+            call.map(|call| (message, call))
+        });
+        match free {
+            Some((message, call)) => answers[message][call] = Some(content),
+            None => tracing::warn!(
+                tool_call_id = id,
+                "a tool's result without a call is dropped"
+            ),
+        }
+    }
+    let mut ordered = Vec::new();
+    for (message, answers) in others.into_iter().zip(answers) {
+        let ids = message.tool_calls().iter().map(|call| call.id.clone());
+        let answers = ids.zip(answers).collect::<Vec<_>>();
+        ordered.push(message);
+        let given = answers
+            .into_iter()
+            .filter_map(|(id, answer)| Some((id, answer?)));
+        ordered.extend(given.map(|(id, content)| Message::tool(id, content)));
+    }
+    ordered
+}
+
+impl From<Vec<Message>> for Messages {
+    fn from(messages: Vec<Message>) -> Messages {
+        let mut system = Messages::new();
+        let mut others = Vec::with_capacity(messages.len());
+        for message in messages {
+            match message {
+                Message::System { content } => system.add_system(&content, Placement::Append),
+                other => others.push(other),
+            }
+        }
+        system.0.extend(ordered(others));
+        system
+    }
+}
+
+impl FromIterator<Message> for Messages {
+    fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Messages {
+        Messages::from(messages.into_iter().collect::<Vec<_>>())
+    }
+}
+
+impl Deref for Messages {
+    type Target = [Message];
+
+    fn deref(&self) -> &[Message] {
+        &self.0
+    }
+}

@@ -1,0 +1,224 @@
+//! What a model is: messages in, a message or a stream of its parts out.
+
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ModelError;
+use crate::message::{Message, ToolCall};
+use crate::messages::Messages;
+
+/// A language model.
+///
+/// An `Arc<M>` of a model is one too, also of a `dyn Model`.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// Answers with the whole message.
+    ///
+    /// # Errors
+    /// See [`ModelError`].
+    ///
+    /// # Cancel safety
+    /// The answer of a dropped request is lost; a provider may count its tokens all the same.
+    async fn complete(&self, request: &Request) -> Result<Reply, ModelError>;
+
+    /// Answers with the parts of the message as they come. [`ReplyBuilder`](crate::ReplyBuilder) makes a message of
+    /// them. A model that cannot do this answers with all parts at once.
+    ///
+    /// # Errors
+    /// As [`complete`](Model::complete). A stream ends with [`Chunk::End`] or with an error; one
+    /// that ends otherwise was cut off.
+    async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
+        let reply = self.complete(request).await?;
+        Ok(stream::iter(reply.into_chunks().into_iter().map(Ok)).boxed())
+    }
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Arc<M> {
+    async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
+        (**self).complete(request).await
+    }
+
+    async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
+        (**self).stream(request).await
+    }
+}
+
+/// The parts of an answer as they come.
+pub type ReplyStream = BoxStream<'static, Result<Chunk, ModelError>>;
+
+/// A model that turns texts into vectors.
+#[async_trait]
+pub trait Embedding: Send + Sync {
+    /// A vector for each text, in their order.
+    ///
+    /// # Errors
+    /// See [`ModelError`].
+    async fn embed(&self, texts: &[String]) -> Result<Embeddings, ModelError>;
+}
+
+/// What an [`Embedding`] returns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Embeddings {
+    /// A vector for each text, in their order.
+    pub vectors: Vec<Vec<f32>>,
+    /// What the request used.
+    pub usage: Usage,
+}
+
+/// What a model is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Request {
+    /// The messages, as [`Messages::for_model`] returns them.
+    pub messages: Vec<Message>,
+    /// The tools that the model may call.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDefinition>,
+    /// How much chance there is in the answer. Without one, the provider decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// The most tokens that the answer may have. Without a number, the provider decides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+}
+
+impl Request {
+    /// Asks with the messages of a conversation, and without tools.
+    pub fn new(messages: &Messages) -> Request {
+        Request {
+            messages: messages.for_model(),
+            tools: Vec::new(),
+            temperature: None,
+            max_tokens: None,
+        }
+    }
+}
+
+/// What a model knows of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// The name by which the model calls it.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON Schema of its arguments, which are an object.
+    pub parameters: serde_json::Value,
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reply {
+    /// The text; empty if the model only calls tools.
+    pub content: String,
+    /// The tools that the model calls, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
+    /// What the request used.
+    pub usage: Usage,
+    /// Why the model stopped.
+    pub stop: Stop,
+}
+
+impl Reply {
+    /// The answer as a message of the conversation.
+    pub fn message(&self) -> Message {
+        Message::Assistant {
+            content: self.content.clone(),
+            tool_calls: self.tool_calls.clone(),
+        }
+    }
+
+    /// The answer as a stream would bring it: the text, the calls, the end.
+    pub fn into_chunks(self) -> Vec<Chunk> {
+        let text = (!self.content.is_empty()).then_some(Chunk::Text(self.content));
+        let calls = self.tool_calls.into_iter().enumerate();
+        let calls = calls.map(|(index, call)| {
+            Chunk::ToolCall(ToolCallChunk {
+                index,
+                id: Some(call.id),
+                name: call.name,
+                arguments: call.arguments,
+            })
+        });
+        let (usage, stop) = (self.usage, self.stop);
+        let end = Chunk::End { usage, stop };
+        text.into_iter().chain(calls).chain([end]).collect()
+    }
+}
+
+/// The tokens that requests used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Those of the messages and tools that were sent.
+    pub input_tokens: u64,
+    /// Those of the answers.
+    pub output_tokens: u64,
+}
+
+impl Usage {
+    /// Both together.
+    pub fn total(self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Usage) {
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+    }
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The answer is complete, or the model waits for its tools.
+    #[default]
+    Done,
+    /// The answer has as many tokens as it may have, and is not complete.
+    Length,
+    /// The provider held the answer back.
+    Filtered,
+    /// The provider's own word for another reason.
+    Other(String),
+}
+
+/// A part of an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Chunk {
+    /// More of the text.
+    Text(String),
+    /// More of a call.
+    ToolCall(ToolCallChunk),
+    /// The answer is complete.
+    End {
+        /// What the request used.
+        usage: Usage,
+        /// Why the model stopped.
+        stop: Stop,
+    },
+}
+
+/// A part of a call. The parts of one call have the same index; names and arguments may be split
+/// anywhere.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolCallChunk {
+    /// Which call of the message this is.
+    pub index: usize,
+    /// The id of the call, which comes with one of its parts or with each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// More of the tool's name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// More of the arguments.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub arguments: String,
+}

@@ -1,0 +1,89 @@
+//! An answer from its parts.
+
+use std::collections::BTreeMap;
+
+use crate::error::ModelError;
+use crate::message::ToolCall;
+use crate::model::{Chunk, Reply, Stop, ToolCallChunk, Usage};
+
+/// Makes an answer of the parts of a stream. Calls are put together by their index.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{Chunk, ReplyBuilder, Stop, ToolCallChunk, Usage};
+///
+/// let mut reply = ReplyBuilder::new();
+/// for (id, name, arguments) in [(Some("call_1"), "sea", ""), (None, "rch", r#"{"q":"#), (None, "", "1}")] {
+///     reply.push(Chunk::ToolCall(ToolCallChunk {
+///         index: 0,
+///         id: id.map(str::to_owned),
+///         name: name.to_owned(),
+///         arguments: arguments.to_owned(),
+///     }));
+/// }
+/// reply.push(Chunk::End { usage: Usage::default(), stop: Stop::Done });
+/// let reply = reply.finish()?;
+/// assert_eq!(reply.tool_calls[0].name, "search");
+/// assert_eq!(reply.tool_calls[0].arguments, r#"{"q":1}"#);
+/// # Ok::<(), flow_agents::ModelError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ReplyBuilder {
+    content: String,
+    calls: BTreeMap<usize, ToolCall>,
+    end: Option<(Usage, Stop)>,
+}
+
+impl ReplyBuilder {
+    /// An answer of which nothing has come.
+    pub fn new() -> ReplyBuilder {
+        ReplyBuilder::default()
+    }
+
+    /// Adds a part.
+    pub fn push(&mut self, chunk: Chunk) {
+        match chunk {
+            Chunk::Text(text) => self.content.push_str(&text),
+            Chunk::ToolCall(chunk) => self.push_call(chunk),
+            Chunk::End { usage, stop } => self.end = Some((usage, stop)),
+        }
+    }
+
+    fn push_call(&mut self, chunk: ToolCallChunk) {
+        let call = self.calls.entry(chunk.index).or_insert_with(|| ToolCall {
+            id: String::new(),
+            name: String::new(),
+            arguments: String::new(),
+        });
+        if let Some(id) = chunk.id {
+            call.id = id;
+        }
+        call.name.push_str(&chunk.name);
+        call.arguments.push_str(&chunk.arguments);
+    }
+
+    /// The answer. A call that came without an id gets one from its index.
+    ///
+    /// # Errors
+    /// [`ModelError::CutOff`] if [`Chunk::End`] did not come.
+    pub fn finish(self) -> Result<Reply, ModelError> {
+        let Some((usage, stop)) = self.end else {
+            return Err(ModelError::CutOff {
+                characters: self.content.chars().count(),
+                calls: self.calls.len(),
+            });
+        };
+        let calls = self.calls.into_iter().map(|(index, mut call)| {
+            if call.id.is_empty() {
+                call.id = format!("call_{index}");
+            }
+            call
+        });
+        Ok(Reply {
+            content: self.content,
+            tool_calls: calls.collect(),
+            usage,
+            stop,
+        })
+    }
+}

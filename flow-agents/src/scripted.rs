@@ -1,0 +1,149 @@
+//! A model for tests, whose answers are written down in advance.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::error::ModelError;
+use crate::message::ToolCall;
+use crate::model::{Model, Reply, Request, Usage};
+
+/// A model that gives the replies of a script, one for each time it is asked.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{Messages, Message, Model, Request, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_agents::ModelError> {
+/// let model = ScriptedModel::new().text("It rains.");
+/// let request = Request::new(&Messages::from_iter([Message::user("What is the weather?")]));
+/// assert_eq!(model.complete(&request).await?.content, "It rains.");
+/// assert_eq!(model.requests(), [request.clone()]);
+///
+/// let error = model.complete(&request).await.unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "the scripted model was asked 2 times, and its script has 1 replies; it was last asked: \
+///      \"What is the weather?\"",
+/// );
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Default)]
+pub struct ScriptedModel {
+    script: Mutex<Script>,
+}
+
+#[derive(Debug, Default)]
+struct Script {
+    replies: VecDeque<Result<Reply, ModelError>>,
+    length: usize,
+    calls: usize,
+    requests: Vec<Request>,
+}
+
+impl ScriptedModel {
+    /// A script without replies.
+    pub fn new() -> ScriptedModel {
+        ScriptedModel::default()
+    }
+
+    /// Then the model answers with a text.
+    pub fn text(self, content: impl Into<String>) -> ScriptedModel {
+        let content = content.into();
+        self.reply(Reply {
+            content,
+            ..Reply::default()
+        })
+    }
+
+    /// Then the model calls tools, by their names and arguments. The ids of all calls of a script
+    /// are counted: `call_1`, `call_2`, …
+    pub fn calls<'a>(
+        self,
+        calls: impl IntoIterator<Item = (&'a str, serde_json::Value)>,
+    ) -> ScriptedModel {
+        let mut tool_calls = Vec::new();
+        for (name, arguments) in calls {
+            let mut script = self.script();
+            script.calls += 1;
+            let id = format!("call_{}", script.calls);
+            tool_calls.push(ToolCall::new(id, name, &arguments));
+        }
+        self.reply(Reply {
+            tool_calls,
+            ..Reply::default()
+        })
+    }
+
+    /// Then the model gives this reply.
+    pub fn reply(self, reply: Reply) -> ScriptedModel {
+        self.then(Ok(reply))
+    }
+
+    /// Then the model fails.
+    pub fn error(self, error: ModelError) -> ScriptedModel {
+        self.then(Err(error))
+    }
+
+    /// The last reply uses this many tokens. Without a reply before it, this changes nothing.
+    pub fn usage(self, input_tokens: u64, output_tokens: u64) -> ScriptedModel {
+        if let Some(Ok(reply)) = self.script().replies.back_mut() {
+            reply.usage = Usage {
+                input_tokens,
+                output_tokens,
+            };
+        }
+        self
+    }
+
+    fn then(self, reply: Result<Reply, ModelError>) -> ScriptedModel {
+        let mut script = self.script();
+        script.replies.push_back(reply);
+        script.length += 1;
+        drop(script);
+        self
+    }
+
+    /// What the model was asked so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.script().requests.clone()
+    }
+
+    /// Says that the whole script was used, and no more.
+    ///
+    /// # Panics
+    /// If replies are left, or if the model was asked more often than the script says.
+    #[track_caller]
+    pub fn assert_used(&self) {
+        let script = self.script();
+        let (asked, replies) = (script.requests.len(), script.length);
+        drop(script); // a panic with the lock held would hide this message behind another
+        assert_eq!(
+            asked, replies,
+            "the scripted model was asked {asked} times, and its script has {replies} replies"
+        );
+    }
+
+    /// A test that panicked elsewhere says so by itself.
+    fn script(&self) -> MutexGuard<'_, Script> {
+        self.script.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Model for ScriptedModel {
+    async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
+        let mut script = self.script();
+        script.requests.push(request.clone());
+        let (asked, replies) = (script.requests.len(), script.length);
+        script.replies.pop_front().unwrap_or_else(|| {
+            let last = request.messages.last();
+            Err(ModelError::ScriptEnded {
+                asked,
+                replies,
+                last: last.map(|message| message.text()).unwrap_or_default(),
+            })
+        })
+    }
+}

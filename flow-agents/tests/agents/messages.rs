@@ -1,0 +1,178 @@
+use flow_agents::{
+    Image, ImageSource, MISSING_RESULT, Message, Messages, Part, Placement, ToolCall,
+};
+use serde_json::json;
+
+fn calls<const N: usize>(ids: [&str; N]) -> Message {
+    let call = |id| ToolCall::new(id, "search", &json!({ "words": id }));
+    Message::Assistant {
+        content: String::new(),
+        tool_calls: ids.into_iter().map(call).collect(),
+    }
+}
+
+#[test]
+fn the_system_is_one_message_and_the_first() {
+    let mut messages = Messages::from_iter([
+        Message::user("hello"),
+        Message::system("one"),
+        Message::system(""),
+        Message::system("two"),
+    ]);
+    assert_eq!(
+        *messages,
+        [Message::system("one\n\ntwo"), Message::user("hello")]
+    );
+    messages.add_system("zero", Placement::Top);
+    messages.add_system("three", Placement::Append);
+    assert_eq!(messages[0], Message::system("zero\n\none\n\ntwo\n\nthree"));
+    messages.add_system("", Placement::Replace);
+    assert_eq!(messages[0], Message::system("zero\n\none\n\ntwo\n\nthree"));
+    messages.add_system("new", Placement::Replace);
+    assert_eq!(*messages, [Message::system("new"), Message::user("hello")]);
+
+    let mut none = Messages::new();
+    none.add_system("", Placement::Top);
+    assert!(none.is_empty());
+}
+
+#[test]
+fn results_follow_their_calls_in_the_order_of_the_calls() {
+    let messages = Messages::from_iter([
+        Message::tool("b", "2"),
+        Message::user("go"),
+        calls(["a", "b"]),
+        Message::user("and hurry"),
+        Message::tool("a", "1"),
+    ]);
+    let expected = [
+        Message::user("go"),
+        calls(["a", "b"]),
+        Message::tool("a", "1"),
+        Message::tool("b", "2"),
+        Message::user("and hurry"),
+    ];
+    assert_eq!(*messages, expected);
+
+    let mut pushed = Messages::from_iter([Message::user("go"), calls(["a", "b"])]);
+    pushed.add_user("and hurry");
+    pushed.add_result("b", "2");
+    pushed.add_result("a", "1");
+    assert_eq!(*pushed, expected);
+}
+
+#[test]
+fn ids_may_come_again_in_a_later_message() {
+    let messages = Messages::from_iter([
+        calls(["0"]),
+        Message::tool("0", "first"),
+        calls(["0", "1"]),
+        Message::tool("1", "third"),
+        Message::tool("0", "second"),
+    ]);
+    let expected = [
+        calls(["0"]),
+        Message::tool("0", "first"),
+        calls(["0", "1"]),
+        Message::tool("0", "second"),
+        Message::tool("1", "third"),
+    ];
+    assert_eq!(*messages, expected);
+}
+
+#[test]
+fn a_result_belongs_to_the_nearest_call_before_it() {
+    let nearest = [
+        calls(["0"]),
+        Message::user("never mind, again"),
+        calls(["0"]),
+        Message::tool("0", "of the second"),
+    ];
+    let messages = Messages::from_iter(nearest.clone());
+    assert_eq!(*messages, nearest);
+    assert_eq!(messages.for_model(), nearest[1..]);
+}
+
+#[test]
+fn a_result_without_a_call_is_dropped_and_so_is_a_second_one() {
+    let messages = Messages::from_iter([
+        calls(["a"]),
+        Message::tool("a", "1"),
+        Message::tool("a", "again"),
+        Message::tool("x", "who?"),
+    ]);
+    assert_eq!(*messages, [calls(["a"]), Message::tool("a", "1")]);
+}
+
+#[test]
+fn calls_without_results_are_pending_and_not_sent() {
+    let mut messages = Messages::from_iter([Message::user("go"), calls(["a", "b"])]);
+    let pending = |messages: &Messages| {
+        let calls = messages.pending_calls();
+        calls
+            .into_iter()
+            .map(|call| call.id.clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(pending(&messages), ["a", "b"]);
+    assert_eq!(messages.for_model(), [Message::user("go")]);
+
+    messages.add_result("b", "2");
+    assert_eq!(pending(&messages), ["a"]);
+    assert_eq!(
+        messages.for_model(),
+        [
+            Message::user("go"),
+            calls(["a", "b"]),
+            Message::tool("a", MISSING_RESULT),
+            Message::tool("b", "2"),
+        ]
+    );
+
+    messages.add_result("a", "1"); // it came late, and stands where it belongs
+    assert_eq!(pending(&messages), [""; 0]);
+    assert_eq!(messages.for_model(), *messages);
+    assert_eq!(messages[2], Message::tool("a", "1"));
+}
+
+#[test]
+fn a_message_that_says_nothing_is_not_sent() {
+    let image = Part::Image(Image {
+        media_type: "image/png".to_owned(),
+        source: ImageSource::Url("https://example.org/cat.png".to_owned()),
+    });
+    let image = Message::User {
+        content: vec![image],
+    };
+    let messages = Messages::from_iter([Message::user(""), image.clone(), Message::assistant("")]);
+    assert_eq!(messages.for_model(), [image]);
+}
+
+#[test]
+fn messages_that_are_read_are_put_in_order() {
+    let text = json!([
+        { "role": "tool", "tool_call_id": "x", "content": "nobody asked" },
+        { "role": "user", "content": [{ "text": "hello" }] },
+        { "role": "system", "content": "be brief" },
+    ]);
+    let messages: Messages = serde_json::from_value(text).unwrap();
+    assert_eq!(
+        *messages,
+        [Message::system("be brief"), Message::user("hello")]
+    );
+    let again: Messages = serde_json::from_value(serde_json::to_value(&messages).unwrap()).unwrap();
+    assert_eq!(again, messages);
+
+    let nameless = json!([{ "role": "tool", "content": "of which call?" }]);
+    let error = serde_json::from_value::<Messages>(nameless).unwrap_err();
+    assert_eq!(error.to_string(), "missing field `tool_call_id`");
+}
+
+#[test]
+fn arguments_that_are_not_json_stay_as_the_model_wrote_them() {
+    let mut call = ToolCall::new("a", "search", &json!({}));
+    call.arguments = "{\"words\": ".to_owned();
+    assert!(call.parse::<serde_json::Value>().unwrap_err().is_eof());
+    call.arguments = " ".to_owned();
+    assert_eq!(call.parse::<serde_json::Value>().unwrap(), json!({}));
+}

@@ -1,0 +1,117 @@
+use flow_agents::{
+    Chunk, Message, Messages, Model, Recorder, Replay, Request, ScriptedModel, ToolDefinition,
+};
+use futures_util::TryStreamExt as _;
+use serde_json::json;
+
+fn request(text: &str) -> Request {
+    Request::new(&Messages::from_iter([Message::user(text)]))
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_answered_whole_or_as_a_stream() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let script = ScriptedModel::new()
+        .text("one")
+        .calls([("search", json!({ "q": 2 }))]);
+    let recorder = Recorder::new(script.text("three").usage(3, 1));
+    let first = recorder.complete(&request("1")).await.unwrap();
+    let chunks = recorder.stream(&request("2")).await.unwrap();
+    let second: Vec<Chunk> = chunks.try_collect().await.unwrap();
+    drop(recorder.stream(&request("3")).await.unwrap()); // nobody read it to its end
+    recorder.save(&file).unwrap();
+
+    let replay = Replay::load(&file).unwrap();
+    assert_eq!(replay.left(), 2);
+    let chunks = replay.stream(&request("2")).await.unwrap();
+    assert_eq!(chunks.try_collect::<Vec<_>>().await.unwrap(), second);
+    assert_eq!(replay.complete(&request("1")).await.unwrap(), first);
+    assert_eq!(replay.left(), 0);
+}
+
+#[tokio::test]
+async fn equal_requests_get_their_answers_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let recorder = Recorder::new(ScriptedModel::new().text("heads").text("tails"));
+    for _ in 0..2 {
+        recorder.complete(&request("toss")).await.unwrap();
+    }
+    recorder.save(&file).unwrap();
+    let replay = Replay::load(&file).unwrap();
+    assert_eq!(
+        replay.complete(&request("toss")).await.unwrap().content,
+        "heads"
+    );
+    assert_eq!(
+        replay.complete(&request("toss")).await.unwrap().content,
+        "tails"
+    );
+    let error = replay.complete(&request("toss")).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no answer is recorded for this request: all recorded answers were given; record the \
+         traffic anew"
+    );
+}
+
+#[tokio::test]
+async fn a_request_that_was_not_recorded_is_told_where_it_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let recorder = Recorder::new(ScriptedModel::new().text("yes"));
+    recorder.complete(&request("really?")).await.unwrap();
+    recorder.save(&file).unwrap();
+    let replay = Replay::load(&file).unwrap();
+
+    let mut other = request("really?");
+    other.tools.push(ToolDefinition {
+        name: "search".to_owned(),
+        description: "Searches.".to_owned(),
+        parameters: json!({ "type": "object" }),
+    });
+    let mut longer = request("really?");
+    longer.messages.push(Message::user("now"));
+    let mut warmer = request("really?");
+    warmer.temperature = Some(0.5);
+    let cases = [
+        (other, "its tools are [], and here they are [search]"),
+        (longer, "it has 1 messages, and this one has 2"),
+        (warmer, "its temperature or its limit of tokens is another"),
+        (
+            request("no?"),
+            "its message 0 is User { content: [Text(\"really?\")] }, and here it is",
+        ),
+    ];
+    for (request, reason) in cases {
+        let error = replay.complete(&request).await.unwrap_err().to_string();
+        assert!(error.contains("1 recorded answers are left"), "{error}");
+        assert!(error.contains(reason), "{error}");
+    }
+    assert_eq!(replay.left(), 1);
+}
+
+#[test]
+fn files_that_are_no_recordings_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let message = || Replay::load(&file).unwrap_err().to_string();
+    assert!(
+        message().ends_with("traffic.json cannot be read"),
+        "{}",
+        message()
+    );
+    std::fs::write(&file, "[]").unwrap();
+    assert!(
+        message().ends_with("is no recording of a model's traffic"),
+        "{}",
+        message()
+    );
+    std::fs::write(&file, r#"{"format":2,"exchanges":[]}"#).unwrap();
+    assert!(
+        message().contains("has format 2, and this version reads format 1"),
+        "{}",
+        message()
+    );
+}
