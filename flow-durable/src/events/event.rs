@@ -205,13 +205,14 @@ impl ExecutionEvent {
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
     /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`. `params`, `reads`, `items` (how many a loop has) and `writes` are there for those who ask for them
-    /// ([`EventFilter::values`](super::EventFilter::values)): each access has the `key` and the `value`,
-    /// which is a `summary`, `"missing"` or `"unknown"`. If a node inside a flow, a fork or a loop fails, its error comes first, and then
-    /// the error of each flow, fork and loop around it. Errors are stored as texts, so there is no `stack`, but the
-    /// texts of their causes. Which delta is the last one is known only at the `exec_complete`
-    /// after it. `durationMs` and `attempts` are left out if the records from which they are
-    /// derived have been pruned.
+    /// no `prep_complete`. `params`, `reads`, `items` (how many a loop has) and `writes` are there
+    /// for those who ask for them ([`EventFilter::values`](super::EventFilter::values)): each access
+    /// has the `key` and the `value`, which is a `summary`, `"missing"` or `"unknown"`. If a node
+    /// inside a flow, a fork or a loop fails, its error comes first, and then the error of each flow,
+    /// fork and loop around it. Errors are stored as texts, so there is no `stack`, but the texts of
+    /// their causes. Which delta is the last one is known only at the `exec_complete` after it.
+    /// `durationMs` and `attempts` are left out if the records from which they are derived have been
+    /// pruned.
     pub fn to_json(&self) -> Value {
         let mut envelope = json!({
             "id": self.id().to_string(),
