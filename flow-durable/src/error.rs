@@ -33,6 +33,16 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: String,
     },
+    /// A node of the flow opens transactions, and the store has no database for them.
+    #[error(
+        "the flow `{flow}` cannot run on this store: `{node}` writes in a transaction, and the store has no database"
+    )]
+    NoTransactions {
+        /// The flow's name.
+        flow: String,
+        /// The path of the node within the flow.
+        node: String,
+    },
     /// A new version of a flow does not fit those who use the registered one: see
     /// [`replace_any`](super::Runtime::replace_any).
     #[error(

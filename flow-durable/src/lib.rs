@@ -39,6 +39,7 @@ pub use flow_store::{
     Settlement, Status, Store, StoreError, Take, Token, UnknownName,
 };
 pub use inner::Recovered;
+pub use journal::StoreTransactions;
 pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;

@@ -8,4 +8,5 @@ pub use crate::checked::{GoesBetweenThreads, SharedByRuns};
 #[cfg(feature = "stored")]
 pub use crate::json::Stored;
 pub use crate::question::CanAnswer;
+pub use crate::requirement::CanTransact;
 pub use crate::visit::IntoFailure;

@@ -8,6 +8,7 @@ use crate::error::FlowError;
 use crate::frame::FlowInfo;
 use crate::options::{RunOptions, RunSettings};
 use crate::question::{CanAnswer, Unasked};
+use crate::requirement::{CanTransact, Untransacted};
 use crate::spec_text::as_text;
 
 /// A flow. Implemented by [`flow!`](crate::flow).
@@ -87,10 +88,10 @@ pub trait Flow: Send + Sync {
     /// The route of every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 
-    /// Runs the flow to an end. This does not compile for a flow that asks people: see
-    /// [`run_with`](Flow::run_with).
+    /// Runs the flow to an end. This does not compile for a flow that asks people or opens
+    /// transactions: see [`run_with`](Flow::run_with).
     ///
-    /// The future is boxed. Each flow that asks nobody also has methods `run` and `run_with` of its
+    /// The future is boxed. Each flow that does neither also has methods `run` and `run_with` of its
     /// own, which do the same without a box: code that names the type of its flow calls these.
     ///
     /// # Errors
@@ -113,8 +114,8 @@ pub trait Flow: Send + Sync {
         self.__run(input)
     }
 
-    /// Runs the flow to an end with options: a budget, a cancellation token, an observer, or
-    /// somebody who answers the flow's questions. With the feature `tracing`, each node runs in a
+    /// Runs the flow to an end with options: a budget, a cancellation token, an observer, somebody
+    /// who answers the flow's questions, or a database for its transactions. With the feature `tracing`, each node runs in a
     /// span that carries its path.
     ///
     /// # Errors
@@ -128,7 +129,7 @@ pub trait Flow: Send + Sync {
     fn run_with<A>(&self, input: Self::Input, options: RunOptions<A>) -> Running<'_, Self::Output>
     where
         Self: Sized,
-        A: CanAnswer<Self>,
+        A: CanAnswer<Self> + CanTransact<Self>,
     {
         self.__run_with(input, options.settings)
     }
@@ -143,8 +144,8 @@ pub trait Flow: Send + Sync {
 /// A run of a flow of any type: [`Flow::run`].
 pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'a>>;
 
-/// A flow that does not ask people, so that [`run`](Flow::run) can run it. Every such flow
-/// implements it; generic code that runs flows can require it.
+/// A flow that neither asks people nor opens transactions, so that [`run`](Flow::run) can run it.
+/// Every such flow implements it; generic code that runs flows can require it.
 ///
 /// # Examples
 ///
@@ -177,15 +178,18 @@ pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Se
 /// # Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "nobody is there to answer what `{Self}` asks people",
-    label = "needs somebody who answers",
-    note = "let somebody answer: `run_with(input, RunOptions::answer(…))`; or start it with \
-            `flow_durable::Runtime`, where the answer may come later and from another process"
+    message = "`{Self}` cannot run on its input alone: it asks people or opens transactions",
+    label = "needs more than its input",
+    note = "if it asks people, let somebody answer: `run_with(input, RunOptions::answer(…))`",
+    note = "if one of its nodes has the setting `transaction`, give the run a database: \
+            `run_with(input, RunOptions::new().transactions(…))`",
+    note = "or start it with `flow_durable::Runtime`: its store is the database, and the answer may come later and from \
+            another process"
 )]
-pub trait Unattended: Flow + for<'a> Unasked<'a> {}
+pub trait Unattended: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a> {}
 
 #[diagnostic::do_not_recommend]
-impl<F: Flow + for<'a> Unasked<'a>> Unattended for F {}
+impl<F: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a>> Unattended for F {}
 
 /// One line of a flow's routing table: `from - "action" >> to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -143,6 +143,7 @@ mod options;
 mod panics;
 mod policy;
 mod question;
+mod requirement;
 mod run;
 mod scope;
 #[cfg(feature = "stored")]
@@ -155,6 +156,7 @@ mod stored;
 mod stored_error;
 mod supervise;
 pub mod testing;
+mod transaction;
 mod visit;
 
 pub mod language;
@@ -342,6 +344,7 @@ pub use flow_macros::flow;
 /// | `timeout = "30s"` | how long one attempt may take |
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
+/// | `transaction` | an `async` node with a parameter such as `tx: &mut flow_sqlite::Transaction`: what it writes there is committed together with its outcome, or not at all |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
 /// | `crate = path` | where the generated code finds this crate, if it is not `::flow_runtime` |
 ///
@@ -390,6 +393,8 @@ pub use flow_macros::flow;
 /// # Ok(()) }
 /// ```
 pub use flow_macros::node;
+/// A boxed future, as the methods of traits return it that are used as objects.
+pub use futures_util::future::BoxFuture;
 pub use tokio_util::sync::CancellationToken;
 
 pub use action::{Action, FlowAction};
@@ -409,3 +414,4 @@ pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use policy::{Policy, Retry, RetryIf};
 #[cfg(feature = "stored")]
 pub use question::{Answer, Human, Question, Submission};
+pub use transaction::{OpenTransaction, Transactions};

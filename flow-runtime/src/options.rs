@@ -13,6 +13,8 @@ use crate::observer::{Observer, together};
 #[cfg(feature = "stored")]
 use crate::question::Answers;
 use crate::question::NoAnswers;
+use crate::requirement::WithTransactions;
+use crate::transaction::Transactions;
 
 /// How many steps a run may take unless [`RunOptions::step_budget`] says otherwise.
 pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
@@ -65,6 +67,7 @@ pub struct RunSettings {
     pub(crate) cancellation: Option<CancellationToken>,
     pub(crate) observer: Option<Arc<dyn Observer>>,
     pub(crate) lifecycle: Option<Lifecycle>,
+    pub(crate) transactions: Option<Arc<dyn Transactions>>,
     #[cfg(feature = "stored")]
     pub(crate) answer: Option<Arc<dyn crate::question::Answer>>,
 }
@@ -78,6 +81,7 @@ impl RunSettings {
             cancellation: None,
             observer: None,
             lifecycle: None,
+            transactions: None,
             #[cfg(feature = "stored")]
             answer: None,
         }
@@ -146,6 +150,18 @@ impl<A> RunOptions<A> {
     pub fn lifecycle(mut self, lifecycle: Lifecycle) -> Self {
         self.settings.lifecycle = Some(lifecycle);
         self
+    }
+
+    /// Lets nodes with the setting `transaction` write in this database: see [`Transactions`]. With
+    /// the database of a store of `flow_durable`, pass `flow_durable::StoreTransactions`.
+    pub fn transactions(self, database: impl Transactions) -> RunOptions<WithTransactions<A>> {
+        RunOptions {
+            settings: RunSettings {
+                transactions: Some(Arc::new(database)),
+                ..self.settings
+            },
+            answers: PhantomData,
+        }
     }
 
     /// Adds an observer. It is told after the observers that were added before it.

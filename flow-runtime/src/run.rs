@@ -19,6 +19,7 @@ use crate::history::History;
 use crate::lifecycle::{Lifecycle, OwnLifecycle};
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
+use crate::transaction::Transactions;
 
 /// What belongs to a run as a whole, at whichever flow and node it is: its budget, its options, its
 /// observer.
@@ -193,6 +194,11 @@ impl Run {
         if let Some(with) = self.with() {
             with.stopping.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// The database in which nodes write, if the run was given one.
+    pub(crate) fn transactions(&self) -> Option<&Arc<dyn Transactions>> {
+        self.options()?.transactions.as_ref()
     }
 
     pub(crate) fn options(&self) -> Option<&RunSettings> {

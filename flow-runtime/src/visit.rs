@@ -155,7 +155,7 @@ pub struct Attempts<'a> {
     is_given_up: bool,
 }
 
-impl Attempts<'_> {
+impl<'a> Attempts<'a> {
     /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
     /// have.
     ///
@@ -174,6 +174,12 @@ impl Attempts<'_> {
     #[inline]
     pub fn index(&self) -> u32 {
         self.index
+    }
+
+    /// The visit.
+    #[inline]
+    pub fn visit(&self) -> Visit<'a> {
+        self.visit
     }
 
     /// The context of the current attempt.

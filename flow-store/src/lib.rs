@@ -17,6 +17,7 @@ mod rows;
 mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
+mod transaction;
 
 pub use error::{Damaged, DamagedRecord, StoreError};
 pub use ids::{ExecutionId, InvalidId, Token};
@@ -27,3 +28,4 @@ pub use rows::{
     PauseState, Row, Settlement, Status, Take,
 };
 pub use store::Store;
+pub use transaction::StoreTransaction;

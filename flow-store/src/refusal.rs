@@ -74,6 +74,11 @@ pub fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {
     ))
 }
 
+/// The error if a transaction is asked of a store that has none.
+pub fn no_transactions() -> StoreError {
+    other("the store has no database in which a step could write".to_owned())
+}
+
 fn other(reason: String) -> StoreError {
     StoreError::Other(reason.into())
 }

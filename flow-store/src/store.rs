@@ -12,6 +12,7 @@ use crate::record::Record;
 use crate::rows::{
     Append, Claim, Created, EndIf, ListQuery, Logged, PauseRow, Row, Settlement, Status, Take,
 };
+use crate::transaction::StoreTransaction;
 
 /// Keeps executions, their journals and their open questions.
 ///
@@ -249,6 +250,21 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// The store could not be written to.
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError>;
+
+    /// The name of the type of the [handle](StoreTransaction::handle) of its transactions, such as
+    /// `flow_sqlite::Transaction`. `None` if it has no database in which steps can write.
+    fn transactions(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Begins a transaction of its own database, in which a step writes.
+    ///
+    /// # Errors
+    ///
+    /// The database could not be reached, or the store has [no transactions](Store::transactions).
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        Err(crate::refusal::no_transactions())
+    }
 }
 
 /// A shared store is a store as well.
@@ -371,5 +387,13 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         (**self).delete(id).await
+    }
+
+    fn transactions(&self) -> Option<&'static str> {
+        (**self).transactions()
+    }
+
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        (**self).begin().await
     }
 }

@@ -37,6 +37,7 @@ mod scripted;
 mod state;
 mod support;
 mod sync_and_async;
+mod transactions;
 mod waiting;
 
 /// `--nocapture` shows which routes no run took: most of them cannot be taken, such as the plain

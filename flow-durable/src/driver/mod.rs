@@ -17,14 +17,14 @@ use std::time::Duration;
 use flow_runtime::FlowError;
 use flow_runtime::engine::{Hooks as _, Place, Saved, panic_message};
 use flow_store::refusal::newest_snapshot;
-use flow_store::{Append, RecordKind, Row, Status, Store, Token};
+use flow_store::{Append, RecordKind, Row, Status, Store, StoreError, Token};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
 use super::error::RuntimeError;
-use super::journal::{Entry, Journal};
+use super::journal::{Entry, Journal, Pending};
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
 use waiting::{RunWaker, Waiting, look};
@@ -287,11 +287,12 @@ impl Driver {
     ) -> Poll<Result<(), RuntimeError>> {
         if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
             waiting.flush = None;
-            let (append, next_seq) = self.take_pending();
-            let path = Journal::first_pending_path(&append);
-            let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
-            let appending = Box::pin(async move { store.append(id, fence, append).await });
-            waiting.appending = Some((appending, next_seq, path));
+            let pending = self.take_pending();
+            let (next_seq, path) = (
+                pending.next_seq,
+                Journal::first_pending_path(&pending.append),
+            );
+            waiting.appending = Some((Box::pin(self.write(pending)), next_seq, path));
         }
         let Some((appending, next_seq, path)) = &mut waiting.appending else {
             return Poll::Pending;
@@ -313,20 +314,38 @@ impl Driver {
         }
     }
 
-    fn take_pending(&mut self) -> (Append, u64) {
-        let (mut append, next_seq) = self.journal.take_pending();
+    /// Writes, in the transaction of a step if there is one.
+    fn write(
+        &self,
+        pending: Pending,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
+        let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
+        async move {
+            match pending.transaction {
+                None => store.append(id, fence, pending.append).await,
+                Some(transaction) => transaction.append(id, fence, pending.append).await,
+            }
+        }
+    }
+
+    fn take_pending(&mut self) -> Pending {
+        let mut pending = self.journal.take_pending();
+        let append = &mut pending.append;
         append.structure = self.structure.take();
         let row = &mut self.row;
         row.updated_ms = append.now_ms;
-        row.next_seq = next_seq;
+        row.next_seq = pending.next_seq;
         row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
         if let Some(structure) = &append.structure {
             row.structure.clone_from(structure);
         }
-        (append, next_seq)
+        pending
     }
 
     fn is_append_due(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> bool {
+        if self.journal.keeps_writes() {
+            return false;
+        }
         if self.journal.is_urgent() {
             return true;
         }
@@ -418,8 +437,10 @@ impl Driver {
                 payload,
             });
         }
-        let (append, next_seq) = self.take_pending();
-        let path = Journal::first_pending_path(&append).unwrap_or_else(|| self.path.clone());
+        let pending = self.take_pending();
+        let next_seq = pending.next_seq;
+        let path = Journal::first_pending_path(&pending.append);
+        let path = path.unwrap_or_else(|| self.path.clone());
         let append = Append {
             status: Some(status),
             result: result.clone(),
@@ -428,11 +449,12 @@ impl Driver {
                 Status::Paused => self.journal.next_timer(),
                 _ => None,
             },
-            ..append
+            ..pending.append
         };
+        let pending = Pending { append, ..pending };
         let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
         let id = self.journal.execution();
-        if let Err(error) = self.store.append(id, self.row.fence, append).await {
+        if let Err(error) = self.write(pending).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
         }
         self.journal.stored(next_seq);

@@ -47,9 +47,9 @@ pub struct Durable {
 }
 
 impl Durable {
-    pub(crate) fn new(
+    pub(crate) fn new<A>(
         journal: Arc<Journal>,
-        options: RunOptions,
+        options: RunOptions<A>,
         relay: Relay,
         input: &Saved,
         snapshots: Snapshots,
@@ -165,7 +165,7 @@ impl Durable {
                     attempt: 0,
                     payload,
                 };
-                self.journal.add_urgent(entry);
+                self.journal.add_outcome(entry);
                 outcome
             }
             Err(reason) => {
@@ -452,6 +452,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             return std::future::pending().await;
         }
         self.journal.outcomes_stored().await;
+        let _transaction = self.journal.transaction_of(&place);
         let result = {
             let _active = self.journal.active();
             // As late as possible, because there may have been a long wait until here.

@@ -16,7 +16,7 @@ use super::{ActiveRun, Inner, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
 use crate::engine::{Durable, Relay, Snapshot, Snapshots};
 use crate::error::RuntimeError;
-use crate::journal::Journal;
+use crate::journal::{Journal, RunTransactions};
 use crate::lease::{Lease, Term};
 use crate::registered::Registered;
 
@@ -222,6 +222,10 @@ impl Inner {
         let deltas = Some(self.deltas.emitter(row.owner.clone()));
         let observers = self.options.observers.clone();
         let relay = Relay::new(journal.clone(), observers, deltas);
+        let options = options.transactions(RunTransactions {
+            store: self.store.clone(),
+            journal: journal.clone(),
+        });
         Durable::new(journal, options, relay, input, snapshots, snapshot)
     }
 

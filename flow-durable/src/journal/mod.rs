@@ -7,6 +7,7 @@
 //! not leave a half-written record.
 
 mod questions;
+mod transaction;
 mod visits;
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,7 +15,9 @@ use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use flow_store::{Append, ExecutionId, PauseRow, Record, RecordKind, Token, to_ms};
+use flow_store::{
+    Append, ExecutionId, PauseRow, Record, RecordKind, StoreTransaction, Token, to_ms,
+};
 
 use super::clock::{Clock, sleep_until};
 use super::error::RuntimeError;
@@ -26,6 +29,9 @@ use questions::Asking;
 use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
+pub(crate) use transaction::RunTransactions;
+pub use transaction::StoreTransactions;
+use transaction::Turns;
 pub(crate) use visits::{Visits, name_of};
 
 /// The journal of one execution, for the run of it in this process.
@@ -62,6 +68,7 @@ struct State {
     open: Vec<PauseRow>,
     since_snapshot: usize,
     halted: Option<RuntimeError>,
+    turns: Turns,
 }
 
 impl State {
@@ -80,6 +87,15 @@ impl std::fmt::Debug for Journal {
             .field("execution", &self.execution)
             .finish_non_exhaustive()
     }
+}
+
+/// What is to be written.
+pub(crate) struct Pending {
+    pub(crate) append: Append,
+    /// The number after that of the last record.
+    pub(crate) next_seq: u64,
+    /// The transaction in which to write.
+    pub(crate) transaction: Option<Box<dyn StoreTransaction>>,
 }
 
 /// A record that has not been written yet.
@@ -412,6 +428,11 @@ impl Journal {
         self.state().urgent
     }
 
+    /// Returns true if nothing may be written now, because a step is in a transaction.
+    pub(crate) fn keeps_writes(&self) -> bool {
+        self.state().turns.keep_writes()
+    }
+
     /// Returns true if there is something to write. During a replay there is not: if the replay
     /// fails, the journal stays as it was.
     pub(crate) fn has_pending(&self) -> bool {
@@ -422,8 +443,8 @@ impl Journal {
         !state.pending.records.is_empty() || !state.pending.closed.is_empty()
     }
 
-    /// Takes all pending records, and the number after the last one.
-    pub(crate) fn take_pending(&self) -> (Append, u64) {
+    /// Takes all pending records.
+    pub(crate) fn take_pending(&self) -> Pending {
         let now_ms = self.now_ms();
         let mut state = self.state();
         state.urgent = false;
@@ -431,7 +452,11 @@ impl Journal {
             now_ms,
             ..std::mem::take(&mut state.pending)
         };
-        (append, state.next_seq)
+        Pending {
+            append,
+            next_seq: state.next_seq,
+            transaction: state.turns.take(),
+        }
     }
 
     /// Notes that the records before this number are stored.

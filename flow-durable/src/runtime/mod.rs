@@ -132,7 +132,9 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered.
+    /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered;
+    /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no
+    /// database for that.
     pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
         self.register_first(F::NAME, Registered::new(flow))
     }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use flow_runtime::engine::AnyFlow;
+use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{ListQuery, Status, Store as _};
 
@@ -44,12 +45,37 @@ impl Runtime {
 
     /// Registers a flow of a name under which nothing starts yet.
     pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
+        self.check_transactions(name, flow.structure())?;
         if self.put(name, None, flow) {
             return Ok(());
         }
         Err(RuntimeError::AlreadyRegistered {
             flow: name.to_owned(),
         })
+    }
+
+    /// Refuses a flow with a node that writes in a transaction, if the store has no database for it.
+    fn check_transactions(&self, name: &str, structure: &str) -> Result<(), RuntimeError> {
+        let has_database = self.owned.inner.store.transactions().is_some();
+        if has_database || !structure.contains(r#""transaction":true"#) {
+            return Ok(());
+        }
+        let node = match FlowDocument::parse_spec(structure) {
+            Ok(document) => {
+                let nodes = document.flatten_nodes();
+                let node = nodes.iter().find(|at| at.node.settings.transaction);
+                node.map(|at| at.path.clone())
+            }
+            // It is not known which one it is.
+            Err(_) => Some(name.to_owned()),
+        };
+        match node {
+            Some(node) => Err(RuntimeError::NoTransactions {
+                flow: name.to_owned(),
+                node,
+            }),
+            None => Ok(()),
+        }
     }
 
     /// Replaces a flow by a new version while the runtime runs. Executions that start from now on
@@ -65,6 +91,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
+    /// [`RuntimeError::NoTransactions`], as for [`register`](Runtime::register); or
     /// [`RuntimeError::BreakingVersion`], and the registered version stays: those who start the
     /// flow or use its output would have to change; or executions in progress could not continue in
     /// a process that has only the new version, which does not matter if the runtime
@@ -130,6 +157,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn replace_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        self.check_transactions(flow.name(), flow.structure())?;
         self.put_version(flow, |old, new| {
             let breaking = self.breaking(old, new);
             if breaking.is_empty() {

@@ -20,6 +20,8 @@ pub(crate) struct Contract {
     pub(crate) failure: Failure,
     /// True if it makes one attempt, without a timeout, unless a flow asks for more.
     pub(crate) single: bool,
+    /// True if it runs in a transaction of the run's database.
+    pub(crate) transaction: bool,
     /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
     /// more.
     pub(crate) broken: bool,
@@ -161,6 +163,7 @@ impl Contract {
             attempts: Attempts::None,
             failure: Failure::Never,
             single: false,
+            transaction: false,
             broken: false,
             reads: Vec::new(),
             writes: Vec::new(),

@@ -63,7 +63,11 @@ impl ToTokens for Contract {
         let kind = word(&KINDS, self.kind);
         let attempts = word(&ATTEMPTS, self.attempts);
         let failure = word(&FAILURES, self.failure);
-        let flags = [(self.single, "single"), (self.broken, "broken")];
+        let flags = [
+            (self.single, "single"),
+            (self.transaction, "transaction"),
+            (self.broken, "broken"),
+        ];
         let flags = flags.into_iter().filter(|(set, _)| *set);
         let flags = flags.map(|(_, flag)| Ident::new(flag, Span::call_site()));
         let actions = actions_tokens(&self.actions);
@@ -131,6 +135,7 @@ impl Parse for Contract {
             attempts,
             failure,
             single: has("single"),
+            transaction: has("transaction"),
             broken: has("broken"),
             reads: list(input)?,
             writes: list(input)?,

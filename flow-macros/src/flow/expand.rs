@@ -430,10 +430,29 @@ impl Plan<'_> {
                 Kind::Function | Kind::Type => None,
             }
         });
+        let opening = self.opening();
         quote_spanned! {site=>
             #[doc(hidden)]
             pub const __ASKS_PEOPLE: bool = false #(|| #asking)*;
+            #[doc(hidden)]
+            pub const __OPENS_TRANSACTIONS: bool = #opening;
         }
+    }
+
+    /// Whether the flow or one of its inner flows has a node with a transaction.
+    fn opening(&self) -> TokenStream {
+        let site = here(self.flow.name.span());
+        if self.nodes().any(|(_, _, contract)| contract.transaction) {
+            return quote_spanned!(site=> true);
+        }
+        let rt = runtime_at(site);
+        let mut seen = HashSet::new();
+        let inner = self.nodes().filter_map(|(_, instance, contract)| {
+            instance.path().filter(|path| seen.insert(path_key(path)))?;
+            let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
+            Some(quote_spanned!(site=> || #rt::opens_transactions!(#ty)))
+        });
+        quote_spanned!(site=> false #(#inner)*)
     }
 
     fn node_variant(&self, node: NodeId) -> TokenStream {

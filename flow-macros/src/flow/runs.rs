@@ -38,6 +38,7 @@ impl Plan<'_> {
             where
                 for<'__a> &'__a #name: ::core::marker::Send,
                 for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
+                for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
             {
                 /// Runs the flow to an end: as `Flow::run`, without a box.
                 #[inline]
@@ -55,6 +56,7 @@ impl Plan<'_> {
             where
                 for<'__a> &'__a #name: ::core::marker::Send,
                 for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
+                for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
             {
                 fn methods() {
                     let _ = (#name::run, #name::run_with::<()>);

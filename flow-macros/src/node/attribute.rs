@@ -34,6 +34,8 @@ pub(super) struct NodeAttribute {
     pub(super) poll: Option<Poll>,
     /// `blocking`
     pub(super) blocking: Option<Span>,
+    /// `transaction`
+    pub(super) transaction: Option<Span>,
     /// `human = "Deploy?"`
     pub(super) human: Option<LitStr>,
     /// `title`, `icon`, `group` and `tags`
@@ -109,6 +111,7 @@ impl NodeAttribute {
             settings: SettingsDocument {
                 poll,
                 blocking: self.blocking.is_some(),
+                transaction: self.transaction.is_some(),
                 ..self.settings.document(SettingsDocument::default())
             },
             question: None,
@@ -150,6 +153,7 @@ impl NodeAttribute {
             }
             "poll" => self.poll.replace(poll(name, input, report)?).is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
+            "transaction" => self.transaction.replace(name.span()).is_some(),
             "title" => shown::text(&mut self.shown.title, name, input, report)?,
             "icon" => shown::text(&mut self.shown.icon, name, input, report)?,
             "group" => shown::text(&mut self.shown.group, name, input, report)?,

@@ -20,8 +20,9 @@ use crate::twice::Extent;
 use super::attribute::{NodeAttribute, Poll};
 use super::contract::contract;
 use super::outcome::{Outcome, Returned};
-use super::parameter::{Parameter, ParameterKind, local, parameters};
+use super::parameter::{GetsTransaction, Parameter, ParameterKind, local, parameters};
 use super::step::{Attempted, Step, argument};
+use super::transaction;
 
 /// A function as far as we parse it: its body does not matter here.
 struct Function {
@@ -134,7 +135,11 @@ struct Node<'a> {
 impl<'a> Node<'a> {
     fn new(attribute: &'a NodeAttribute, function: &'a Function, report: &mut Report) -> Self {
         let sig = &function.sig;
-        let parameters = parameters(sig.inputs.iter(), report);
+        let gets = match attribute.transaction {
+            Some(_) => GetsTransaction::Yes,
+            None => GetsTransaction::No,
+        };
+        let parameters = parameters(sig.inputs.iter(), gets, report);
         let returned = Returned::new(&sig.output, sig.ident.span(), report);
         returned.refuse_lifetimes_of(&sig.generics, report);
         let answer = match &attribute.poll {
@@ -167,6 +172,17 @@ impl<'a> Node<'a> {
         }
         self.attribute
             .refuse_if_without_error(name, &self.returned, report);
+        if let Some(span) = self.attribute.transaction {
+            let works = self.is_async() && !self.is_blocking();
+            let kinds = self.parameters.iter().map(|parameter| parameter.kind);
+            let has_it = kinds
+                .into_iter()
+                .any(|kind| kind == ParameterKind::Transaction);
+            transaction::refuse(name, span, works, has_it, report);
+            if let Some(poll) = &self.attribute.poll {
+                transaction::refuse_poll(name, poll.span, report);
+            }
+        }
         if let (Some(span), true) = (self.attribute.blocking, self.is_async()) {
             let help = "remove `async`, or `blocking`: an async function does not block";
             report.error(Code::Malformed, span, format!("`{name}` is async"), help);
@@ -183,7 +199,9 @@ impl<'a> Node<'a> {
 
     /// Returns true if an attempt can fail.
     fn can_fail(&self) -> bool {
-        self.returned.fallible || self.attribute.settings.timeout.is_some()
+        self.returned.fallible
+            || self.attribute.settings.timeout.is_some()
+            || self.attribute.transaction.is_some()
     }
 
     /// Returns true if it may be called more than once.
@@ -209,6 +227,7 @@ impl<'a> Node<'a> {
             && settings.retry.is_none()
             && settings.timeout.is_none()
             && self.attribute.poll.is_none()
+            && self.attribute.transaction.is_none()
             && !self.has_context()
     }
 
@@ -236,6 +255,7 @@ impl<'a> Node<'a> {
                 (false, can_fail) => Failure::possible_if(can_fail),
             },
             single: self.single(),
+            transaction: self.attribute.transaction.is_some(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             about: self.attribute.about(self.function.description.clone()),
@@ -265,6 +285,7 @@ impl<'a> Node<'a> {
             context: self.has_context(),
             once: self.once(),
             decides: self.attribute.settings.only_if().is_some(),
+            transaction: self.attribute.transaction.is_some(),
             error_span: self.returned.error_span,
             give_up: None,
         }
@@ -306,9 +327,7 @@ impl<'a> Node<'a> {
             actions: self.attribute.actions.as_ref(),
             is_type: false,
             settings: &self.attribute.settings,
-            reads: reads
-                .filter(|parameter| parameter.kind != ParameterKind::Context)
-                .collect(),
+            reads: reads.filter(|parameter| parameter.is_read()).collect(),
             outcome: &self.outcome,
             outcome_span: self.answer.span,
             error_span: self.returned.error_span,
@@ -369,6 +388,8 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
         let site = here(parameter.ty.span());
         let (make, argument) = match parameter.kind {
             ParameterKind::Context => (None, quote!(__context)),
+            // Refused: a node that blocks has no transaction.
+            ParameterKind::Transaction => (None, quote!(#value)),
             ParameterKind::Value(Mode::Borrow) => (
                 Some(quote_spanned!(site=> #rt::OwnedForPool::owned(#value))),
                 quote!(&#value),

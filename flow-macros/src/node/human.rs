@@ -166,6 +166,10 @@ fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut R
             format!("a person is asked for `{name}`, so there is nothing that could block");
         refuse(span, message, "remove `blocking`");
     }
+    if let Some(span) = attribute.transaction {
+        let message = format!("a person is asked for `{name}`, and nothing is written meanwhile");
+        refuse(span, message, "write in a transaction in the next node");
+    }
     if let Some(actions) = &attribute.actions {
         let (message, help) = if is_enum {
             (

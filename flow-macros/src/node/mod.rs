@@ -12,6 +12,7 @@ mod shown;
 mod source_file;
 mod step;
 mod steps;
+mod transaction;
 
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};

@@ -24,6 +24,8 @@ pub(super) struct Parameter {
 pub(super) enum ParameterKind {
     /// `&Context`: what the node may know about the run. Not a read.
     Context,
+    /// `&mut T`: the transaction of a node that has the setting. Not a read.
+    Transaction,
     /// A value, passed in this mode.
     Value(Mode),
 }
@@ -40,7 +42,7 @@ impl Parameter {
     /// What `flow!` has to know about it, if it is a read.
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
-            ParameterKind::Context => None,
+            ParameterKind::Context | ParameterKind::Transaction => None,
             ParameterKind::Value(mode) => Some(ReadPort {
                 name: self.key(),
                 mode,
@@ -53,7 +55,7 @@ impl Parameter {
     /// and of a slice that of the items. `None` if the read does not show it.
     pub(super) fn sized_type(&self) -> Option<TokenStream> {
         match self.kind {
-            ParameterKind::Context => None,
+            ParameterKind::Context | ParameterKind::Transaction => None,
             ParameterKind::Value(mode) => {
                 let ty = value_type(&self.ty, mode);
                 match ty {
@@ -65,10 +67,26 @@ impl Parameter {
         }
     }
 
+    /// Returns true if it is a value of the flow.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.kind, ParameterKind::Value(_))
+    }
+
     /// Returns true if it takes its value.
     pub(super) fn takes(&self) -> bool {
         matches!(self.kind, ParameterKind::Value(mode) if mode.takes())
     }
+}
+
+/// Whether a function can get a transaction, as `&mut T`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum GetsTransaction {
+    /// Yes: its node has the setting `transaction`.
+    Yes,
+    /// No: another method of the node gets it.
+    OnlyExec,
+    /// No: its node does not have the setting.
+    No,
 }
 
 /// A name without the `_` of a variable that is not used yet: it means the same as without.
@@ -87,6 +105,7 @@ pub(super) fn local(name: &Ident) -> Ident {
 /// The parameters except `self`. Those that cannot be reads are reported and left out.
 pub(super) fn parameters<'a>(
     inputs: impl Iterator<Item = &'a FnArg>,
+    gets: GetsTransaction,
     report: &mut Report,
 ) -> Vec<Parameter> {
     let mut parameters: Vec<Parameter> = Vec::new();
@@ -103,9 +122,17 @@ pub(super) fn parameters<'a>(
                 continue;
             }
         };
-        let Some(kind) = kind(&name, &typed.ty, report) else {
+        let Some(kind) = kind(&name, &typed.ty, gets, report) else {
             continue;
         };
+        let is_transaction = kind == ParameterKind::Transaction;
+        if is_transaction && parameters.iter().any(|other| other.kind == kind) {
+            let message = "a node runs in one transaction";
+            let help =
+                format!("remove `{name}`: an attempt commits in one database, or not at all");
+            report.error(Code::Malformed, typed.ty.span(), message, help);
+            continue;
+        }
         parameters.push(Parameter {
             name,
             ty: (*typed.ty).clone(),
@@ -115,20 +142,38 @@ pub(super) fn parameters<'a>(
     parameters
 }
 
-fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
+fn kind(
+    name: &Ident,
+    ty: &Type,
+    gets: GetsTransaction,
+    report: &mut Report,
+) -> Option<ParameterKind> {
     let mut refuse = |span: Span, message: String, help: String| {
         report.error(Code::Malformed, span, message, help);
         None
     };
     match ty {
+        Type::Reference(_) if is_mutable(ty) && gets == GetsTransaction::Yes => {
+            Some(ParameterKind::Transaction)
+        }
         Type::Reference(reference) if reference.mutability.is_some() => {
             let elem = type_text(&reference.elem);
             let message = format!("a node cannot change `{name}` in place");
-            refuse(
-                ty.span(),
-                message,
-                format!("read it as `&{elem}` or take it as `{elem}`, and return the new value"),
-            )
+            let is_transaction = last_segment(&reference.elem)
+                .is_some_and(|name| name.to_string().ends_with("Transaction"));
+            let help = match gets {
+                GetsTransaction::OnlyExec => {
+                    "the transaction is that of `exec`: read or write in it there".to_owned()
+                }
+                _ if is_transaction => {
+                    "for a transaction of the run's database, write `#[node(transaction)]`"
+                        .to_owned()
+                }
+                _ => {
+                    format!("read it as `&{elem}` or take it as `{elem}`, and return the new value")
+                }
+            };
+            refuse(ty.span(), message, help)
         }
         _ if is_context(ty) => Some(ParameterKind::Context),
         _ if is_named_context(ty) => refuse(
@@ -152,6 +197,11 @@ fn kind(name: &Ident, ty: &Type, report: &mut Report) -> Option<ParameterKind> {
             Some(_) => Mode::MaybeTake,
         })),
     }
+}
+
+/// Returns true if the type is `&mut T`.
+pub(super) fn is_mutable(ty: &Type) -> bool {
+    matches!(ty, Type::Reference(reference) if reference.mutability.is_some())
 }
 
 /// Returns true if the type is `&Context`.

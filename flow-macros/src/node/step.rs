@@ -13,6 +13,7 @@ use crate::text::{is_compared, is_plain, item_of_slice};
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
+use super::transaction;
 
 /// How many arguments clippy allows, less the two that `__step` may have of its own.
 const MANY_ARGUMENTS: usize = 5;
@@ -364,6 +365,8 @@ pub(super) struct Attempted {
     pub(super) once: bool,
     /// True if the node names the function that decides whether another attempt follows an error.
     pub(super) decides: bool,
+    /// True if it runs in a transaction, as which `exec` gets `__transaction`.
+    pub(super) transaction: bool,
     /// The place of its error's type, where it is said if that cannot be the error of a node.
     pub(super) error_span: Span,
     /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
@@ -392,21 +395,37 @@ impl Attempted {
         if !self.can_fail {
             return quote!({ #context #awaited });
         }
-        let work = match (self.fallible, self.is_async) {
-            (true, true) => call.clone(),
-            (true, false) => quote!(async { #awaited }),
-            (false, _) => {
-                quote!(async { ::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited) })
-            }
+        let result = if self.fallible {
+            awaited.clone()
+        } else {
+            quote!(::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited))
+        };
+        let work = match (self.transaction, self.fallible, self.is_async) {
+            (true, _, _) => transaction::attempt(&result),
+            (false, true, true) => call.clone(),
+            (false, _, _) => quote!(async { #result }),
         };
         let site = here(self.error_span);
         let into_failure = into_failure(self.error_span);
+        let (into_failure, decides) = if self.transaction {
+            (
+                transaction::into_failure(&into_failure),
+                transaction::decides(),
+            )
+        } else {
+            (into_failure, quote_spanned!(site=> Self::__DECIDES))
+        };
         let attempt = if self.decides {
-            quote_spanned!(site=> __attempts.attempt_if(__work, #into_failure, Self::__DECIDES).await)
+            quote_spanned!(site=> __attempts.attempt_if(__work, #into_failure, #decides).await)
         } else {
             quote_spanned!(site=> __attempts.attempt(__work, #into_failure).await)
         };
+        // A copy, because an attempt may change `__attempts`.
+        let visit = self
+            .transaction
+            .then(|| quote!(let __visited = __attempts.visit();));
         let attempt = quote!({
+            #visit
             let __work = ::core::pin::pin!(#work);
             let __result = #attempt;
             __result
@@ -455,6 +474,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let name = local(&parameter.name);
     match parameter.kind {
         ParameterKind::Context => quote!(&__context),
+        ParameterKind::Transaction => quote!(__transaction.get()),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
             quote_spanned!(span=> #rt::Cloneable::for_attempt(&#name))

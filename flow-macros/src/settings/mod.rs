@@ -45,8 +45,17 @@ pub(crate) enum GivenBy {
 pub(crate) const SETTINGS: [&str; 4] = ["retry", "timeout", "concurrency", "collect_errors"];
 
 /// The names of the settings that only `#[node(…)]` has.
-pub(crate) const OF_NODES: [&str; 9] = [
-    "actions", "writes", "human", "poll", "blocking", "title", "icon", "group", "tags",
+pub(crate) const OF_NODES: [&str; 10] = [
+    "actions",
+    "writes",
+    "human",
+    "poll",
+    "blocking",
+    "transaction",
+    "title",
+    "icon",
+    "group",
+    "tags",
 ];
 
 impl Settings {

@@ -45,6 +45,12 @@ pub(super) fn settings(settings: &SettingsDocument) -> Markup {
             "runs on the pool for work that blocks".to_owned(),
         ));
     }
+    if settings.transaction {
+        facts.push((
+            "transaction",
+            "commits what it writes together with its outcome".to_owned(),
+        ));
+    }
     if settings.collect_errors {
         facts.push(("collects errors", "keeps errors as values".to_owned()));
     }

@@ -50,6 +50,16 @@ macro_rules! __asks_people {
     }};
 }
 
+/// Whether a flow opens transactions, or false if its definition has errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __opens_transactions {
+    ($flow:ty) => {{
+        use $crate::__private::Unresolved as _;
+        <$flow>::__OPENS_TRANSACTIONS
+    }};
+}
+
 /// `impl Export` for a flow.
 #[cfg(feature = "json")]
 #[doc(hidden)]

@@ -5,6 +5,7 @@ mod failures;
 mod generated;
 mod once;
 mod printed;
+mod transaction;
 mod values;
 
 use std::future::Ready;
@@ -33,6 +34,7 @@ pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
 pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};
+pub use crate::requirement::{OpensTransactions, Untransacted};
 pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
@@ -42,6 +44,7 @@ pub use crate::visit::{Attempts, IntoFailure, Visit};
 pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque};
+pub use transaction::{Begun, InTransaction};
 pub use values::{
     CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
     LendTargetOfTarget, LosesNoError, NoClone, NoDeref, NoDerefTwice, NoDisplay, NoResult,
@@ -72,6 +75,9 @@ pub trait Unresolved {
 
     /// The flow asks nobody, so that code which runs it has no further error.
     const __ASKS_PEOPLE: bool = false;
+
+    /// The flow needs no database, so that code which runs it has no further error.
+    const __OPENS_TRANSACTIONS: bool = false;
 
     /// Adds no values.
     #[cfg(feature = "json")]
@@ -210,6 +216,7 @@ pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
     __flow_values as values, __human_node as human, __named_macro as named_macro,
+    __opens_transactions as opens_transactions,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

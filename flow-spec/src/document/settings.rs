@@ -21,6 +21,9 @@ pub struct SettingsDocument {
     /// True if it runs on the pool for blocking work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocking: bool,
+    /// True if it runs in a transaction, which is committed together with its outcome.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub transaction: bool,
     /// True if a loop over items keeps errors as values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub collect_errors: bool,

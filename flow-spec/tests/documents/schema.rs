@@ -73,7 +73,7 @@ fn sound() -> Value {
 }
 
 /// What is put where, so that neither the schema nor the reader takes the document. `()` removes what is there.
-const BROKEN: [(&str, &str); 80] = [
+const BROKEN: [(&str, &str); 81] = [
     ("", "[]"),
     ("", "null"),
     ("/version", ""),
@@ -126,6 +126,7 @@ const BROKEN: [(&str, &str); 80] = [
     ("/nodes/1/settings", r#"{ "concurrency": 0 }"#),
     ("/nodes/1/settings", r#"{ "concurrency": 1.5 }"#),
     ("/nodes/1/settings", r#"{ "blocking": "yes" }"#),
+    ("/nodes/1/settings", r#"{ "transaction": "yes" }"#),
     ("/nodes/1/settings", r#"{ "poll": {} }"#),
     ("/nodes/2/settings/retry", "{}"),
     ("/nodes/2/settings/retry/attempts", "0"),

@@ -9,6 +9,7 @@ mod queue;
 mod read;
 mod readers;
 mod rows;
+mod transaction;
 mod write;
 mod writer;
 
@@ -25,12 +26,15 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use self::readers::Read;
-use self::writer::Request;
+use self::writer::Job;
 use flow_store::Record;
 use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
+/// The interface to SQLite that a [`Transaction`] has.
+pub use rusqlite;
+pub use transaction::{Transaction, TransactionError};
 
 /// The options of an SQLite file.
 #[derive(Debug, Clone)]
@@ -38,6 +42,7 @@ use flow_store::{
 pub struct SqliteOptions {
     busy_timeout: Duration,
     durability: Durability,
+    transaction_timeout: Duration,
     max_pages: Option<u32>,
 }
 
@@ -47,6 +52,7 @@ impl SqliteOptions {
         SqliteOptions {
             busy_timeout: Duration::from_secs(5),
             durability: Durability::Full,
+            transaction_timeout: Duration::from_secs(10),
             max_pages: None,
         }
     }
@@ -61,6 +67,13 @@ impl SqliteOptions {
     /// Which writes survive a crash or a loss of power.
     pub fn durability(mut self, durability: Durability) -> SqliteOptions {
         self.durability = durability;
+        self
+    }
+
+    /// How long the [`Transaction`] of a step may last. Nobody else can write meanwhile, and a claim
+    /// cannot be renewed: stay well below the lease. The default is ten seconds.
+    pub fn transaction_timeout(mut self, timeout: Duration) -> SqliteOptions {
+        self.transaction_timeout = timeout;
         self
     }
 
@@ -113,8 +126,9 @@ pub enum Durability {
 /// ```
 pub struct SqliteStore {
     path: PathBuf,
-    requests: Sender<Box<dyn Request>>,
+    jobs: Sender<Job>,
     reads: Sender<Read>,
+    transaction_timeout: Duration,
 }
 
 impl SqliteStore {
@@ -142,7 +156,8 @@ impl SqliteStore {
         options: SqliteOptions,
     ) -> Result<SqliteStore, StoreError> {
         let path = path.as_ref().to_owned();
-        let (requests, to_write) = mpsc::channel();
+        let transaction_timeout = options.transaction_timeout;
+        let (jobs, to_write) = mpsc::channel();
         let (reads, to_read) = mpsc::channel();
         let (opened, opening) = oneshot::channel();
         let place = path.clone();
@@ -165,8 +180,9 @@ impl SqliteStore {
         opening.await.map_err(|_| writer::thread_ended())??;
         Ok(SqliteStore {
             path,
-            requests,
+            jobs,
             reads,
+            transaction_timeout,
         })
     }
 
@@ -174,7 +190,7 @@ impl SqliteStore {
         &self,
         run: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        writer::write(&self.requests, run).await
+        writer::write(&self.jobs, run).await
     }
 
     async fn read<T: Send + 'static>(
@@ -369,5 +385,19 @@ impl Store for SqliteStore {
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         self.write(move |connection| write::delete(connection, id))
             .await
+    }
+
+    fn transactions(&self) -> Option<&'static str> {
+        Some(std::any::type_name::<Transaction>())
+    }
+
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        let (session, begun, begins) = transaction::session(self.transaction_timeout);
+        // If the thread is gone, so is the session.
+        let _ = self.jobs.send(Job::Session(session));
+        begins
+            .await
+            .unwrap_or_else(|_| Err(writer::thread_ended()))?;
+        Ok(Box::new(begun))
     }
 }

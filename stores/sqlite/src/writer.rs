@@ -4,6 +4,7 @@
 //! arrive meanwhile are put into the next transaction, each within a savepoint of its own, and
 //! answered once that is committed.
 
+use std::iter;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -12,11 +13,18 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::errors::{Shared, shared_error};
+use super::transaction::Session;
 
 /// The largest number of requests in one transaction.
 const GROUP: usize = 512;
 
-pub(super) type Requests = Receiver<Box<dyn Request>>;
+/// What the thread is to do.
+pub(super) enum Job {
+    /// Something to write, together with what else is there to write.
+    Write(Box<dyn Request>),
+    /// A transaction of its own, of a step.
+    Session(Session),
+}
 
 /// Something to write. It may be run several times, each time as if it were the first.
 pub(super) trait Request: Send {
@@ -59,7 +67,7 @@ where
 
 /// Writes, and returns once the write is durable.
 pub(super) async fn write<T: Send + 'static>(
-    requests: &Sender<Box<dyn Request>>,
+    jobs: &Sender<Job>,
     run: impl Fn(&Connection) -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let (reply, outcome) = oneshot::channel();
@@ -69,7 +77,7 @@ pub(super) async fn write<T: Send + 'static>(
         reply,
     };
     // If the thread is gone, so is `reply`.
-    let _ = requests.send(Box::new(work));
+    let _ = jobs.send(Job::Write(Box::new(work)));
     outcome.await.unwrap_or_else(|_| Err(thread_ended()))
 }
 
@@ -77,12 +85,26 @@ pub(super) fn thread_ended() -> StoreError {
     StoreError::Other("a thread of the store has ended".into())
 }
 
-/// Serves requests until nobody can send any more of them.
-pub(super) fn serve(connection: &Connection, requests: &Requests) {
-    while let Ok(first) = requests.recv() {
-        let mut group = vec![first];
-        group.extend(requests.try_iter().take(GROUP - 1));
-        commit(connection, group);
+/// Does these jobs until nobody can send any more of them.
+pub(super) fn serve(connection: &Connection, jobs: &Receiver<Job>) {
+    while let Ok(first) = jobs.recv() {
+        let mut group = Vec::new();
+        let mut session = None;
+        for job in iter::once(first).chain(jobs.try_iter().take(GROUP - 1)) {
+            match job {
+                Job::Write(request) => group.push(request),
+                Job::Session(next) => {
+                    session = Some(next);
+                    break;
+                }
+            }
+        }
+        if !group.is_empty() {
+            commit(connection, group);
+        }
+        if let Some(session) = session {
+            session.serve(connection);
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use flow_runtime::prelude::*;
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use serde::{Deserialize, Serialize};
 
+pub mod ledger;
 pub mod mortal;
 pub mod ten;
 

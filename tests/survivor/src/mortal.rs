@@ -1,8 +1,10 @@
 //! A store that kills or stops its process before or after one of its calls.
 
+use std::any::Any;
 use std::io;
 use std::process::Command;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
@@ -10,6 +12,7 @@ use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
+use flow_store::StoreTransaction;
 use serde_json::{Value, json};
 
 use crate::note_line;
@@ -51,8 +54,24 @@ impl std::fmt::Display for Moment {
 #[derive(Debug)]
 pub struct Mortal<S> {
     store: S,
+    counter: Counter,
+}
+
+/// Counts the calls, and knows at which one the process dies.
+#[derive(Debug, Clone)]
+struct Counter {
     fate: Fate,
-    calls: AtomicU64,
+    calls: Arc<AtomicU64>,
+}
+
+impl Counter {
+    async fn call<T>(&self, call: impl Future<Output = T>) -> T {
+        let number = 1 + self.calls.fetch_add(1, Ordering::SeqCst);
+        self.fate.befalls(Moment::Before(number));
+        let answer = call.await;
+        self.fate.befalls(Moment::After(number));
+        answer
+    }
 }
 
 /// What happens to the process, if anything does.
@@ -109,24 +128,20 @@ fn stop() -> io::Result<()> {
 impl<S: Store> Mortal<S> {
     /// A store whose process has this fate.
     pub fn new(store: S, fate: Fate) -> Self {
+        let calls = Arc::default();
         Mortal {
             store,
-            fate,
-            calls: AtomicU64::new(0),
+            counter: Counter { fate, calls },
         }
     }
 
     /// How many calls there have been.
     pub fn calls(&self) -> u64 {
-        self.calls.load(Ordering::SeqCst)
+        self.counter.calls.load(Ordering::SeqCst)
     }
 
     async fn call<T>(&self, call: impl Future<Output = T>) -> T {
-        let number = 1 + self.calls.fetch_add(1, Ordering::SeqCst);
-        self.fate.befalls(Moment::Before(number));
-        let answer = call.await;
-        self.fate.befalls(Moment::After(number));
-        answer
+        self.counter.call(call).await
     }
 }
 
@@ -288,5 +303,60 @@ impl<S: Store> Store for Mortal<S> {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         self.call(self.store.delete(id)).await
+    }
+
+    fn transactions(&self) -> Option<&'static str> {
+        self.store.transactions()
+    }
+
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        let transaction = self.call(self.store.begin()).await?;
+        Ok(Box::new(MortalTransaction {
+            transaction,
+            counter: self.counter.clone(),
+        }))
+    }
+}
+
+/// A transaction, whose calls are counted too.
+struct MortalTransaction {
+    transaction: Box<dyn StoreTransaction>,
+    counter: Counter,
+}
+
+#[async_trait]
+impl StoreTransaction for MortalTransaction {
+    fn handle(&mut self) -> &mut (dyn Any + Send) {
+        self.transaction.handle()
+    }
+
+    async fn check(&mut self) -> Result<(), StoreError> {
+        self.counter.call(self.transaction.check()).await
+    }
+
+    async fn append(
+        self: Box<Self>,
+        id: ExecutionId,
+        fence: u64,
+        append: Append,
+    ) -> Result<(), StoreError> {
+        let words = words(id, &append.records);
+        let MortalTransaction {
+            transaction,
+            counter,
+        } = *self;
+        let written = async {
+            transaction.append(id, fence, append).await?;
+            note(&words)
+        };
+        counter.call(written).await
+    }
+
+    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        self.counter.call(self.transaction.commit()).await
+    }
+
+    async fn roll_back(self: Box<Self>) {
+        self.counter.call(self.transaction.roll_back()).await
     }
 }

@@ -64,6 +64,8 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
             }
             #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Unasked<'__a> for #name where #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a> {}
+            #[diagnostic::do_not_recommend]
+            impl<'__a> #rt::Untransacted<'__a> for #name where #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a> {}
             impl #rt::Described for #name {
                 const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
             }

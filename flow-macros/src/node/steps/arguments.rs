@@ -8,7 +8,7 @@ use syn::spanned::Spanned as _;
 use syn::{PatType, Type};
 
 use crate::names::here;
-use crate::node::parameter::{Parameter, is_context, local, used_name};
+use crate::node::parameter::{Parameter, is_context, is_mutable, local, used_name};
 use crate::node::step::argument;
 use crate::report::Report;
 use crate::runtime::runtime_at;
@@ -32,6 +32,10 @@ impl Node<'_> {
         for typed in self.exec.typed() {
             if is_context(&typed.ty) {
                 arguments.push(quote!(&__context));
+                continue;
+            }
+            if self.attribute.transaction.is_some() && is_mutable(&typed.ty) {
+                arguments.push(quote!(__transaction.get()));
                 continue;
             }
             if taken {

@@ -36,6 +36,7 @@ impl Node<'_> {
             context: self.exec.has_context(),
             once: self.once(),
             decides: self.attribute.settings.only_if().is_some(),
+            transaction: self.attribute.transaction.is_some(),
             error_span: self.exec.returned.error_span,
             give_up: self.give_up(report),
         };

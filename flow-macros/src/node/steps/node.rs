@@ -9,10 +9,15 @@ use crate::contract::{Attempts, Contract, Failure, Kind};
 use crate::names::snake_case;
 use crate::node::attribute::NodeAttribute;
 use crate::node::outcome::{Outcome, Returned};
-use crate::node::parameter::{self, Parameter, ParameterKind, parameters, used_name};
+use crate::node::parameter::{
+    self, GetsTransaction, Parameter, ParameterKind, parameters, used_name,
+};
+use crate::node::transaction;
 use crate::report::Report;
 
-use super::phase::{Phase, is_context, is_reference, is_result_of_phase, pattern_name};
+use super::phase::{
+    Phase, is_context, is_reference, is_result_of_phase, is_transaction, pattern_name,
+};
 use super::syntax::Steps;
 
 pub(super) struct Node<'a> {
@@ -34,14 +39,25 @@ impl<'a> Node<'a> {
         steps: &Steps,
         report: &mut Report,
     ) -> Self {
-        let mut phase = |sig: &Signature, is_read: &dyn Fn(&FnArg) -> bool| Phase {
-            parameters: parameters(sig.inputs.iter().filter(|input| is_read(input)), report),
-            returned: Returned::new(&sig.output, sig.ident.span(), report),
-            sig: sig.clone(),
+        let transaction = attribute.transaction.is_some();
+        let mut phase = |sig: &Signature, is_read: &dyn Fn(&FnArg) -> bool| {
+            let gets = match (transaction, sig.ident == "exec") {
+                (true, true) => GetsTransaction::Yes,
+                (true, false) => GetsTransaction::OnlyExec,
+                (false, _) => GetsTransaction::No,
+            };
+            let inputs = sig.inputs.iter().filter(|input| is_read(input));
+            Phase {
+                parameters: parameters(inputs, gets, report),
+                returned: Returned::new(&sig.output, sig.ident.span(), report),
+                sig: sig.clone(),
+            }
         };
         let prep = steps.method("prep").map(|sig| phase(sig, &|_| true));
         let exec = match prep {
-            Some(_) => phase(exec, &is_context),
+            Some(_) => phase(exec, &|input| {
+                is_context(input) || (transaction && is_transaction(input))
+            }),
             None => phase(exec, &|_| true),
         };
         let fallback = steps.method("exec_fallback");
@@ -64,6 +80,14 @@ impl<'a> Node<'a> {
             outcome,
         };
         node.refuse_settings_without_failure(name, report);
+        if let Some(span) = attribute.transaction {
+            let kinds = node.exec.parameters.iter().map(|parameter| parameter.kind);
+            let has_it = kinds
+                .into_iter()
+                .any(|kind| kind == ParameterKind::Transaction);
+            let is_async = node.exec.sig.asyncness.is_some();
+            transaction::refuse(&node.exec.sig.ident, span, is_async, has_it, report);
+        }
         node
     }
 
@@ -93,7 +117,9 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn exec_can_fail(&self) -> bool {
-        self.exec.returned.fallible || self.attribute.settings.timeout.is_some()
+        self.exec.returned.fallible
+            || self.attribute.settings.timeout.is_some()
+            || self.attribute.transaction.is_some()
     }
 
     pub(super) fn repeats(&self) -> bool {
@@ -108,6 +134,7 @@ impl<'a> Node<'a> {
             kind: Kind::Type,
             attempts: self.attempts(),
             failure: Failure::possible_if(fails),
+            transaction: self.attribute.transaction.is_some(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             ..Contract::empty()
@@ -163,10 +190,10 @@ impl<'a> Node<'a> {
 
     /// The name of the parameter under which `exec` takes what `prep` returned.
     fn prep_name(&self) -> Option<Ident> {
-        let typed = self
-            .exec
-            .typed()
-            .find(|typed| !parameter::is_context(&typed.ty))?;
+        let is_own = |typed: &&PatType| {
+            !parameter::is_context(&typed.ty) && !parameter::is_mutable(&typed.ty)
+        };
+        let typed = self.exec.typed().find(is_own)?;
         pattern_name(&typed.pat)
     }
 
@@ -194,7 +221,7 @@ fn reads<'a>(
 ) -> Vec<Parameter> {
     let mut reads: Vec<Parameter> = Vec::new();
     for parameter in phases.flat_map(|phase| &phase.parameters) {
-        if parameter.kind == ParameterKind::Context {
+        if !parameter.is_read() {
             continue;
         }
         match reads.iter().find(|read| read.name == parameter.name) {

@@ -78,6 +78,10 @@ pub(super) fn is_reference(ty: &Type) -> bool {
     matches!(ty, Type::Reference(_))
 }
 
+pub(super) fn is_transaction(input: &FnArg) -> bool {
+    matches!(input, FnArg::Typed(typed) if parameter::is_mutable(&typed.ty))
+}
+
 pub(super) fn is_context(input: &FnArg) -> bool {
     matches!(input, FnArg::Typed(typed) if parameter::is_context(&typed.ty))
 }

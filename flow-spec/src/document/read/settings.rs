@@ -15,6 +15,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         "poll",
         "concurrency",
         "blocking",
+        "transaction",
         "collectErrors",
     ];
     let Some(mut object) = Object::of(value, pointer, "`settings`", &fields, problems) else {
@@ -26,6 +27,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         poll: object.part("poll", poll).flatten(),
         concurrency: object.value("concurrency", COUNT, count),
         blocking: object.flag("blocking"),
+        transaction: object.flag("transaction"),
         collect_errors: object.flag("collectErrors"),
     }
 }

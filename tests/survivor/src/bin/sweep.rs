@@ -1,4 +1,4 @@
-//! Runs one of the ten flows until it is over, and looks back at it: `sweep FILE FLOW
+//! Runs one of the eleven flows until it is over, and looks back at it: `sweep FILE FLOW
 //! SNAPSHOT_EVERY [prune]`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
 //! says, such as `before 7`. Prints what came of it, and how many calls there were.
 
@@ -13,6 +13,7 @@ use flow_durable::{
     Status,
 };
 use flow_sqlite::SqliteStore;
+use flow_survivor::ledger::{Ledger, LedgerInput, create_table};
 use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
 use flow_survivor::{SHORT_LEASE, note_line, patient};
@@ -26,11 +27,11 @@ type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
-    let file = PathBuf::from(arguments.next().ok_or("no file")?);
+    let path = PathBuf::from(arguments.next().ok_or("no file")?);
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
     let store = Arc::new(Mortal::new(
-        SqliteStore::open_with(file, patient()).await?,
+        SqliteStore::open_with(&path, patient()).await?,
         Fate::from_env()?,
     ));
     let mut options = RuntimeOptions::new()
@@ -73,6 +74,10 @@ async fn main() -> Outcome {
             live(&runtime, Party::new(), input).await?
         }
         "interview" => live(&runtime, Interview::new(), InterviewInput { number: 1 }).await?,
+        "ledger" => {
+            create_table(&path)?;
+            live(&runtime, Ledger::new(), LedgerInput { number: 0 }).await?
+        }
         other => return Err(format!("there is no flow `{other}`").into()),
     };
     let calls = store.calls();

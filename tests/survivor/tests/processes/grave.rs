@@ -1,4 +1,4 @@
-//! Processes that run one of the ten flows, one after the other or beside each other, and what they
+//! Processes that run one of the eleven flows, one after the other or beside each other, and what they
 //! leave behind.
 
 use std::fs;

@@ -22,7 +22,7 @@ use crate::grave::{Grave, texts};
 use crate::support::Outcome;
 
 /// The flows, and how many of their steps can be under way at once.
-pub(crate) const FLOWS: [(&str, usize); 10] = [
+pub(crate) const FLOWS: [(&str, usize); 11] = [
     ("rounds", 1),
     ("forks", 3),
     ("fails", 2),
@@ -33,6 +33,7 @@ pub(crate) const FLOWS: [(&str, usize); 10] = [
     ("waits", 1),
     ("party", 1),
     ("interview", 2),
+    ("ledger", 2),
 ];
 
 /// After how many records a snapshot is made, and whether those before are removed then.
@@ -76,6 +77,7 @@ struct Found {
     deaths: usize,
     reruns: usize,
     answers: usize,
+    postings: usize,
     violations: Vec<String>,
 }
 
@@ -132,6 +134,10 @@ impl Point<'_> {
             }
         }
         self.judge(&lives, found, &mut wrong);
+        if *flow == "ledger" {
+            let is_pruned = mode.contains(&"prune");
+            judge_ledger(&grave, &lives, is_pruned, found, &mut wrong)?;
+        }
         judge_database(&grave, &lives, found, &mut wrong)?;
         found.points += 1;
         if !wrong.is_empty() {
@@ -183,6 +189,53 @@ impl Point<'_> {
             before.extend(begun);
         }
     }
+}
+
+/// What the steps have written to the table of their own, in the transactions of their outcomes.
+fn judge_ledger(
+    grave: &Grave,
+    lives: &[Vec<Value>],
+    is_pruned: bool,
+    found: &mut Found,
+    wrong: &mut Vec<String>,
+) -> Outcome {
+    let lines = || lives.iter().flatten();
+    let steps = |what: &str| -> BTreeSet<String> {
+        let steps = lines().filter_map(|line| line[what].as_str());
+        steps.map(str::to_owned).collect()
+    };
+    let (posts, recorded) = (steps("posts"), steps("recorded"));
+    let in_vain = |step: &str| step.contains("post_in_vain");
+    let mut rows = BTreeMap::new();
+    for row in grave.query("SELECT step, CAST(count(*) AS TEXT) FROM postings GROUP BY step")? {
+        let [Some(step), Some(count)] = &row[..] else {
+            return Err(format!("{row:?} is no row").into());
+        };
+        rows.insert(step.clone(), count.clone());
+    }
+    for step in posts.intersection(&recorded) {
+        let count = rows.get(step).map_or("0", String::as_str);
+        let expected = if in_vain(step) { "0" } else { "1" };
+        if count != expected {
+            wrong.push(format!(
+                "{step} is recorded, and in the table {count} times"
+            ));
+        }
+        found.postings += usize::from(!in_vain(step));
+    }
+    let doubled = rows.iter().filter(|(_, count)| *count != "1");
+    wrong.extend(doubled.map(|(step, count)| format!("{step} is in the table {count} times")));
+    // A record that is pruned by the write that adds it is nowhere if its process dies then.
+    if !is_pruned {
+        let lost = rows.keys().filter(|step| !recorded.contains(*step));
+        wrong.extend(lost.map(|step| format!("{step} is in the table, and not recorded")));
+    }
+    let all = "SELECT e.id || ' has ' || count(p.step) FROM executions e LEFT JOIN postings p ON p.step LIKE e.id || '/%' \
+         WHERE e.copied_from IS NULL GROUP BY e.id HAVING count(p.step) <> 7";
+    for row in grave.query(all)? {
+        wrong.push(format!("rows are missing: {row:?}"));
+    }
+    Ok(())
 }
 
 /// What the database says in the end.
@@ -366,15 +419,21 @@ fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
     let sum = |of: fn(&Found) -> usize| found.iter().map(of).sum::<usize>();
     let violations: Vec<&String> = found.iter().flat_map(|found| &found.violations).collect();
     println!(
-        "{} points, {} deaths, {} steps under way ran again, {} answers, {} violations",
+        "{} points, {} deaths, {} steps under way ran again, {} answers, {} rows, {} violations",
         sum(|found| found.points),
         sum(|found| found.deaths),
         sum(|found| found.reruns),
         sum(|found| found.answers),
+        sum(|found| found.postings),
         violations.len()
     );
     assert!(violations.is_empty(), "{} violations", violations.len());
     assert!(sum(|found| found.reruns) > 0, "no death hit a step");
     assert!(sum(|found| found.deaths) > points.len() / 2, "few died");
+    let ledger = only.as_deref().is_none_or(|only| only == "ledger");
+    assert!(
+        !ledger || sum(|found| found.postings) > 0,
+        "nothing was posted"
+    );
     Ok(())
 }

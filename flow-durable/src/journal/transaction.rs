@@ -1,0 +1,262 @@
+//! The transaction of a step, which is committed together with the step's outcome.
+//!
+//! A run has one transaction at a time, and writes nothing else meanwhile: what its other branches
+//! record waits. Otherwise their records could wait for a database that the transaction keeps, and
+//! the transaction's commit for their records.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Poll, Waker};
+
+use flow_runtime::engine::Place;
+use flow_runtime::{BoxError, BoxFuture, OpenTransaction, Transactions};
+use flow_store::{Store, StoreTransaction};
+
+use super::{Entry, Journal};
+
+/// The transaction of a run.
+#[derive(Default)]
+pub(super) enum OfStep {
+    /// There is none.
+    #[default]
+    Free,
+    /// This step runs in it.
+    Runs(String),
+    /// This step has returned its value, which is not recorded yet.
+    Ended(String, Box<dyn StoreTransaction>),
+    /// The outcome is among the pending records.
+    Recorded(Box<dyn StoreTransaction>),
+}
+
+/// Those who wait for their turn.
+#[derive(Default)]
+pub(super) struct Turns {
+    pub(super) of_step: OfStep,
+    waiting: Vec<Waker>,
+}
+
+impl Turns {
+    /// Returns true if nothing is to be written now.
+    pub(super) fn keep_writes(&self) -> bool {
+        matches!(self.of_step, OfStep::Runs(_) | OfStep::Ended(..))
+    }
+
+    fn free(&mut self) -> Option<Box<dyn StoreTransaction>> {
+        self.waiting.drain(..).for_each(Waker::wake);
+        match std::mem::take(&mut self.of_step) {
+            OfStep::Ended(_, transaction) | OfStep::Recorded(transaction) => Some(transaction),
+            OfStep::Free | OfStep::Runs(_) => None,
+        }
+    }
+
+    /// The transaction in which the pending records are to be written. `None` if there is none.
+    pub(super) fn take(&mut self) -> Option<Box<dyn StoreTransaction>> {
+        match self.of_step {
+            OfStep::Recorded(_) => self.free(),
+            OfStep::Free | OfStep::Runs(_) | OfStep::Ended(..) => None,
+        }
+    }
+}
+
+impl Journal {
+    /// Records the outcome of a step, with its transaction if it had one.
+    pub(crate) fn add_outcome(&self, entry: Entry<'_>) {
+        let step = entry.place.step.clone();
+        self.add_urgent(entry);
+        let turns = &mut self.state().turns;
+        turns.of_step = match std::mem::take(&mut turns.of_step) {
+            OfStep::Ended(of, transaction) if of == step => OfStep::Recorded(transaction),
+            other => other,
+        };
+    }
+
+    /// Rolls back the transaction of a step whose outcome is not recorded when the result is
+    /// dropped.
+    pub(crate) fn transaction_of<'a>(&'a self, place: &'a Place) -> TransactionOf<'a> {
+        TransactionOf(self, place)
+    }
+
+    /// Waits until nothing is left to be written and no other step has a transaction, and gives the
+    /// step its turn.
+    async fn turn(self: &Arc<Self>, place: &Place) -> Turn {
+        loop {
+            self.all_stored().await;
+            let taken = poll_fn(|cx| {
+                let state = &mut *self.state();
+                match state.turns.of_step {
+                    OfStep::Free => {
+                        let idle = state.stored == state.next_seq;
+                        if idle {
+                            state.turns.of_step = OfStep::Runs(place.step.clone());
+                        }
+                        Poll::Ready(idle)
+                    }
+                    _ => {
+                        state.turns.waiting.push(cx.waker().clone());
+                        Poll::Pending
+                    }
+                }
+            });
+            if taken.await {
+                return Turn {
+                    journal: self.clone(),
+                    step: place.step.clone(),
+                };
+            }
+        }
+    }
+
+    fn give_up_turn(&self, step: &str) {
+        let mut state = self.state();
+        let is_own = match &state.turns.of_step {
+            OfStep::Runs(of) | OfStep::Ended(of, _) => of == step,
+            OfStep::Free | OfStep::Recorded(_) => false,
+        };
+        let transaction = if is_own { state.turns.free() } else { None };
+        drop(state);
+        drop(transaction);
+    }
+}
+
+/// See [`Journal::transaction_of`].
+pub(crate) struct TransactionOf<'a>(&'a Journal, &'a Place);
+
+impl Drop for TransactionOf<'_> {
+    fn drop(&mut self) {
+        self.0.give_up_turn(&self.1.step);
+    }
+}
+
+/// The turn of a step, which ends when this is dropped.
+struct Turn {
+    journal: Arc<Journal>,
+    step: String,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut state = self.journal.state();
+        if matches!(&state.turns.of_step, OfStep::Runs(of) if *of == self.step) {
+            state.turns.free();
+        }
+    }
+}
+
+/// The store's database, for the steps of a run.
+pub(crate) struct RunTransactions {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) journal: Arc<Journal>,
+}
+
+impl std::fmt::Debug for RunTransactions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("RunTransactions").field(&self.store).finish()
+    }
+}
+
+impl Transactions for RunTransactions {
+    fn begin<'a>(
+        &'a self,
+        place: &'a Place,
+    ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
+        Box::pin(async move {
+            let turn = self.journal.turn(place).await;
+            let open: Box<dyn OpenTransaction> = Box::new(Open {
+                transaction: self.store.begin().await?,
+                type_name: self.store.transactions().unwrap_or_default(),
+                turn,
+            });
+            Ok(open)
+        })
+    }
+}
+
+// The transaction is dropped before the turn.
+struct Open {
+    transaction: Box<dyn StoreTransaction>,
+    type_name: &'static str,
+    turn: Turn,
+}
+
+impl OpenTransaction for Open {
+    fn handle(&mut self) -> &mut (dyn Any + Send) {
+        self.transaction.handle()
+    }
+
+    fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    /// Leaves the commit to the driver, which writes the outcome.
+    fn commit(mut self: Box<Self>) -> BoxFuture<'static, Result<(), BoxError>> {
+        Box::pin(async move {
+            if let Err(error) = self.transaction.check().await {
+                self.transaction.roll_back().await;
+                return Err(error.into());
+            }
+            let Open {
+                transaction, turn, ..
+            } = *self;
+            turn.journal.state().turns.of_step = OfStep::Ended(turn.step.clone(), transaction);
+            Ok(())
+        })
+    }
+
+    fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.transaction.roll_back().await })
+    }
+}
+
+/// The database of a store, for plain runs of flows with transactions: pass it to
+/// [`RunOptions::transactions`](flow_runtime::RunOptions::transactions).
+///
+/// There, a step's rows are committed when the step has returned its value. Nothing is recorded, so
+/// whoever runs the flow again repeats them.
+#[derive(Debug, Clone)]
+pub struct StoreTransactions(Arc<dyn Store>);
+
+impl StoreTransactions {
+    /// The database of this store.
+    pub fn new(store: impl Store) -> Self {
+        StoreTransactions(Arc::new(store))
+    }
+}
+
+impl Transactions for StoreTransactions {
+    fn begin<'a>(
+        &'a self,
+        _place: &'a Place,
+    ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
+        Box::pin(async move {
+            let open: Box<dyn OpenTransaction> = Box::new(Plain {
+                transaction: self.0.begin().await?,
+                type_name: self.0.transactions().unwrap_or_default(),
+            });
+            Ok(open)
+        })
+    }
+}
+
+struct Plain {
+    transaction: Box<dyn StoreTransaction>,
+    type_name: &'static str,
+}
+
+impl OpenTransaction for Plain {
+    fn handle(&mut self) -> &mut (dyn Any + Send) {
+        self.transaction.handle()
+    }
+
+    fn type_name(&self) -> &'static str {
+        self.type_name
+    }
+
+    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<(), BoxError>> {
+        Box::pin(async move { Ok(self.transaction.commit().await?) })
+    }
+
+    fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.transaction.roll_back().await })
+    }
+}

@@ -1,0 +1,53 @@
+//! What a flow needs from whoever runs it, as part of its type: somebody who answers its questions,
+//! and a database for its transactions. So `run`, which has neither, does not compile for a flow
+//! that needs one.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::question::{CanAnswer, NoAnswers};
+
+/// A flow that opens no transactions, and so needs no database.
+///
+/// Messages should not show this trait: rustc names the flow and [`Unattended`](crate::Unattended)
+/// instead, or [`CanTransact`]. For the lifetime see `Unasked`.
+pub trait Untransacted<'a> {}
+
+/// Whether a flow opens transactions, as a type.
+#[derive(Debug)]
+pub struct OpensTransactions<const OPENS: bool>;
+
+impl<'a> Untransacted<'a> for OpensTransactions<false> {}
+
+/// Options of a run with a database for transactions:
+/// [`RunOptions::transactions`](crate::RunOptions::transactions). `A` says who answers.
+pub struct WithTransactions<A>(PhantomData<A>);
+
+impl<A> fmt::Debug for WithTransactions<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WithTransactions")
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, A: CanAnswer<F>> CanAnswer<F> for WithTransactions<A> {}
+
+/// Options of a run under which the nodes of a flow `F` can open transactions.
+///
+/// Pass `RunOptions::transactions`, or start the flow with `flow_durable::Runtime`.
+#[diagnostic::on_unimplemented(
+    message = "no database is there for the transactions of `{F}`",
+    label = "needs a database",
+    note = "give the run one: `RunOptions::transactions(…)`; or start it with `flow_durable::Runtime`, whose store has one"
+)]
+pub trait CanTransact<F> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: for<'a> Untransacted<'a>> CanTransact<F> for NoAnswers {}
+
+#[cfg(feature = "stored")]
+#[diagnostic::do_not_recommend]
+impl<F: for<'a> Untransacted<'a>> CanTransact<F> for crate::question::Answers {}
+
+#[diagnostic::do_not_recommend]
+impl<F, A> CanTransact<F> for WithTransactions<A> {}
