@@ -37,7 +37,8 @@ pub enum ModelError {
     },
     /// The stream of an answer stopped before its end.
     #[error(
-        "the provider's answer was cut off after {characters} characters and {calls} tool calls"
+        "the provider's answer was cut off; characters before that: {characters}, tool calls: \
+         {calls}"
     )]
     CutOff {
         /// How many characters of text came before.
@@ -47,8 +48,8 @@ pub enum ModelError {
     },
     /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
     #[error(
-        "the scripted model was asked {asked} times, and its script has {replies} replies; it was \
-         last asked: {last:?}"
+        "this is request number {asked} to the scripted model, and its script ends after number \
+         {replies}; the last message is {last:?}"
     )]
     ScriptEnded {
         /// How often it was asked, this time included.
@@ -102,8 +103,8 @@ impl NoRecording {
         match &self.next {
             None => "all recorded answers were given; record the traffic anew".to_owned(),
             Some(next) => format!(
-                "{} recorded answers are left; of the request of the first of them, {next}; record \
-                 the traffic anew if the change is meant",
+                "recorded answers that are left: {}; of the request of the first of them, {next}; \
+                 record the traffic anew if the change is meant",
                 self.left
             ),
         }

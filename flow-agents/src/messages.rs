@@ -70,8 +70,7 @@ impl Messages {
         }
     }
 
-    /// Adds what the system says. An empty text changes nothing, except that it replaces nothing
-    /// with [`Placement::Replace`] either.
+    /// Adds what the system says. An empty text changes nothing, whatever the placement.
     pub fn add_system(&mut self, text: &str, placement: Placement) {
         if text.is_empty() {
             return;

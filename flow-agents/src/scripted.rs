@@ -24,8 +24,8 @@ use crate::model::{Model, Reply, Request, Usage};
 /// let error = model.complete(&request).await.unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "the scripted model was asked 2 times, and its script has 1 replies; it was last asked: \
-///      \"What is the weather?\"",
+///     "this is request number 2 to the scripted model, and its script ends after number 1; the \
+///      last message is \"What is the weather?\"",
 /// );
 /// # Ok(()) }
 /// ```
@@ -121,7 +121,7 @@ impl ScriptedModel {
         drop(script); // a panic with the lock held would hide this message behind another
         assert_eq!(
             asked, replies,
-            "the scripted model was asked {asked} times, and its script has {replies} replies"
+            "requests to the scripted model: {asked}; replies in its script: {replies}"
         );
     }
 

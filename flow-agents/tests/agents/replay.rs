@@ -86,7 +86,10 @@ async fn a_request_that_was_not_recorded_is_told_where_it_differs() {
     ];
     for (request, reason) in cases {
         let error = replay.complete(&request).await.unwrap_err().to_string();
-        assert!(error.contains("1 recorded answers are left"), "{error}");
+        assert!(
+            error.contains("recorded answers that are left: 1;"),
+            "{error}"
+        );
         assert!(error.contains(reason), "{error}");
     }
     assert_eq!(replay.left(), 1);

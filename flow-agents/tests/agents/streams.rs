@@ -70,7 +70,7 @@ fn a_stream_without_an_end_was_cut_off() {
     assert!(error.is_transient());
     assert_eq!(
         error.to_string(),
-        "the provider's answer was cut off after 5 characters and 1 tool calls"
+        "the provider's answer was cut off; characters before that: 5, tool calls: 1"
     );
 }
 
@@ -91,7 +91,7 @@ async fn a_model_that_cannot_stream_answers_with_all_parts() {
 }
 
 #[test]
-#[should_panic(expected = "was asked 0 times, and its script has 1 replies")]
+#[should_panic(expected = "requests to the scripted model: 0; replies in its script: 1")]
 fn a_script_that_was_not_used_up_is_told() {
     ScriptedModel::new().text("never asked for").assert_used();
 }
