@@ -1,7 +1,8 @@
 //! The options of a runtime, and of starting a single execution.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,6 +12,7 @@ use super::clock::Clock;
 use super::engine::Durable;
 use flow_runtime::engine::AnyFlow;
 use flow_runtime::{Observer, RunOptions};
+use flow_store::Concurrency;
 
 /// The options of a [`Runtime`](super::Runtime), passed to
 /// [`Runtime::with_options`](super::Runtime::with_options).
@@ -23,6 +25,9 @@ pub struct RuntimeOptions {
     pub(crate) clock: Clock,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
     pub(crate) load_version: Option<LoadVersion>,
+    pub(crate) at_once: Option<usize>,
+    pub(crate) at_once_of: HashMap<String, usize>,
+    look_every: Option<Duration>,
 }
 
 /// Makes a flow from a structure. The error is a text.
@@ -40,6 +45,9 @@ impl RuntimeOptions {
             clock: Arc::new(SystemTime::now),
             observers: Vec::new(),
             load_version: None,
+            at_once: None,
+            at_once_of: HashMap::new(),
+            look_every: None,
         }
     }
 
@@ -65,6 +73,77 @@ impl RuntimeOptions {
     pub fn prune_history(mut self) -> Self {
         self.prune = true;
         self
+    }
+
+    /// How many executions this process runs at once. Paused ones do not count. What is started
+    /// while as many run is stored with the status [`Queued`](super::Status::Queued), and begins as
+    /// soon as this process, or another one, has a place. Executions that were answered, or left by
+    /// another process, wait for a place too, and come before those that have not begun.
+    ///
+    /// A process with a limit looks for work in the store whenever a place gets free, and
+    /// [from time to time](RuntimeOptions::look_for_work). With 0 it only starts executions, and
+    /// other processes run them: a web server, for instance.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_durable::{MemoryStore, Runtime, RuntimeOptions, StartOptions, Status};
+    /// use flow_runtime::prelude::*;
+    /// use std::sync::Arc;
+    ///
+    /// #[node]
+    /// fn double(number: &u64) -> u64 {
+    ///     number * 2
+    /// }
+    ///
+    /// flow! {
+    ///     Twice(number: u64) -> (double: u64) {
+    ///         start >> double >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
+    /// let store = Arc::new(MemoryStore::new());
+    /// let front = RuntimeOptions::new().concurrent_executions(0);
+    /// let front = Runtime::with_options(store.clone(), front);
+    /// front.register(Twice::new())?;
+    /// let execution = front.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?;
+    /// assert_eq!(execution.status(), Status::Queued);
+    ///
+    /// let worker = RuntimeOptions::new().concurrent_executions(8);
+    /// let worker = Runtime::with_options(store, worker);
+    /// worker.register(Twice::new())?;
+    /// worker.recover().await?;
+    /// assert_eq!(execution.settled().await?.status(), Status::Completed);
+    /// # Ok(()) }
+    /// ```
+    pub fn concurrent_executions(mut self, at_most: usize) -> Self {
+        self.at_once = Some(at_most);
+        self
+    }
+
+    /// How many executions of a flow this process runs at once, besides the limit for
+    /// [all](RuntimeOptions::concurrent_executions). With 0 it runs none of them.
+    pub fn concurrent_executions_of(mut self, flow: impl Into<String>, at_most: usize) -> Self {
+        self.at_once_of.insert(flow.into(), at_most);
+        self
+    }
+
+    /// How often this process looks for executions that others have queued, from
+    /// [`recover`](super::Runtime::recover) on. Without this, once in every third of the
+    /// [`lease`](RuntimeOptions::lease). What is queued in this process is found at once.
+    pub fn look_for_work(mut self, every: Duration) -> Self {
+        self.look_every = Some(every);
+        self
+    }
+
+    pub(crate) fn look_for_work_every(&self) -> Duration {
+        self.look_every.unwrap_or(self.lease / 3)
+    }
+
+    /// Returns true if more is asked for than to look for work with every recovery.
+    pub(crate) fn takes_often(&self) -> bool {
+        self.look_every.is_some() || self.at_once.is_some() || !self.at_once_of.is_empty()
     }
 
     /// The clock for times that are stored: leases, waits and timeouts. Useful in tests.
@@ -163,6 +242,9 @@ impl fmt::Debug for RuntimeOptions {
 #[must_use]
 pub struct StartOptions {
     pub(crate) idempotency_key: Option<String>,
+    pub(crate) not_before: Option<SystemTime>,
+    pub(crate) priority: i32,
+    pub(crate) concurrency: Option<Concurrency>,
     pub(crate) stored: StoredOptions,
 }
 
@@ -189,6 +271,34 @@ impl StartOptions {
     /// order in JSON, and it varies: use a `BTreeSet`.)
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
+        self
+    }
+
+    /// The execution does not begin before this time, by the clock of the process that runs it.
+    /// Until then its status is [`Queued`](super::Status::Queued).
+    pub fn not_before(mut self, time: SystemTime) -> Self {
+        self.not_before = Some(time);
+        self
+    }
+
+    /// If executions have to wait for a place, those with a higher priority begin first. 0 if
+    /// nothing is said. Of those with the same priority, the older ones come first.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// The execution does not begin while as many with this key are under way, over all flows,
+    /// owners and processes: those that have begun and are not over, paused ones included. Until
+    /// then its status is [`Queued`](super::Status::Queued), and later ones with other keys pass it.
+    ///
+    /// Each execution is compared with its own limit. A copy of an execution begins at once, and
+    /// counts.
+    pub fn concurrency_key(mut self, key: impl Into<String>, at_most: NonZeroU32) -> Self {
+        self.concurrency = Some(Concurrency {
+            key: key.into(),
+            at_most: at_most.get(),
+        });
         self
     }
 

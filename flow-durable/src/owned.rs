@@ -90,6 +90,10 @@ impl Owned {
                 (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
                     return Err(error);
                 }
+                // It was answered, and waits for a place.
+                (Status::Paused, None)
+                    if self.inner.places.is_limited()
+                        && self.inner.is_answered(id, |_| true).await? => {}
                 _ => return Ok(row),
             }
             if !lock(&self.inner.active).contains_key(&id) {

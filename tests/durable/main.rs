@@ -22,6 +22,7 @@ mod people;
 mod places;
 mod prefixes;
 mod questions;
+mod queue;
 mod recovery;
 mod retries;
 mod simulated;

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::load::{Loaded, loaded_visits};
-use super::{ActiveRun, Inner, lock};
+use super::{ActiveRun, Inner, Place, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
 use crate::engine::{Durable, Relay, Snapshot, Snapshots};
 use crate::error::RuntimeError;
@@ -26,6 +26,7 @@ pub(crate) struct RunGuard {
     pub(crate) inner: Arc<Inner>,
     pub(crate) id: ExecutionId,
     pub(crate) run: Option<Arc<ActiveRun>>,
+    pub(crate) place: Option<Place>,
 }
 
 impl RunGuard {
@@ -45,6 +46,7 @@ impl Drop for RunGuard {
         lock(&self.inner.unreleased).insert(self.id, run.fence);
         lock(&self.inner.halted).insert(self.id, RuntimeError::TaskEnded(self.id));
         lock(&self.inner.active).remove(&self.id);
+        drop(self.place.take());
         run.done.send_replace(true);
     }
 }
@@ -103,12 +105,18 @@ impl Inner {
                 return Ok(false);
             }
             let flow = inner.version(&row).await?;
+            let has_key = row.concurrency.is_some();
+            let Some(place) = inner.places.take(&row.flow, has_key).await else {
+                // It goes on when a place gets free, here or in another process.
+                inner.keep_taking();
+                return Ok(false);
+            };
             let term = inner.term();
             let Some(row) = inner.claim(id, term).await? else {
                 return Ok(false);
             };
             let fence = row.fence;
-            match inner.prepare(row, term, flow).await {
+            match inner.prepare(row, term, flow, place).await {
                 Ok(()) => Ok(true),
                 // The claim had run out already, because this process was slow or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
@@ -126,6 +134,7 @@ impl Inner {
         row: Row,
         term: Term,
         flow: Arc<Registered>,
+        place: Place,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
         let flow = if row.structure == flow.hash() {
@@ -149,7 +158,7 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
-        self.spawn(&row, term, flow, loaded);
+        self.spawn(&row, term, flow, loaded, place);
         Ok(())
     }
 
@@ -160,6 +169,7 @@ impl Inner {
         term: Term,
         flow: Arc<Registered>,
         loaded: Loaded,
+        place: Place,
     ) {
         let id = row.id;
         let Loaded {
@@ -203,7 +213,7 @@ impl Inner {
             done: watch::Sender::new(false),
             over: OnceLock::new(),
         });
-        self.run(id, run, driver, work);
+        self.run(run, driver, work, place);
     }
 
     /// The engine of an execution.
@@ -230,7 +240,8 @@ impl Inner {
     }
 
     /// Drives a run, as a task of its own.
-    fn run(self: &Arc<Self>, id: ExecutionId, run: Arc<ActiveRun>, driver: Driver, work: Work) {
+    fn run(self: &Arc<Self>, run: Arc<ActiveRun>, driver: Driver, work: Work, place: Place) {
+        let id = driver.row.id;
         lock(&self.active).insert(id, run.clone());
         lock(&self.halted).remove(&id);
         self.keep_renewing();
@@ -238,6 +249,7 @@ impl Inner {
             inner: self.clone(),
             id,
             run: Some(run),
+            place: Some(place),
         };
         tokio::spawn(async move {
             let driven = driver.drive(work).await;

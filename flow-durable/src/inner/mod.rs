@@ -4,6 +4,8 @@
 mod claims;
 mod launch;
 mod load;
+mod places;
+mod queue;
 mod recover;
 mod tasks;
 
@@ -29,6 +31,7 @@ use claims::Watched;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
+pub(crate) use places::{Place, Places};
 pub use recover::Recovered;
 pub(crate) use tasks::{Alarm, Gone, Once};
 
@@ -55,6 +58,10 @@ pub(crate) struct Inner {
     /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
+    pub(crate) places: Arc<Places>,
+    /// When executions that were queued here may begin.
+    pub(crate) queued: Arc<Alarm>,
+    pub(crate) taking: Once,
     pub(crate) renewing: Once,
     /// Notified when a claim has run out and a step is to begin.
     pub(crate) renew: Arc<Notify>,

@@ -28,6 +28,9 @@ impl Inner {
         let mut watched = HashMap::new();
         let mut after = None;
         loop {
+            if self.places.free() == 0 {
+                return Ok(recovered);
+            }
             let due = self.store.due(self.now_ms(), after, PAGE).await?;
             let mut last = None;
             for due in due {
@@ -71,6 +74,7 @@ impl Inner {
             }
             if last.is_none() {
                 *lock(&self.watched) = watched;
+                self.take_queued().await?;
                 return Ok(recovered);
             }
             after = last;

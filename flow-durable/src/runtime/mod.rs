@@ -25,7 +25,7 @@ use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Inner, Once, Recovered, lock, millis};
+use crate::inner::{Gone, Inner, Once, Places, Recovered, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
@@ -102,6 +102,7 @@ impl Runtime {
         }
         let inner = Inner {
             store: Arc::new(store),
+            places: Arc::new(Places::new(&options)),
             options,
             holder: Uuid::new_v4(),
             ids: Mutex::default(),
@@ -113,6 +114,8 @@ impl Runtime {
             unreleased: Mutex::default(),
             alarm: Arc::default(),
             waking: Once::default(),
+            queued: Arc::default(),
+            taking: Once::default(),
             renewing: Once::default(),
             renew: Arc::default(),
             recovering: Once::default(),
@@ -249,6 +252,11 @@ impl Runtime {
     /// [`lease`](RuntimeOptions::lease), because the executions of a crashed process are available
     /// only when its lease has run out.
     ///
+    /// This also begins executions that are [queued](flow_store::Status::Queued), of the flows that
+    /// are registered here. If the number of executions is
+    /// [limited](RuntimeOptions::concurrent_executions), it resumes and begins as many as there are
+    /// places for, and the others when places get free.
+    ///
     /// # Errors
     ///
     /// The store could not be read. An execution that cannot continue is not an error, nor is a
@@ -256,6 +264,9 @@ impl Runtime {
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.owned.inner.recover(true).await?;
         self.owned.inner.keep_recovering();
+        if self.owned.inner.options.takes_often() {
+            self.owned.inner.keep_taking();
+        }
         Ok(recovered)
     }
 

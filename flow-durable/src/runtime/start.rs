@@ -5,15 +5,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_store::{
-    Created, ExecutionId, JOURNAL_FORMAT, Record, RecordKind, Row, Status, Store, StoreError,
+    Created, ExecutionId, JOURNAL_FORMAT, Record, RecordKind, Row, Status, Store, StoreError, to_ms,
 };
 use serde_json::Value;
 
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{FIRST_FENCE, Loaded, UnusedClaim};
-use crate::options::{StartOptions, StoredOptions};
+use crate::inner::{FIRST_FENCE, Loaded, Place, UnusedClaim};
+use crate::options::StartOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};
 use flow_runtime::Flow;
@@ -96,8 +96,7 @@ impl Runtime {
             return Err(RuntimeError::ShutDown(id));
         }
         self.owned.inner.store_structure(&flow).await?;
-        let idempotency_key = options.idempotency_key;
-        let row = self.new_row(id, name, &flow, idempotency_key, &input, &options.stored);
+        let row = self.new_row(id, name, &flow, &input, &options);
         let began = Record {
             seq: 0,
             at_ms: row.created_ms,
@@ -117,7 +116,14 @@ impl Runtime {
             options: options.stored,
             changes: None,
         };
-        self.create(row, flow, loaded).await
+        let is_early = row.not_before_ms.is_some_and(|ms| ms > row.created_ms);
+        if is_early || row.concurrency.is_some() {
+            return self.enqueue(row, loaded.records).await;
+        }
+        match self.owned.inner.places.take(name, false).await {
+            Some(place) => self.create(row, flow, loaded, place).await,
+            None => self.enqueue(row, loaded.records).await,
+        }
     }
 
     /// The row of an execution that starts now.
@@ -126,9 +132,8 @@ impl Runtime {
         id: ExecutionId,
         name: &str,
         flow: &Registered,
-        idempotency_key: Option<String>,
         input: &InputJson,
-        options: &StoredOptions,
+        options: &StartOptions,
     ) -> Row {
         let now_ms = self.owned.inner.now_ms();
         Row {
@@ -136,11 +141,11 @@ impl Runtime {
             flow: name.to_owned(),
             structure: flow.hash().to_owned(),
             owner: self.owned.owner().map(str::to_owned),
-            idempotency_key,
+            idempotency_key: options.idempotency_key.clone(),
             input_hash: hash_of(&payload::canonical(&Value::Object(input.saved.0.clone()))),
             status: Status::Running,
             format: JOURNAL_FORMAT,
-            options: options.to_json(),
+            options: options.stored.to_json(),
             created_ms: now_ms,
             updated_ms: now_ms,
             wake_ms: None,
@@ -149,9 +154,9 @@ impl Runtime {
             copied_from: None,
             result: None,
             fence: 0,
-            priority: 0,
-            not_before_ms: None,
-            concurrency: None,
+            priority: options.priority,
+            not_before_ms: options.not_before.map(to_ms),
+            concurrency: options.concurrency.clone(),
         }
     }
 
@@ -162,6 +167,7 @@ impl Runtime {
         row: Row,
         flow: Arc<Registered>,
         loaded: Loaded,
+        place: Place,
     ) -> Result<Execution, RuntimeError> {
         let inner = &self.owned.inner;
         let term = inner.term();
@@ -190,9 +196,33 @@ impl Runtime {
             inner.release().await;
         } else {
             unused.forget();
-            inner.spawn(&claimed, term, flow, loaded);
+            inner.spawn(&claimed, term, flow, loaded, place);
         }
         Ok(Execution::new(self.owned.clone(), claimed))
+    }
+
+    /// Stores an execution that waits for its time or for a place, and begins it if neither is
+    /// missing.
+    async fn enqueue(&self, row: Row, records: Vec<Record>) -> Result<Execution, RuntimeError> {
+        let inner = &self.owned.inner;
+        let row = Row {
+            status: Status::Queued,
+            ..row
+        };
+        let create = inner.store.create(row.clone(), records, Vec::new(), None);
+        let created = match create.await {
+            Ok(created) => created,
+            Err(error) => self.created_all_the_same(&row, error).await?,
+        };
+        if let Created::Existing(id) = created {
+            return self.started_before(id, &row).await;
+        }
+        inner.committed.notify_waiters();
+        if !inner.places.are_none() {
+            inner.queued.set(row.not_before_ms.unwrap_or(0), row.id);
+            inner.keep_taking();
+        }
+        Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// Called if the store reported an error, but may have created the execution before. Returns

@@ -334,7 +334,7 @@ impl Runtime {
     /// them.
     async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
         let mut structures = HashSet::new();
-        for status in [Status::Running, Status::Paused] {
+        for status in [Status::Queued, Status::Running, Status::Paused] {
             let mut query = ListQuery {
                 flow: Some(name.to_owned()),
                 status: Some(status),

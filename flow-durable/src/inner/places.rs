@@ -1,0 +1,97 @@
+//! The places of this process: how many executions it runs at once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+
+use super::lock;
+use crate::options::RuntimeOptions;
+
+/// How many executions run, and how many may.
+pub(crate) struct Places {
+    limit: Option<usize>,
+    limits: HashMap<String, usize>,
+    taken: Mutex<HashMap<String, usize>>,
+    /// Held while it is decided who gets a place, so that nobody takes one that was promised.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    /// Notified when an execution has left a place for which another one may wait.
+    pub(crate) freed: Notify,
+}
+
+/// The place of an execution that runs. It is free again when this is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    flow: String,
+    has_key: bool,
+}
+
+impl Places {
+    pub(crate) fn new(options: &RuntimeOptions) -> Places {
+        Places {
+            limit: options.at_once,
+            limits: options.at_once_of.clone(),
+            taken: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+            freed: Notify::new(),
+        }
+    }
+
+    pub(crate) fn is_limited(&self) -> bool {
+        self.limit.is_some() || !self.limits.is_empty()
+    }
+
+    /// Returns true if no execution ever runs here.
+    pub(crate) fn are_none(&self) -> bool {
+        self.limit == Some(0)
+    }
+
+    /// How many executions can begin.
+    pub(crate) fn free(&self) -> usize {
+        let taken = || lock(&self.taken).values().sum();
+        self.limit
+            .map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
+    }
+
+    /// How many executions of a flow can begin, if enough places are free.
+    pub(crate) fn free_of(&self, flow: &str) -> usize {
+        let taken = || lock(&self.taken).get(flow).copied().unwrap_or(0);
+        let limit = self.limits.get(flow);
+        limit.map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
+    }
+
+    /// Takes a place for an execution of a flow, if there is one. `has_key` says whether others may
+    /// wait for the end of this execution, because they have the same concurrency key.
+    pub(crate) async fn take(self: &Arc<Self>, flow: &str, has_key: bool) -> Option<Place> {
+        if !self.is_limited() {
+            return Some(self.take_in_turn(flow, has_key));
+        }
+        let _turn = self.turn.lock().await;
+        let is_free = self.free() > 0 && self.free_of(flow) > 0;
+        is_free.then(|| self.take_in_turn(flow, has_key))
+    }
+
+    /// Takes a place that is known to be free, by whoever has the [`turn`](Places::turn).
+    pub(crate) fn take_in_turn(self: &Arc<Self>, flow: &str, has_key: bool) -> Place {
+        if self.is_limited() {
+            *lock(&self.taken).entry(flow.to_owned()).or_default() += 1;
+        }
+        Place {
+            places: self.clone(),
+            flow: flow.to_owned(),
+            has_key,
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let is_limited = self.places.is_limited();
+        if is_limited && let Some(taken) = lock(&self.places.taken).get_mut(&self.flow) {
+            *taken -= 1;
+        }
+        if is_limited || self.has_key {
+            self.places.freed.notify_one();
+        }
+    }
+}

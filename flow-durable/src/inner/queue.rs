@@ -1,0 +1,114 @@
+//! Takes executions out of the store's queue, as many as there are places here.
+
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+
+use flow_store::{Row, Store as _, Take};
+use futures_util::future::{Either, select};
+
+use super::places::Place;
+use super::{Inner, lock};
+use crate::error::RuntimeError;
+use crate::lease::Term;
+
+/// How many executions are taken at once where there is no limit.
+const BATCH: usize = 100;
+
+impl Inner {
+    /// Begins executions that are queued, until none of them may begin or no place is free. One
+    /// that cannot begin here is given up, and [`Execution::settled`](crate::Execution::settled)
+    /// says why.
+    pub(crate) async fn take_queued(self: &Arc<Self>) -> Result<(), RuntimeError> {
+        loop {
+            let term = self.term();
+            let (taken, are_more) = self.take_some(term).await?;
+            for (row, place) in taken {
+                if row.concurrency.is_some() {
+                    self.keep_taking();
+                }
+                self.begin(row, term, place).await;
+            }
+            if !are_more {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Claims executions for places that are free. Returns also whether there may be more.
+    async fn take_some(&self, term: Term) -> Result<(Vec<(Row, Place)>, bool), RuntimeError> {
+        let _turn = self.places.turn.lock().await;
+        let limit = self.places.free().min(BATCH);
+        let names: Vec<String> = lock(&self.flows).keys().cloned().collect();
+        let free = |name: String| {
+            let free = self.places.free_of(&name);
+            (name, free)
+        };
+        let take = Take {
+            flows: names.into_iter().map(free).collect(),
+            limit,
+            holder: self.holder,
+            now_ms: self.now_ms(),
+            until_ms: term.until_ms,
+        };
+        if limit == 0 || take.flows.is_empty() || self.shut_down.is_cancelled() {
+            return Ok((Vec::new(), false));
+        }
+        let mut taken = Vec::new();
+        // One that is damaged stays in the queue, and is reported to whoever lists executions.
+        for row in self.store.take_queued(&take).await?.into_iter().flatten() {
+            let has_key = row.concurrency.is_some();
+            let place = self.places.take_in_turn(&row.flow, has_key);
+            taken.push((row, place));
+        }
+        let are_more = taken.len() == limit;
+        Ok((taken, are_more))
+    }
+
+    async fn begin(self: &Arc<Self>, row: Row, term: Term, place: Place) {
+        let (id, fence) = (row.id, row.fence);
+        self.committed.notify_waiters();
+        let begun = match self.version(&row).await {
+            Ok(flow) => self.prepare(row, term, flow, place).await,
+            Err(error) => Err(error),
+        };
+        let Err(error) = begun else {
+            return;
+        };
+        lock(&self.unreleased).insert(id, fence);
+        self.release_one(id, fence).await;
+        lock(&self.halted).insert(id, error);
+    }
+
+    /// Looks for work, for as long as the runtime lives: when a place gets free, when the time of an
+    /// execution comes that was queued here, and from time to time.
+    pub(crate) fn keep_taking(self: &Arc<Self>) {
+        if self.places.are_none() {
+            return;
+        }
+        let (inner, every) = (Arc::downgrade(self), self.options.look_for_work_every());
+        let (places, queued) = (self.places.clone(), self.queued.clone());
+        let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());
+        self.taking.spawn(async move {
+            loop {
+                let freed = pin!(places.freed.notified());
+                let its_time = pin!(queued.next(&clock));
+                let again = pin!(tokio::time::sleep(every));
+                let ended = pin!(gone.cancelled());
+                let (sooner, later) = (select(freed, its_time), select(again, ended));
+                if let Either::Right((Either::Right(_), _)) = select(sooner, later).await {
+                    return;
+                }
+                let Some(inner) = Weak::upgrade(&inner) else {
+                    return;
+                };
+                // What fails now is tried again the next time.
+                if inner.places.is_limited() {
+                    // There may be some that have begun and found no place to go on.
+                    let _ = inner.recover(false).await;
+                } else {
+                    let _ = inner.take_queued().await;
+                }
+            }
+        });
+    }
+}

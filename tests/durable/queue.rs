@@ -1,0 +1,265 @@
+//! Executions that wait for their time or for a place, and processes that have a limit.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use flow_durable::{
+    Execution, ListOptions, Runtime, RuntimeOptions, StartOptions, Status, Store as _,
+};
+use flow_runtime::prelude::*;
+use serde_json::json;
+
+use crate::flows::Name;
+use crate::support::{Shared, clock, minutes, options, pass, store};
+
+#[node]
+fn done(number: &u64) -> u64 {
+    number + 1
+}
+
+flow! {
+    /// Takes an hour.
+    Long(number: u64) -> (done: u64) {
+        start >> wait(1h) >> done >> end;
+    }
+}
+
+flow! {
+    /// Takes an hour as well.
+    Other(number: u64) -> (done: u64) {
+        start >> wait(1h) >> done >> end;
+    }
+}
+
+#[node(writes = done)]
+fn greet(name: &Name) -> u64 {
+    name.name.len() as u64
+}
+
+flow! {
+    Asks(number: u64) -> (done: u64) {
+        start >> Name >> wait(1h) >> greet >> end;
+    }
+}
+
+fn runtime(store: &Shared, options: RuntimeOptions) -> Runtime {
+    let runtime = Runtime::with_options(store.clone(), options);
+    runtime.register(Long::new()).unwrap();
+    runtime.register(Other::new()).unwrap();
+    runtime.register(Asks::new()).unwrap();
+    runtime
+}
+
+async fn start(runtime: &Runtime, options: StartOptions) -> Execution {
+    let input = LongInput { number: 1 };
+    runtime.start::<Long>(input, options).await.unwrap()
+}
+
+async fn start_other(runtime: &Runtime) -> Execution {
+    let input = OtherInput { number: 1 };
+    let started = runtime.start::<Other>(input, StartOptions::new());
+    started.await.unwrap()
+}
+
+async fn statuses(executions: &[Execution]) -> Vec<Status> {
+    let mut statuses = Vec::new();
+    for execution in executions {
+        statuses.push(execution.refreshed().await.unwrap().status());
+    }
+    statuses
+}
+
+const QUEUED: Status = Status::Queued;
+const RUNNING: Status = Status::Running;
+const COMPLETED: Status = Status::Completed;
+
+#[tokio::test(start_paused = true)]
+async fn a_process_runs_as_many_as_it_may_and_fills_a_place_at_once() {
+    let store = store();
+    let runtime = runtime(&store, options().concurrent_executions(2));
+    let mut started = Vec::new();
+    for _ in 0..5 {
+        started.push(start(&runtime, StartOptions::new()).await);
+    }
+    let now: Vec<Status> = started.iter().map(Execution::status).collect();
+    assert_eq!(now, [RUNNING, RUNNING, QUEUED, QUEUED, QUEUED]);
+    pass(minutes(59)).await;
+    assert_eq!(statuses(&started).await, now);
+    pass(minutes(2)).await;
+    let then = [COMPLETED, COMPLETED, RUNNING, RUNNING, QUEUED];
+    assert_eq!(statuses(&started).await, then);
+    for execution in &started {
+        let settled = execution.settled().await.unwrap();
+        assert_eq!(settled.output::<Long>().unwrap().unwrap().done, 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_has_a_limit_of_its_own() {
+    let store = store();
+    let options = options().concurrent_executions_of("Long", 1);
+    let runtime = runtime(&store, options);
+    let started = [
+        start(&runtime, StartOptions::new()).await,
+        start(&runtime, StartOptions::new()).await,
+        start_other(&runtime).await,
+        start_other(&runtime).await,
+    ];
+    pass(minutes(1)).await;
+    let now = statuses(&started).await;
+    assert_eq!(now, [RUNNING, QUEUED, RUNNING, RUNNING]);
+    pass(minutes(60)).await;
+    let then = statuses(&started).await;
+    assert_eq!(then, [COMPLETED, RUNNING, COMPLETED, COMPLETED]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_higher_priority_begins_first() {
+    let store = store();
+    let runtime = runtime(&store, options().concurrent_executions(1));
+    let started = [
+        start(&runtime, StartOptions::new()).await,
+        start(&runtime, StartOptions::new().priority(-1)).await,
+        start(&runtime, StartOptions::new()).await,
+        start(&runtime, StartOptions::new().priority(1)).await,
+    ];
+    pass(minutes(61)).await;
+    let then = statuses(&started).await;
+    assert_eq!(then, [COMPLETED, QUEUED, QUEUED, RUNNING]);
+    pass(minutes(60)).await;
+    let then = statuses(&started).await;
+    assert_eq!(then, [COMPLETED, QUEUED, RUNNING, COMPLETED]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_execution_begins_at_its_time_and_not_before() {
+    let store = store();
+    let runtime = runtime(&store, options());
+    let later = StartOptions::new().not_before(clock()() + minutes(30));
+    let later = start(&runtime, later).await;
+    let past = StartOptions::new().not_before(clock()() - minutes(30));
+    let started = [later, start(&runtime, past).await];
+    pass(minutes(30) - Duration::from_secs(1)).await;
+    assert_eq!(statuses(&started).await, [QUEUED, RUNNING]);
+    pass(Duration::from_secs(2)).await;
+    assert_eq!(statuses(&started).await, [RUNNING, RUNNING]);
+    let settled = started[0].settled().await.unwrap();
+    assert_eq!(settled.status(), COMPLETED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_has_a_limit_over_all_processes() {
+    let store = store();
+    let two = NonZeroU32::new(2).unwrap();
+    let keyed = || StartOptions::new().concurrency_key("ann", two);
+    let processes = [runtime(&store, options()), runtime(&store, options())];
+    for process in &processes {
+        process.recover().await.unwrap();
+    }
+    let mut started = Vec::new();
+    for number in 0..6 {
+        started.push(start(&processes[number % 2], keyed()).await);
+    }
+    started.push(start(&processes[0], StartOptions::new()).await);
+    for hour in 0..3 {
+        pass(minutes(1)).await;
+        let now = statuses(&started[..6]).await;
+        let count = |status| now.iter().filter(|now| **now == status).count();
+        assert_eq!((count(RUNNING), count(COMPLETED)), (2, 2 * hour), "{now:?}");
+        pass(minutes(60)).await;
+    }
+    let over = [COMPLETED; 7];
+    assert_eq!(statuses(&started).await, over);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_only_starts_leaves_the_work_to_others() {
+    let store = store();
+    let front = runtime(&store, options().concurrent_executions(0));
+    let started = [start(&front, StartOptions::new()).await];
+    front.recover().await.unwrap();
+    pass(minutes(90)).await;
+    assert_eq!(statuses(&started).await, [QUEUED]);
+    let often = options().look_for_work(Duration::from_secs(1));
+    let worker = runtime(&store, often);
+    worker.recover().await.unwrap();
+    assert_eq!(statuses(&started).await, [RUNNING]);
+    let next = [start(&front, StartOptions::new()).await];
+    pass(Duration::from_millis(1100)).await;
+    assert_eq!(statuses(&next).await, [RUNNING]);
+    let settled = started[0].settled().await.unwrap();
+    assert_eq!(settled.status(), COMPLETED);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answered_execution_waits_for_a_place() {
+    let store = store();
+    let runtime = runtime(&store, options().concurrent_executions(1));
+    let asks = runtime.start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
+    let asks = asks.await.unwrap().settled().await.unwrap();
+    assert_eq!(asks.status(), Status::Paused);
+    let long = start(&runtime, StartOptions::new()).await;
+    assert_eq!(long.status(), RUNNING, "what is paused has no place");
+    let queued = start(&runtime, StartOptions::new()).await;
+    let question = &asks.questions().await.unwrap()[0];
+    let answer = json!({ "name": "Ann" });
+    let answered = runtime.resume(question.token(), answer).await;
+    answered.unwrap();
+    pass(minutes(30)).await;
+    let all = [asks, long, queued];
+    let now = statuses(&all).await;
+    assert_eq!(now, [Status::Paused, RUNNING, QUEUED]);
+    pass(minutes(31)).await;
+    let then = statuses(&all).await;
+    assert_eq!(then, [RUNNING, COMPLETED, QUEUED], "it has begun before");
+    let settled = all[0].settled().await.unwrap();
+    assert_eq!(settled.output::<Asks>().unwrap().unwrap().done, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_queued_is_listed_cancelled_and_deleted() {
+    let store = store();
+    let front = runtime(&store, options().concurrent_executions(0));
+    let key = || StartOptions::new().idempotency_key("once");
+    let kept = start(&front, key()).await;
+    assert_eq!(start(&front, key()).await.id(), kept.id());
+    let cancelled = start(&front, StartOptions::new()).await;
+    let deleted = start(&front, StartOptions::new()).await;
+    let ended = front.cancel(cancelled.id(), "not needed").await.unwrap();
+    assert_eq!(ended.status(), Status::Cancelled);
+    front.delete(deleted.id()).await.unwrap();
+    let listed = front.list(ListOptions::new().status(QUEUED)).await.unwrap();
+    let ids: Vec<_> = listed.into_iter().map(|it| it.id()).collect();
+    assert_eq!(ids, [kept.id()]);
+
+    let worker = runtime(&store, options());
+    worker.recover().await.unwrap();
+    assert_eq!(kept.settled().await.unwrap().status(), COMPLETED);
+    let reason = cancelled.refreshed().await.unwrap();
+    assert_eq!(reason.reason(), Some("not needed"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_worker_has_taken_goes_on_elsewhere_when_it_is_gone() {
+    let store = store();
+    let front = runtime(&store, options().concurrent_executions(0));
+    let started = [start(&front, StartOptions::new()).await];
+    let worker = runtime(&store, options().concurrent_executions(1));
+    worker.recover().await.unwrap();
+    assert_eq!(statuses(&started).await, [RUNNING]);
+    worker.shut_down().await;
+    assert_eq!(store.claim_of(started[0].id()).await.unwrap(), None);
+    let other = runtime(&store, options().concurrent_executions(1));
+    let recovered = other.recover().await.unwrap();
+    assert_eq!(recovered.resumed, [started[0].id()]);
+    assert_eq!(started[0].settled().await.unwrap().status(), COMPLETED);
+}
+
+flow_law::law! {
+    nodes: [Name, done, greet],
+    flows: [
+        Long,
+        Other,
+        Asks,
+    ],
+}
