@@ -1,0 +1,66 @@
+//! How a store is opened.
+
+use std::time::Duration;
+
+/// How a [`PostgresStore`](crate::PostgresStore) is opened.
+///
+/// # Examples
+///
+/// ```
+/// use flow_postgres::PostgresOptions;
+///
+/// let options = PostgresOptions::new().schema("billing_flows").connections(32);
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct PostgresOptions {
+    pub(crate) schema: String,
+    pub(crate) connections: usize,
+    pub(crate) patience: Duration,
+    pub(crate) prepared_statements: bool,
+}
+
+impl PostgresOptions {
+    /// The schema `flow`, 8 connections, 10 seconds of patience, and no prepared statements.
+    pub fn new() -> PostgresOptions {
+        PostgresOptions {
+            schema: "flow".to_owned(),
+            connections: 8,
+            patience: Duration::from_secs(10),
+            prepared_statements: false,
+        }
+    }
+
+    /// The schema that the tables are in. It is created if it does not exist.
+    pub fn schema(mut self, name: impl Into<String>) -> PostgresOptions {
+        self.schema = name.into();
+        self
+    }
+
+    /// How many connections this process uses at most; at least one.
+    pub fn connections(mut self, count: usize) -> PostgresOptions {
+        self.connections = count.max(1);
+        self
+    }
+
+    /// How long a call goes on trying while the database cannot be reached or the connection
+    /// breaks, such as while the server starts again, and how long it waits for a free connection.
+    pub fn patience(mut self, patience: Duration) -> PostgresOptions {
+        self.patience = patience;
+        self
+    }
+
+    /// Whether the server keeps statements prepared for each connection, which is faster. Leave
+    /// this off (the default) if a pooler such as PgBouncer gives each transaction another
+    /// connection to the server: a statement could be one of another program there.
+    pub fn prepared_statements(mut self, keep: bool) -> PostgresOptions {
+        self.prepared_statements = keep;
+        self
+    }
+}
+
+impl Default for PostgresOptions {
+    fn default() -> PostgresOptions {
+        PostgresOptions::new()
+    }
+}

@@ -1,0 +1,283 @@
+//! Writes. Each is one statement. If the connection was lost before the answer came, the statement
+//! runs again, and finds out whether it had its effect the first time.
+
+use flow_store::{
+    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
+    Status, StoreError, Take, Token, refusal,
+};
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use super::database::{Answer, Database, Value};
+use super::errors::{self, store_error};
+use super::given::{self, integer};
+use super::{read, rows, text};
+
+pub(super) async fn create(
+    database: &Database,
+    row: &Row,
+    records: &[Record],
+    pauses: &[PauseRow],
+    claim: Option<Claim>,
+) -> Result<Created, StoreError> {
+    let next_seq = match records.first() {
+        Some(first) => refusal::sequence(row.id, first.seq, records)?,
+        None => row.next_seq,
+    };
+    refusal::questions_of(row.id, pauses)?;
+    let claim = claim.filter(|_| !row.status.is_over());
+    let given = given::row(row, records, next_seq, claim);
+    let (records, pauses) = (given::records(records), given::pauses(pauses));
+    let sql = "SELECT {schema}.new_execution($1, $2, $3) AS id";
+    let values: [Value<'_>; _] = [
+        (&given, Type::TEXT),
+        (&records, Type::TEXT),
+        (&pauses, Type::TEXT),
+    ];
+    let Answer { result, again } = database.call(sql, &values).await?;
+    match result {
+        Ok(found) => {
+            let existing = found.first().and_then(|row| row.get::<_, Option<Uuid>>(0));
+            Ok(match existing.map(ExecutionId::from) {
+                Some(id) if id != row.id || !again => Created::Existing(id),
+                _ => Created::New,
+            })
+        }
+        Err(error) => match errors::violated(&error) {
+            // Nobody else has the id, so it was this call.
+            Some("executions_pkey") if again => Ok(Created::New),
+            Some("executions_pkey") => Err(refusal::id_taken(row.id)),
+            Some("pauses_pkey") => Err(refusal::token_taken()),
+            _ => Err(store_error(error)),
+        },
+    }
+}
+
+pub(super) async fn put_structure(
+    database: &Database,
+    hash: &str,
+    structure: &str,
+) -> Result<(), StoreError> {
+    let (hash, structure) = (text::stored(hash), text::stored(structure));
+    let sql = "INSERT INTO {schema}.structures VALUES ($1, $2) ON CONFLICT DO NOTHING";
+    database
+        .rows(sql, &[(&hash, Type::TEXT), (&structure, Type::TEXT)])
+        .await?;
+    Ok(())
+}
+
+pub(super) async fn claim(
+    database: &Database,
+    id: ExecutionId,
+    holder: Uuid,
+    now_ms: u64,
+    until_ms: u64,
+) -> Result<Option<Row>, StoreError> {
+    let claim = Claim::new(holder, now_ms, until_ms);
+    let sql = "UPDATE {schema}.executions \
+         SET fence = fence + 1, holder = $2, claimed_until_ms = $4, lease_ms = $5 \
+         WHERE id = $1 AND status NOT IN ('completed', 'failed', 'cancelled') \
+             AND (holder IS NULL OR claimed_until_ms <= $3) RETURNING *";
+    let (now, until, lease) = (integer(now_ms), integer(until_ms), integer(claim.lease_ms));
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&holder, Type::UUID),
+        (&now, Type::INT8),
+        (&until, Type::INT8),
+        (&lease, Type::INT8),
+    ];
+    // If the answer was lost, the claim of nobody who knows of it runs out.
+    let found = database.rows(sql, &values).await?;
+    let row = found.first().map(rows::execution).transpose()?;
+    Ok(row)
+}
+
+pub(super) async fn break_claim(
+    database: &Database,
+    id: ExecutionId,
+    claim: Claim,
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE {schema}.executions SET claimed_until_ms = lease_ms \
+         WHERE id = $1 AND holder = $2 AND claimed_until_ms = $3 AND lease_ms = $4 RETURNING id";
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&claim.holder, Type::UUID),
+        (&integer(claim.until_ms), Type::INT8),
+        (&integer(claim.lease_ms), Type::INT8),
+    ];
+    Ok(!database.rows(sql, &values).await?.is_empty())
+}
+
+pub(super) async fn renew(
+    database: &Database,
+    holder: Uuid,
+    until_ms: u64,
+) -> Result<Vec<ExecutionId>, StoreError> {
+    // Locked in one order, so that no two statements wait for each other.
+    let sql = "WITH held AS ( \
+             SELECT id FROM {schema}.executions WHERE holder = $1 ORDER BY id FOR UPDATE \
+         ), renewed AS ( \
+             UPDATE {schema}.executions AS e SET claimed_until_ms = greatest(claimed_until_ms, $2) \
+             FROM held WHERE e.id = held.id \
+         ) SELECT id FROM held ORDER BY id";
+    let values: [Value<'_>; _] = [(&holder, Type::UUID), (&integer(until_ms), Type::INT8)];
+    let found = database.rows(sql, &values).await?;
+    found.iter().map(read::id).collect()
+}
+
+pub(super) async fn append(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<(), StoreError> {
+    let records = &append.records;
+    refusal::questions_of(id, &append.opened)?;
+    let first_seq = records.first().map_or(0, |record| record.seq);
+    let next_seq = refusal::sequence(id, first_seq, records)?;
+    let closed: Vec<Uuid> = append.closed.iter().map(Token::as_uuid).collect();
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&integer(fence), Type::INT8),
+        (&integer(append.now_ms), Type::INT8),
+        (&integer(first_seq), Type::INT8),
+        (&given::limit(records.len()), Type::INT8),
+        (&refusal::newest_snapshot(records).map(integer), Type::INT8),
+        (&given::records(records), Type::TEXT),
+        (&given::pauses(&append.opened), Type::TEXT),
+        (
+            &Some(closed).filter(|closed| !closed.is_empty()),
+            Type::UUID_ARRAY,
+        ),
+        (&append.status.map(Status::as_str), Type::TEXT),
+        (&append.result.as_deref().map(text::stored), Type::TEXT),
+        (&append.structure.as_deref().map(text::stored), Type::TEXT),
+        (&append.timer_ms.map(integer), Type::INT8),
+        (&append.release, Type::BOOL),
+        (&append.prune_before.map(integer), Type::INT8),
+    ];
+    let sql =
+        "SELECT {schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    let Answer { result, again } = database.call(sql, &values).await?;
+    let Err(error) = result else {
+        return Ok(());
+    };
+    if again && !records.is_empty() && is_written(database, id, fence, next_seq).await? {
+        return Ok(());
+    }
+    let Some((code, detail)) = errors::refused(&error) else {
+        return Err(store_error(error));
+    };
+    Err(match code {
+        errors::NOT_FOUND => StoreError::NotFound(id),
+        errors::LEASE_LOST => StoreError::LeaseLost(id),
+        errors::GAP => {
+            let expected = detail.parse().unwrap_or_default();
+            match refusal::sequence(id, expected, records) {
+                Ok(_) => store_error(error),
+                Err(gap) => gap,
+            }
+        }
+        errors::UNKNOWN_TOKEN => match detail.parse() {
+            Ok(token) => StoreError::UnknownToken(token),
+            Err(_) => store_error(error),
+        },
+        errors::NOT_A_SNAPSHOT => refusal::not_a_snapshot(id, append.prune_before.unwrap_or(0)),
+        _ if errors::violated(&error) == Some("pauses_pkey") => refusal::token_taken(),
+        _ => store_error(error),
+    })
+}
+
+/// Whether the journal ends where an append with this fence would have ended it. Nobody else writes
+/// with the same fence.
+async fn is_written(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    next_seq: u64,
+) -> Result<bool, StoreError> {
+    let row = read::execution(database, id).await?;
+    Ok(row.is_some_and(|row| row.fence == fence && row.next_seq == next_seq))
+}
+
+pub(super) async fn end(
+    database: &Database,
+    id: ExecutionId,
+    status: Status,
+    reason: &str,
+    record: &Record,
+    condition: EndIf,
+) -> Result<Row, StoreError> {
+    refusal::is_an_end(status)?;
+    let since = match condition {
+        EndIf::NotOver => None,
+        EndIf::PausedUntouchedSince(ms) => Some(integer(ms)),
+    };
+    let sql = "SELECT * FROM {schema}.end_execution($1, $2, $3, $4, $5, $6)";
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&status.as_str(), Type::TEXT),
+        (&text::stored(reason), Type::TEXT),
+        (&integer(record.at_ms), Type::INT8),
+        (&given::record(record), Type::TEXT),
+        (&since, Type::INT8),
+    ];
+    let found = database.rows(sql, &values).await?;
+    let row = found.first().ok_or(StoreError::NotFound(id))?;
+    Ok(rows::execution(row)?)
+}
+
+pub(super) async fn settle(
+    database: &Database,
+    token: Token,
+    settlement: Settlement,
+    now_ms: u64,
+) -> Result<PauseRow, StoreError> {
+    let settled = PauseState::from(settlement);
+    let (state, answer) = given::state(&settled);
+    let sql = "SELECT * FROM {schema}.settle($1, $2, $3, $4)";
+    let values: [Value<'_>; _] = [
+        (&token.as_uuid(), Type::UUID),
+        (&state, Type::TEXT),
+        (&answer, Type::TEXT),
+        (&integer(now_ms), Type::INT8),
+    ];
+    let Answer { result, again } = database.call(sql, &values).await?;
+    let found = result.map_err(store_error)?;
+    let before = found.first().ok_or(StoreError::UnknownToken(token))?;
+    let before = rows::pause(before)?;
+    if again && before.state == settled {
+        // Whoever settled it did so in the same way, and most likely it was this call.
+        let state = PauseState::Open;
+        return Ok(PauseRow { state, ..before });
+    }
+    Ok(before)
+}
+
+pub(super) async fn delete(database: &Database, id: ExecutionId) -> Result<bool, StoreError> {
+    let sql = "SELECT {schema}.delete_execution($1) AS deleted";
+    let answer = database.call(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
+    let found = answer.result.map_err(store_error)?;
+    Ok(answer.again || found.first().is_some_and(|row| row.get(0)))
+}
+
+pub(super) async fn take_queued(
+    database: &Database,
+    take: &Take,
+) -> Result<Vec<Result<Row, flow_store::Damaged>>, StoreError> {
+    let places = take.flows.iter();
+    let places = places.map(|(flow, places)| (text::stored(flow), given::limit(*places)));
+    let places = given::json(&places.collect::<std::collections::BTreeMap<_, _>>());
+    let claim = Claim::new(take.holder, take.now_ms, take.until_ms);
+    let sql = "SELECT * FROM {schema}.take_queued($1, $2, $3, $4, $5, $6)";
+    let values: [Value<'_>; _] = [
+        (&places, Type::TEXT),
+        (&given::limit(take.limit), Type::INT8),
+        (&take.holder, Type::UUID),
+        (&integer(take.now_ms), Type::INT8),
+        (&integer(take.until_ms), Type::INT8),
+        (&integer(claim.lease_ms), Type::INT8),
+    ];
+    let found = database.rows(sql, &values).await?;
+    Ok(found.iter().map(rows::execution).collect())
+}

@@ -1,0 +1,25 @@
+//! The store on a real server.
+
+mod breaks;
+mod opening;
+mod servers;
+
+mod suite {
+    mod direct {
+        use crate::servers::Fresh;
+
+        flow_store::suite!(|_folder| Fresh::direct());
+    }
+
+    mod with_prepared_statements {
+        use crate::servers::Fresh;
+
+        flow_store::suite!(|_folder| Fresh::with_prepared_statements());
+    }
+
+    mod through_a_pooler {
+        use crate::servers::Fresh;
+
+        flow_store::suite!(|_folder| Fresh::through_a_pooler());
+    }
+}
