@@ -20,6 +20,11 @@ use super::error::RuntimeError;
 /// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
 /// need that. [`Runtime::register`](crate::Runtime::register) asks for it, so that a value that
 /// cannot be stored is one error, there.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow that can be run durably",
+    label = "not such a flow",
+    note = "write the flow itself, such as `Expense::new()`"
+)]
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}

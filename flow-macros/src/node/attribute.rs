@@ -15,7 +15,8 @@ use crate::names::{keyword_in, path_text};
 use crate::report::Report;
 use crate::runtime;
 use crate::settings::{
-    self, OF_NODES, SETTINGS, Settings, duration, duration_text, equals, literal, parentheses,
+    self, OF_NODES, SETTINGS, Settings, comma, duration, duration_text, equals, literal,
+    parentheses,
 };
 
 use super::outcome::Returned;
@@ -62,13 +63,13 @@ impl NodeAttribute {
             while !input.is_empty() {
                 if input.peek(Token![crate]) {
                     attribute.runtime = Some(runtime::named(input)?);
-                    end_of_setting(input)?;
+                    comma(input, report)?;
                     continue;
                 }
                 let text = "expected a setting, such as `writes = key` or `timeout = \"30s\"`";
                 let name = settings::name(input, text)?;
                 attribute.setting(&name, input, report)?;
-                end_of_setting(input)?;
+                comma(input, report)?;
             }
             Ok(())
         })
@@ -243,9 +244,7 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
                 report.error(Code::NamesNothing, name.span(), message, help);
             }
         }
-        if !content.is_empty() {
-            content.parse::<Token![,]>()?;
-        }
+        comma(&content, report)?;
     }
     if !every_given {
         let help = "say how long to wait before asking again: `poll(every = \"1s\")`";
@@ -305,14 +304,6 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
 fn skip_value(input: ParseStream<'_>) -> syn::Result<()> {
     while !input.is_empty() && !input.peek(Token![,]) {
         input.parse::<proc_macro2::TokenTree>()?;
-    }
-    Ok(())
-}
-
-/// The comma after a setting, unless it is the last one.
-fn end_of_setting(input: ParseStream<'_>) -> syn::Result<()> {
-    if !input.is_empty() {
-        input.parse::<Token![,]>()?;
     }
     Ok(())
 }

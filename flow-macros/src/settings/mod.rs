@@ -19,7 +19,9 @@ use retry::{Retry, retry};
 use values::count;
 
 pub(crate) use retry::decides;
-pub(crate) use values::{duration, equals, literal, name, parentheses, parse_duration, text};
+pub(crate) use values::{
+    comma, comma_missing, duration, equals, literal, name, parentheses, parse_duration, text,
+};
 
 /// The settings that a node and a flow can both give.
 #[derive(Default, Clone)]

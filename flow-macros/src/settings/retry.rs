@@ -16,7 +16,7 @@ use crate::names::{here, path_text};
 use crate::report::Report;
 use crate::runtime::runtime;
 
-use super::values::{count, duration, equals, literal, number, parentheses};
+use super::values::{comma, count, duration, equals, literal, number, parentheses};
 use super::{GivenBy, duration_text, duration_tokens};
 
 /// The names of the settings.
@@ -220,9 +220,7 @@ pub(super) fn retry(
             wrong_given |= !retry.set(&name, &value, report);
         }
         given.push(name);
-        if !content.is_empty() {
-            content.parse::<Token![,]>()?;
-        }
+        comma(&content, report)?;
     }
     retry.check(span, &given, wrong_given, report);
     Ok(retry)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use flow_spec::Code;
 use proc_macro2::{Ident, Span};
 use quote::quote;
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::{Lit, LitStr, Token, token};
 
@@ -41,6 +42,34 @@ pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -
 
 fn expected(name: &Ident, example: &str) -> syn::Error {
     syn::Error::new(name.span(), format!("this setting is written `{example}`"))
+}
+
+/// The comma after a setting, unless it is the last one. If another setting follows instead, only the
+/// comma is missing: that is reported, and the settings that follow are read all the same.
+pub(crate) fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    if input.is_empty() {
+        return Ok(());
+    }
+    if input.peek(Token![,]) {
+        return input.parse::<Token![,]>().map(drop);
+    }
+    match input.fork().call(Ident::parse_any) {
+        Ok(next) => {
+            comma_missing(&next, report);
+            Ok(())
+        }
+        Err(_) => Err(input.error("expected `,` or the end of the settings")),
+    }
+}
+
+/// Reports that no comma stands before this setting.
+pub(crate) fn comma_missing(next: &Ident, report: &mut Report) {
+    report.error(
+        Code::Malformed,
+        next.span(),
+        format!("a comma is missing before `{next}`"),
+        format!("settings are separated by commas: `, {next}`"),
+    );
 }
 
 /// The value of a setting, such as `example`.

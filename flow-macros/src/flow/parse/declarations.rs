@@ -230,11 +230,28 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
                 input.parse::<TokenTree>()?;
             }
         }
-        if !input.peek(Token![,]) {
+        if input.peek(Token![,]) {
+            input.parse::<Token![,]>()?;
+        } else if let Some(next) = setting_ahead(input) {
+            settings::comma_missing(&next, report);
+        } else {
             return Ok(settings);
         }
-        input.parse::<Token![,]>()?;
     }
+}
+
+/// The name of the setting that follows without a comma. A statement does not look like one: it has
+/// neither `=` nor parentheses behind its first word, and `collect_errors` alone is no statement.
+fn setting_ahead(input: ParseStream<'_>) -> Option<Ident> {
+    let ahead = input.fork();
+    let name: Ident = ahead.parse().ok()?;
+    let follows = match name.to_string().as_str() {
+        "timeout" => ahead.peek(Token![=]),
+        "retry" | "concurrency" => ahead.peek(token::Paren),
+        "collect_errors" => ahead.peek(Token![;]) || ahead.peek(Token![,]),
+        _ => false,
+    };
+    follows.then_some(name)
 }
 
 /// `branch name(reads) { condition => "action", else => "action" }`
